@@ -1,0 +1,150 @@
+"""What the world must offer. Adapters implement these; thinking code never sees them; flows are handed them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Literal, Protocol
+
+from webstrata.records import (
+    AddressState,
+    Batch,
+    Capture,
+    Census,
+    Exchange,
+    Failure,
+    HostDay,
+    HostState,
+    NewPage,
+    Original,
+    Page,
+    Permit,
+    Position,
+    RobotsState,
+    Site,
+    Validators,
+    Visit,
+)
+
+
+class Clock(Protocol):
+    """Time. Politeness, schedules, leases use it; socket and database timeouts are always real time."""
+
+    def now(self) -> float:
+        """Seconds since 1970-01-01 UTC."""
+        ...
+
+    async def sleep_until(self, at: float) -> None: ...
+
+    def working(self) -> AbstractContextManager[None]:
+        """Real work (a socket, the disk, a thread) is in flight inside: a jumping clock stands still."""
+        ...
+
+
+class Web(Protocol):
+    """All outgoing HTTP. The address guard and the limits live behind it."""
+
+    async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
+        """The address (and port) that a request to this host would connect to, already passed by the guard."""
+        ...
+
+    async def fetch(
+        self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None
+    ) -> Exchange:
+        """One request, one answer, no redirects followed. Never raises for what the network does."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Stored(Protocol):
+    """A capture read back."""
+
+    url: str
+    at: float
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    """As on the wire: content coding kept. Of a revisit, the original's."""
+
+
+class Archive(Protocol):
+    """Append-only captures. What `append` returned is on the disk for good."""
+
+    async def append(self, captures: Sequence[Capture]) -> list[Position]:
+        """Write and sync; one position per capture, in order."""
+        ...
+
+    async def read(self, position: Position) -> Stored: ...
+
+    async def close(self) -> None:
+        """Finish the growing file: it gets its final name and its index segment."""
+        ...
+
+
+class Store(Protocol):
+    """Facts at rest. All methods are safe to call from one event loop; each is one short transaction."""
+
+    # watching
+    async def add_pages(self, pages: Iterable[NewPage], now: float) -> tuple[int, int]:
+        """(new, known already). Known pages get the new weight and tags and are active again."""
+        ...
+
+    async def add_site(self, site: Site, now: float) -> Site:
+        """Insert, or update by URL; returns it with its id."""
+        ...
+
+    async def sites(self) -> list[Site]: ...
+
+    async def pause(self, urls: Sequence[str]) -> int: ...
+
+    async def page(self, url: str) -> Page | None: ...
+
+    def pages(
+        self, *, tag: str | None = None, state: str | None = None, host: str | None = None
+    ) -> AsyncIterator[Page]: ...
+
+    # the loop
+    async def claim(self, now: float, limit: int, until: float, owner: str) -> list[Page]:
+        """Lease up to `limit` due pages, most overdue first; other owners do not get them before `until`."""
+        ...
+
+    async def release(self, pages: Iterable[tuple[int, float | None]]) -> None:
+        """Give leases back unvisited; (page id, new next visit or None to leave it)."""
+        ...
+
+    async def next_due(self) -> float | None:
+        """When the next unleased page is due."""
+        ...
+
+    async def commit(self, batch: Batch) -> None:
+        """All of it or nothing; ends the leases of the pages in it."""
+        ...
+
+    async def originals(self, payloads: Sequence[str]) -> dict[str, Original]: ...
+
+    async def politeness(
+        self,
+    ) -> tuple[list[HostState], list[AddressState], list[RobotsState]]: ...
+
+    # showing
+    async def visits(
+        self,
+        page_id: int,
+        *,
+        changes_only: bool = False,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+        order: Literal["oldest", "newest"] = "newest",
+    ) -> list[Visit]: ...
+
+    def positions(self) -> AsyncIterator[tuple[Position, str | None]]:
+        """Every WARC position that the log names, with its payload digest: for `check`."""
+        ...
+
+    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDay]: ...
+
+    async def census(self, now: float) -> Census: ...
+
+    async def close(self) -> None: ...

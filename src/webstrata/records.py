@@ -1,0 +1,430 @@
+"""Rows that travel between the stages: frozen, keyword-only, data without behaviour.
+
+Instants are floats, seconds since 1970-01-01 UTC (`at`, `..._at`); spans end in `_s`. A record is made once and
+never changed: the next stage makes its own (`msgspec.structs.replace`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+
+class _Record(Struct, frozen=True, kw_only=True, gc=False):
+    pass
+
+
+# ── pages: what is watched ──────────────────────────────────────────────────────────────────────────────────
+
+
+class PageState(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    """Unwatched: kept with its history, never due."""
+
+
+class PageRole(StrEnum):
+    PAGE = "page"
+    REQUISITE = "requisite"
+    """An image, style or script of a page: visited when its page is, never on a schedule of its own."""
+    SITEMAP = "sitemap"
+    """A sitemap of a watched site: visited like a page, read for the addresses that it lists."""
+
+
+class NewPage(_Record):
+    """A page to be watched, before the store gave it an id."""
+
+    url: str
+    host: str
+    weight: float = 1.0
+    tags: tuple[str, ...] = ()
+    role: PageRole = PageRole.PAGE
+    site_id: int | None = None
+    """The watched site that led to it."""
+    depth: int = 0
+    """Links from the site's seed."""
+
+
+class Page(_Record):
+    """A watched page with all that the next visit needs to know of the last one."""
+
+    id: int
+    url: str
+    """Canonical URL: the page's key."""
+    host: str
+    weight: float = 1.0
+    tags: tuple[str, ...] = ()
+    role: PageRole = PageRole.PAGE
+    site_id: int | None = None
+    depth: int = 0
+    state: PageState = PageState.ACTIVE
+    added_at: float = 0.0
+
+    # the schedule
+    next_at: float | None = None
+    """Next visit; none for requisites that wait for their page."""
+    interval_s: float | None = None
+    policy: str | None = None
+    policy_state: bytes = b""
+    """The policy's row for this page, as the policy packed it."""
+    reason: str = ""
+    """Why the next visit is when it is, in one line."""
+
+    # what the last visits saw
+    visits: int = 0
+    changes: int = 0
+    failures: int = 0
+    """Failed visits in a row."""
+    last_visit_at: float | None = None
+    last_seen_at: float | None = None
+    """Last visit that got an answer (content, or that the page is gone)."""
+    last_change_at: float | None = None
+    last_outcome: Outcome | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    payload: str | None = None
+    """Payload digest (`sha1:…`) of the last archived content: what a 304 stands for."""
+    fingerprint: Fingerprint | None = None
+    gone: bool = False
+
+
+class Site(_Record):
+    """A whole site to be discovered and watched."""
+
+    id: int
+    url: str
+    scope: Literal["prefix", "host", "domain"] = "prefix"
+    max_depth: int = 5
+    max_pages: int = 10_000
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    requisites: bool = False
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+
+
+# ── politeness ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Permit(_Record):
+    """Leave to make one request now. Only `webstrata.permit` makes one; `fetch` takes nothing else."""
+
+    url: str
+    origin: str
+    """Scheme and authority, whose robots.txt was asked."""
+    host: str
+    address: str
+    """The address that was counted; the request goes to this one and no other."""
+    port: int
+    agent: str
+    """Whole User-Agent header."""
+    granted_at: float
+    for_robots: bool = False
+    """This permit is for the origin's robots.txt itself."""
+
+
+class Wait(_Record):
+    """Not yet: ask again at `until`."""
+
+    until: float
+    why: str
+
+
+class Refusal(_Record):
+    """No: the host's owner does not want this visited (as far as known until `until`)."""
+
+    why: str
+    until: float | None = None
+
+
+class NeedRobots(_Record):
+    """The origin's robots.txt is not known, or too old: fetch it first."""
+
+    origin: str
+
+
+class HostState(_Record):
+    """What politeness must remember of a host across restarts."""
+
+    host: str
+    next_at: float = 0.0
+    """No request starts before."""
+    backoff_until: float = 0.0
+    backoff_count: int = 0
+    """Refusals (429, 503, …) in a row."""
+    last_duration_s: float = 0.0
+
+
+class AddressState(_Record):
+    """The same for an address: many hosts may live on one."""
+
+    address: str
+    next_at: float = 0.0
+
+
+class RobotsState(_Record):
+    """An origin's robots.txt as last fetched."""
+
+    origin: str
+    at: float
+    status: int
+    """Final status; 0: unreachable."""
+    body: bytes = b""
+
+
+# ── the exchange with a server ──────────────────────────────────────────────────────────────────────────────
+
+
+class FailureKind(StrEnum):
+    DNS = "dns"
+    BLOCKED = "blocked"
+    """The address guard said no."""
+    REFUSED = "refused"
+    CONNECT = "connect"
+    TLS = "tls"
+    RESET = "reset"
+    TIMEOUT_CONNECT = "timeout-connect"
+    TIMEOUT_FIRST_BYTE = "timeout-first-byte"
+    TIMEOUT_TOTAL = "timeout-total"
+    MALFORMED = "malformed"
+    """Not HTTP as we know it."""
+    HEADERS_TOO_LARGE = "headers-too-large"
+    REDIRECTS = "redirects"
+    """Too many, a loop, or one to an address that is not http(s)."""
+    BAD_URL = "bad-url"
+    ROBOTS = "robots"
+    """robots.txt forbids it, or could not be reached."""
+    BACKOFF = "backoff"
+    """The server asked us to come back later (429, 503)."""
+    SERVER = "server-error"
+    """Any other 5xx."""
+    DENIED = "denied"
+    """401, 403 and other 4xx that say nothing of the page itself."""
+    NO_ORIGINAL = "not-modified-without-copy"
+    INTERNAL = "internal"
+    """Our own fault: the log has the details."""
+
+
+class Failure(_Record):
+    kind: FailureKind
+    detail: str = ""
+
+
+class Validators(_Record):
+    """What a conditional request sends."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class Exchange(_Record):
+    """One request and its answer, as they were on the wire (transfer coding removed, content coding kept)."""
+
+    url: str
+    at: float
+    """Start of the request."""
+    duration_s: float
+    request_head: bytes
+    """Request line and headers as sent, with the closing empty line."""
+    address: str | None = None
+    """Address connected to."""
+    status: int | None = None
+    response_head: bytes = b""
+    """Status line and headers as received, with the closing empty line."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """The same, parsed: names in lower case."""
+    body: bytes = b""
+    truncated: Literal["length", "time", "disconnect"] | None = None
+    failure: Failure | None = None
+    """Set: there is no answer worth reading (status may still be known)."""
+
+    def header(self, name: str) -> str | None:
+        """First value of a header, by lower-case name."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+
+# ── the archive ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Original(_Record):
+    """The record that first held a payload; revisit records refer to it."""
+
+    payload: str
+    """`sha1:` and base32 of the payload (before content decoding), the field's common key."""
+    record_id: str
+    at: float
+    url: str
+    file: str
+    offset: int
+
+
+class Capture(_Record):
+    """An exchange on its way into the archive."""
+
+    exchange: Exchange
+    payload: str
+    """Payload digest; of a 304, the original's."""
+    original: Original | None = None
+    """Set: write a revisit record that refers to it."""
+
+
+class Position(_Record):
+    """Where a capture's response (or revisit) record stands."""
+
+    file: str
+    """Name of the WARC file below the archive folder, without `.open`."""
+    offset: int
+    length: int
+    record_id: str
+    kind: Literal["response", "revisit"] = "response"
+
+
+# ── seeing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Fingerprint(_Record):
+    """What was seen of one content, layer by layer. Later layers are added behind, with defaults."""
+
+    raw: str
+    """SHA-256 (hex) of the body after content decoding."""
+    size: int
+    """Bytes of that body."""
+    media_type: str = ""
+    charset: str | None = None
+    title: str | None = None
+    text: str | None = None
+    """Digest of the useful text; none where the media type has no text layer."""
+    links: str | None = None
+    """Digest of the set of links."""
+    link_count: int = 0
+    noise: tuple[str, ...] = ()
+    """Parts recognised as noise and left out of the digests (a later layer fills it)."""
+
+
+class Outcome(StrEnum):
+    NEW = "new"
+    SAME = "same"
+    CHANGED = "changed"
+    GONE = "gone"
+    BACK = "back"
+    ERROR = "error"
+
+
+class Observation(_Record):
+    """A fact: this content (or its absence) was seen at this time."""
+
+    url: str
+    at: float
+    status: int
+    fingerprint: Fingerprint | None
+    """None: the page was gone."""
+    source: Literal["visit", "archive", "agent"] = "visit"
+
+
+class Change(_Record):
+    """The verdict on two observations in a row."""
+
+    outcome: Outcome
+    raw: bool = False
+    """The bytes differ."""
+    text: bool = False
+    links: bool = False
+    counts: bool = False
+    """It counts as a change for the schedule and for telling people."""
+    layer: str = "raw"
+    """The layer that decided."""
+
+
+class Hop(_Record):
+    """One step of a visit: the redirects, then the answer."""
+
+    url: str
+    status: int | None
+    position: Position | None = None
+
+
+class Visit(_Record):
+    """One row of the crawl log."""
+
+    page_id: int
+    url: str
+    at: float
+    outcome: Outcome
+    status: int | None = None
+    failure: Failure | None = None
+    raw_changed: bool = False
+    counts: bool = False
+    duration_s: float = 0.0
+    bytes: int = 0
+    """Bytes of the body on the wire."""
+    headers: dict[str, str] = {}
+    """The response headers worth keeping."""
+    raw: str | None = None
+    """SHA-256 of the content."""
+    text: str | None = None
+    payload: str | None = None
+    truncated: str | None = None
+    position: Position | None = None
+    hops: tuple[Hop, ...] = ()
+    """Redirects before the last answer."""
+    id: int | None = None
+
+
+class Entry(_Record):
+    """A finished visit on its way into the store: the log row and the page as it is now."""
+
+    visit: Visit
+    page: Page
+
+
+class Batch(_Record):
+    """What one transaction writes, after the archive was synced."""
+
+    entries: tuple[Entry, ...] = ()
+    originals: tuple[Original, ...] = ()
+    discovered: tuple[NewPage, ...] = ()
+    """New pages found; due at once."""
+    wake: tuple[tuple[str, float], ...] = ()
+    """Known pages (requisites) to be visited at a time: (url, at)."""
+    hosts: tuple[HostState, ...] = ()
+    addresses: tuple[AddressState, ...] = ()
+    robots: tuple[RobotsState, ...] = ()
+
+
+class HostDay(_Record):
+    """Aggregate of a host's visits in one UTC day."""
+
+    host: str
+    day: int
+    """Days since 1970-01-01."""
+    visits: int
+    changes: int
+    errors: int
+    bytes: int
+    duration_s: float
+
+
+class Census(_Record):
+    """The store's counts, for `status`."""
+
+    pages: int
+    """Active pages (requisites apart)."""
+    paused: int
+    requisites: int
+    sites: int
+    due: int
+    in_flight: int
+    """Leased and not expired."""
+    visits: int
+    changes: int
+    errors: int
+    bytes: int
+    hosts: int
+    next_at: float | None
+    expected_per_day: float
+    """Visits a day that the present intervals amount to."""
