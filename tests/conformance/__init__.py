@@ -1,0 +1,1 @@
+"""Outside suites, played against the parts they are about: `python -m tests.conformance [DATA]`."""
