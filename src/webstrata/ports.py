@@ -96,6 +96,10 @@ class Store(Protocol):
 
     async def sites(self) -> list[Site]: ...
 
+    async def site_sizes(self) -> dict[int, int]:
+        """Pages of each watched site, by the site's id."""
+        ...
+
     async def pause(self, urls: Sequence[str]) -> int: ...
 
     async def page(self, url: str) -> Page | None: ...
@@ -111,6 +115,10 @@ class Store(Protocol):
 
     async def release(self, pages: Iterable[tuple[int, float | None]]) -> None:
         """Give leases back unvisited; (page id, new next visit or None to leave it)."""
+        ...
+
+    async def release_all(self, owner: str) -> int:
+        """End every lease of an owner that died; returns how many."""
         ...
 
     async def next_due(self) -> float | None:

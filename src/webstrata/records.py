@@ -45,6 +45,10 @@ class NewPage(_Record):
     """The watched site that led to it."""
     depth: int = 0
     """Links from the site's seed."""
+    requisites: bool = False
+    """Archive its images, styles and scripts too."""
+    next_at: float | None = None
+    """First visit; none: at once."""
 
 
 class Page(_Record):
@@ -59,6 +63,7 @@ class Page(_Record):
     role: PageRole = PageRole.PAGE
     site_id: int | None = None
     depth: int = 0
+    requisites: bool = False
     state: PageState = PageState.ACTIVE
     added_at: float = 0.0
 

@@ -1,0 +1,104 @@
+"""New pages from the links, sitemaps and requisites of a visited one, within the limits of its site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from webstrata import urls
+from webstrata.flows.look import Look
+from webstrata.records import NewPage, Page, PageRole, Site
+
+MAX_REQUISITES = 500
+"""Per page: more is a trap, not a page."""
+
+
+class Discovery:
+    """Knows the watched sites and how many pages each may still get."""
+
+    def __init__(self, sites: Iterable[Site], sizes: dict[int, int], *, due_at: float) -> None:
+        self._due_at = due_at
+        self._sites = {site.id: site for site in sites}
+        self._room = {site.id: site.max_pages - sizes.get(site.id, 0) for site in self._sites.values()}
+        self._known: set[str] = set()
+
+    def wants_links(self, page: Page) -> bool:
+        site = self._site(page)
+        return site is not None and page.role is not PageRole.REQUISITE and page.depth < site.max_depth
+
+    def wants_requisites(self, page: Page) -> bool:
+        return page.requisites and page.role is PageRole.PAGE
+
+    def pages(self, page: Page, look: Look) -> list[NewPage]:
+        """Pages of the same site that this one links to (or lists, if it is a sitemap)."""
+        site = self._site(page)
+        if site is None:
+            return []
+        found = []
+        for link in look.links:
+            if self._room[site.id] <= 0:
+                break
+            if link in self._known or not belongs(link, site):
+                continue
+            self._known.add(link)
+            self._room[site.id] -= 1
+            found.append(_page(link, site, page.depth + 1, self._due_at))
+        return found
+
+    def requisites(self, page: Page, look: Look) -> list[NewPage]:
+        return [
+            NewPage(
+                url=url,
+                host=urls.host_of(url),
+                role=PageRole.REQUISITE,
+                depth=page.depth + 1,
+                weight=0.0,
+                next_at=self._due_at,
+            )
+            for url in look.requisites[:MAX_REQUISITES]
+        ]
+
+    @property
+    def wake_at(self) -> float:
+        """When known requisites of a changed page are due: within the round that saw the change."""
+        return self._due_at
+
+    def _site(self, page: Page) -> Site | None:
+        return self._sites.get(page.site_id) if page.site_id is not None else None
+
+
+def belongs(link: str, site: Site) -> bool:
+    """In scope, wanted by the patterns, and not a trap."""
+    if not urls.in_scope(link, site.url, site.scope) or urls.looks_like_trap(link):
+        return False
+    if site.include and not any(fnmatchcase(link, pattern) for pattern in site.include):
+        return False
+    return not any(fnmatchcase(link, pattern) for pattern in site.exclude)
+
+
+def seeds(site: Site) -> list[NewPage]:
+    """What a newly watched site starts from: its own address and its usual sitemap."""
+    sitemap = urls.join(site.url, "/sitemap.xml")
+    found = [_page(site.url, site, 0)]
+    if sitemap is not None:
+        found.append(sitemap_page(sitemap, site))
+    return found
+
+
+def sitemap_page(url: str, site: Site) -> NewPage:
+    return NewPage(url=url, host=urls.host_of(url), role=PageRole.SITEMAP, site_id=site.id, depth=0)
+
+
+def _page(url: str, site: Site, depth: int, due_at: float | None = None) -> NewPage:
+    is_sitemap = url.endswith((".xml", ".xml.gz")) and "sitemap" in url
+    return NewPage(
+        url=url,
+        host=urls.host_of(url),
+        role=PageRole.SITEMAP if is_sitemap else PageRole.PAGE,
+        site_id=site.id,
+        depth=depth,
+        tags=site.tags,
+        weight=site.weight,
+        requisites=site.requisites,
+        next_at=due_at,
+    )

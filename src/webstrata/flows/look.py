@@ -1,0 +1,66 @@
+"""Reading what came: decode, fingerprint, links. Pure and picklable, so that it can run in another process."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from webstrata.coding import decode
+from webstrata.observe.page import observe
+from webstrata.observe.sitemap import read_sitemap
+from webstrata.records import Fingerprint
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One answer to read."""
+
+    url: str
+    body: bytes
+    content_type: str | None = None
+    content_encoding: str | None = None
+    want_links: bool = False
+    want_requisites: bool = False
+    is_sitemap: bool = False
+    max_decoded: int
+    max_ratio: float
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """What was seen in it."""
+
+    payload: str
+    """`sha1:` of the bytes as sent."""
+    fingerprint: Fingerprint
+    links: tuple[str, ...] = ()
+    requisites: tuple[str, ...] = ()
+    problem: str | None = None
+    """Why the content could not be decoded as its header says."""
+
+
+def payload_digest(body: bytes) -> str:
+    return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
+
+
+def look(jobs: Sequence[Job]) -> list[Look]:
+    """Read a batch of answers."""
+    return [_look(job) for job in jobs]
+
+
+def _look(job: Job) -> Look:
+    decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
+    seen = observe(decoded.body, job.content_type, job.url)
+    links: tuple[str, ...] = ()
+    if job.is_sitemap:
+        links = tuple(entry.url for entry in read_sitemap(decoded.body, job.url).entries)
+    elif job.want_links and not seen.nofollow:
+        links = seen.links
+    return Look(
+        payload=payload_digest(job.body),
+        fingerprint=seen.fingerprint,
+        links=links,
+        requisites=seen.requisites if job.want_requisites else (),
+        problem=decoded.problem,
+    )

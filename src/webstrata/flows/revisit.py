@@ -1,0 +1,192 @@
+"""The loop in rounds: take what is due, visit host by host, settle, and again.
+
+ 1. claim     the most overdue pages are leased
+ 2. lanes     one lane per host: its pages one after the other, each with a permit
+ 3. intake    finished visits are settled in batches (see `settle`)
+ 4. give back what the round had no time for, with the time at which its host will be free
+
+A round that fails loses nothing: its leases end, its pages stay due, the next round takes them up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct
+
+from webstrata.errors import ArchiveError, StoreError
+from webstrata.flows.discover import Discovery
+from webstrata.flows.doorkeeper import Doorkeeper
+from webstrata.flows.intake import Intake
+from webstrata.flows.lanes import Lanes
+from webstrata.flows.settle import Settler
+from webstrata.flows.visit import Visited, visit
+from webstrata.permit.gate import Gate
+from webstrata.ports import Clock, Store, Web
+from webstrata.records import Failure, FailureKind, Page, Visit, Wait
+
+log = logging.getLogger("webstrata.revisit")
+
+LEASE_MARGIN_S = 3600.0
+"""A lease outlives its round by this much: the last visits of a round may take long."""
+AFTER_FAILED_ROUND_S = 5.0
+CRAWL_PATIENCE_S = 600.0
+"""`crawl` does not wait longer than this for one host; its pages stay due for the next time."""
+
+
+class Pace(Struct, frozen=True, kw_only=True):
+    """How the loop goes."""
+
+    round_s: float = 60.0
+    round_pages: int = 5000
+    poll_s: float = 2.0
+    """How often an idle loop looks for pages that another process added."""
+    lanes: int = 1
+    """Lanes per host."""
+    max_redirects: int = 10
+
+
+class Progress:
+    """What a round tells while it goes; the terminal's display overrides these."""
+
+    def round_started(self, pages: int, hosts: int) -> None: ...
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        """These visits are permanent now."""
+
+    def round_ended(self, left: int) -> None: ...
+
+
+class Revisit:
+    """Runs rounds until stopped."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        web: Web,
+        clock: Clock,
+        gate: Gate,
+        settler: Settler,
+        owner: str,
+        pace: Pace,
+        progress: Progress | None = None,
+    ) -> None:
+        self._store = store
+        self._web = web
+        self._clock = clock
+        self._gate = gate
+        self._settler = settler
+        self._owner = owner
+        self._pace = pace
+        self._progress = progress or Progress()
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """Start no more visits; those in flight are finished and settled."""
+        self._stopping.set()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    async def crawl(self) -> int:
+        """One pass over all that is due now and what it leads to; returns the visits made."""
+        started_at = self._clock.now()
+        visits = 0
+        while not self.stopping and (pages := await self._claim(due_by=started_at)):
+            visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
+        return visits
+
+    async def run(self, until: float = float("inf")) -> None:
+        """Rounds until stopped (or until an instant of the clock)."""
+        while not self.stopping and self._clock.now() < until:
+            started_at = self._clock.now()
+            try:
+                if pages := await self._claim(due_by=started_at):
+                    await self._round(pages, started_at, ends_at=started_at + self._pace.round_s)
+                due = await self._store.next_due()
+            except (StoreError, ArchiveError, OSError) as problem:
+                log.error("this round failed, the next one takes its pages up again: %s", problem)
+                await self._pause(self._clock.now() + AFTER_FAILED_ROUND_S, until)
+                continue
+            earliest = max(started_at + self._pace.round_s, due if due is not None else float("inf"))
+            await self._pause(min(earliest, self._clock.now() + self._pace.poll_s), until)
+
+    async def _pause(self, at: float, until: float) -> None:
+        """Sleep on the clock, but wake when asked to stop."""
+        sleep = asyncio.ensure_future(self._clock.sleep_until(min(at, until)))
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({sleep, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleep.cancel()
+            stop.cancel()
+
+    async def _claim(self, due_by: float) -> list[Page]:
+        until = self._clock.now() + self._pace.round_s + LEASE_MARGIN_S
+        return await self._store.claim(due_by, self._pace.round_pages, until, self._owner)
+
+    async def _round(
+        self,
+        pages: Sequence[Page],
+        started_at: float,
+        *,
+        ends_at: float = float("inf"),
+        patience_s: float = float("inf"),
+    ) -> int:
+        """Visit claimed pages, host by host; what there was no time for is given back."""
+        discovery = Discovery(await self._store.sites(), await self._store.site_sizes(), due_at=started_at)
+        unsettled = {page.id for page in pages}
+        made = 0
+
+        def settled(visits: Sequence[Visit]) -> None:
+            nonlocal made
+            made += len(visits)
+            unsettled.difference_update(visit.page_id for visit in visits)
+            self._progress.visited(visits)
+
+        intake = Intake(lambda batch, extras: self._settler.settle(batch, extras, discovery), settled)
+        lanes = Lanes(
+            pages,
+            visit=self._visitor(intake, ends_at, patience_s),
+            deliver=intake.put,
+            stopping=lambda: self.stopping or self._clock.now() >= ends_at,
+        )
+        self._progress.round_started(len(pages), lanes.hosts)
+        intake.start()
+        try:
+            await lanes.run(self._pace.lanes)
+        finally:
+            try:
+                await intake.stop()
+            finally:
+                left = dict.fromkeys(unsettled) | dict(lanes.left(self._gate, self._clock.now()))
+                if left:
+                    await self._store.release(left.items())
+                self._progress.round_ended(len(left))
+        return made
+
+    def _visitor(
+        self, intake: Intake, ends_at: float, patience_s: float
+    ) -> Callable[[Page], Awaitable[Visited | Wait]]:
+        door = Doorkeeper(self._web, self._gate, self._clock, intake.keep)
+
+        async def visitor(page: Page) -> Visited | Wait:
+            try:
+                return await visit(
+                    page,
+                    web=self._web,
+                    door=door,
+                    clock=self._clock,
+                    max_redirects=self._pace.max_redirects,
+                    patience_until=min(ends_at, self._clock.now() + patience_s),
+                )
+            except Exception as problem:  # one page's fault must not end the round: it is logged and retried
+                log.exception("visit of %s failed inside", page.url)
+                failure = Failure(kind=FailureKind.INTERNAL, detail=f"{type(problem).__name__}: {problem}")
+                return Visited(page=page, at=self._clock.now(), failure=failure)
+
+        return visitor

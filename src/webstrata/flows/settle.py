@@ -1,0 +1,209 @@
+"""Settling a batch of visits: read, archive, judge, schedule, remember. The order is the crash safety.
+
+ 1. look      every answer is decoded and fingerprinted (in another process)
+ 2. archive   every exchange goes into the WARC, known payloads as revisit records; synced when this returns
+ 3. judge     the fingerprint against the page's last one
+ 4. schedule  the policy learns and gives the next visit
+ 5. remember  log rows, pages, politeness and discoveries in one transaction, which also ends the leases
+
+A crash before 5 costs a re-visit, never a fact.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+from msgspec import Struct
+
+from webstrata.detect.answer import Answer, read_answer
+from webstrata.flows.discover import Discovery
+from webstrata.flows.entry import entry
+from webstrata.flows.judged import Judged, judged
+from webstrata.flows.look import Job, Look, look, payload_digest
+from webstrata.flows.timetable import Seen, Timetable, Turn
+from webstrata.flows.visit import Visited
+from webstrata.permit.gate import Gate
+from webstrata.ports import Archive, Clock, Store
+from webstrata.records import (
+    Batch,
+    Capture,
+    Exchange,
+    NewPage,
+    Original,
+    Page,
+    PageRole,
+    Position,
+    Visit,
+)
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How much of an answer is unpacked."""
+
+    max_decoded: int
+    max_ratio: float
+
+
+class Settler:
+    """Settles batches; one at a time."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        archive: Archive,
+        clock: Clock,
+        gate: Gate,
+        timetable: Timetable,
+        readers: Executor | None,
+        limits: Limits,
+    ) -> None:
+        self._store = store
+        self._archive = archive
+        self._clock = clock
+        self._gate = gate
+        self._timetable = timetable
+        self._readers = readers
+        self._limits = limits
+
+    async def settle(self, batch: Sequence[Visited], extras: Sequence[Exchange], discovery: Discovery) -> list[Visit]:
+        """Make a batch of visits permanent; `extras` (robots.txt) are archived beside them. Returns the log rows."""
+        looks = await self._look(batch, discovery)
+        positions, originals = await self._keep(batch, looks, extras)
+        settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
+        turns = self._schedule(settled)
+        entries = [entry(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
+        pages, wake = _discovered(settled, discovery)
+        hosts, addresses, robots = self._gate.changed()
+        await self._store.commit(
+            Batch(
+                entries=tuple(entries),
+                originals=tuple(originals),
+                discovered=tuple(pages),
+                wake=tuple(wake),
+                hosts=hosts,
+                addresses=addresses,
+                robots=robots,
+            )
+        )
+        return [row.visit for row in entries]
+
+    async def _look(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
+        jobs: list[Job] = []
+        of: list[int] = []
+        for i, visited in enumerate(batch):
+            answer = visited.exchanges[-1] if visited.exchanges else None
+            if visited.failure is None and answer is not None and read_answer(answer.status or 0) is Answer.CONTENT:
+                jobs.append(self._job(visited.page, answer, discovery))
+                of.append(i)
+        found: list[Look | None] = [None] * len(batch)
+        if jobs:
+            loop = asyncio.get_running_loop()
+            with self._clock.working():
+                seen = look(jobs) if self._readers is None else await loop.run_in_executor(self._readers, look, jobs)
+            for i, one in zip(of, seen, strict=True):
+                found[i] = one
+        return found
+
+    def _job(self, page: Page, answer: Exchange, discovery: Discovery) -> Job:
+        return Job(
+            url=answer.url,
+            body=answer.body,
+            content_type=answer.header("content-type"),
+            content_encoding=answer.header("content-encoding"),
+            want_links=discovery.wants_links(page),
+            want_requisites=discovery.wants_requisites(page),
+            is_sitemap=page.role is PageRole.SITEMAP,
+            max_decoded=self._limits.max_decoded,
+            max_ratio=self._limits.max_ratio,
+        )
+
+    async def _keep(
+        self, batch: Sequence[Visited], looks: Sequence[Look | None], extras: Sequence[Exchange]
+    ) -> tuple[dict[int, Position], list[Original]]:
+        """Archive all exchanges; positions by the identity of the exchange, and the payloads seen first here."""
+        answered: list[tuple[Exchange, str]] = []
+        for visited, found in zip(batch, looks, strict=True):
+            for exchange in visited.exchanges:
+                if exchange.response_head:
+                    last = exchange is visited.exchanges[-1]
+                    answered.append((exchange, _payload(exchange, visited.page, found if last else None)))
+        answered += [(exchange, payload_digest(exchange.body)) for exchange in extras if exchange.response_head]
+        known = await self._store.originals(list({payload for exchange, payload in answered if _may_repeat(exchange)}))
+        captures = [
+            Capture(
+                exchange=exchange,
+                payload=payload,
+                original=known.get(payload) if _may_repeat(exchange) else None,
+            )
+            for exchange, payload in answered
+        ]
+        written = await self._archive.append(captures) if captures else []
+        positions = {id(capture.exchange): place for capture, place in zip(captures, written, strict=True)}
+        firsts = {
+            capture.payload: _original(capture, place)
+            for capture, place in zip(reversed(captures), reversed(written), strict=True)
+            if capture.original is None and capture.exchange.body and capture.exchange.truncated is None
+        }
+        return positions, list(firsts.values())
+
+    def _schedule(self, settled: Sequence[Judged]) -> list[Turn | None]:
+        """Next visits, in order; none for requisites, which wait for their page."""
+        due = [i for i, one in enumerate(settled) if one.visited.page.role is not PageRole.REQUISITE]
+        seen = [i for i in due if settled[i].change is not None]
+        turns: list[Turn | None] = [None] * len(settled)
+        batch = [
+            Seen(page=one.visited.page, at=one.visited.at, changed=one.change.counts)
+            for one in (settled[i] for i in seen)
+            if one.change is not None
+        ]
+        for i, turn in zip(seen, self._timetable.after_seen(batch), strict=True):
+            turns[i] = turn
+        for i in due:
+            failure = settled[i].failure
+            if failure is not None:
+                one = settled[i].visited
+                turns[i] = self._timetable.after_failure(one.page, one.at, failure.kind)
+        return turns
+
+
+def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:
+    """New pages, and known requisites to be looked at again because their page changed."""
+    pages: list[NewPage] = []
+    wake: list[tuple[str, float]] = []
+    for one in settled:
+        if one.found is None or one.change is None:
+            continue
+        page = one.visited.page
+        pages += discovery.pages(page, one.found)
+        requisites = discovery.requisites(page, one.found)
+        pages += requisites
+        if one.change.raw:
+            wake += [(requisite.url, discovery.wake_at) for requisite in requisites]
+    return pages, wake
+
+
+def _payload(exchange: Exchange, page: Page, found: Look | None) -> str:
+    if found is not None:
+        return found.payload
+    if exchange.status == 304 and page.payload is not None:
+        return page.payload
+    return payload_digest(exchange.body)
+
+
+def _may_repeat(exchange: Exchange) -> bool:
+    """Whether a revisit record may stand for it: a whole body that was seen before, or a 304."""
+    return exchange.status == 304 or (bool(exchange.body) and exchange.truncated is None)
+
+
+def _original(capture: Capture, place: Position) -> Original:
+    return Original(
+        payload=capture.payload,
+        record_id=place.record_id,
+        at=capture.exchange.at,
+        url=capture.exchange.url,
+        file=place.file,
+        offset=place.offset,
+    )

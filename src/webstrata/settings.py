@@ -1,0 +1,247 @@
+"""Few settings, one loader: defaults, then the home's `webstrata.toml`, then the environment, then flags.
+
+Read by `node` and `cli` only; everything else takes plain arguments. A key is `section.name`; the environment spells
+it `WEBSTRATA_SECTION_NAME`, a flag `--set section.name=value`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from webstrata.clock import parse_span
+from webstrata.errors import BadSettings, UsageError
+
+FILE_NAME = "webstrata.toml"
+
+
+class Span(float):
+    """A length of time in seconds, written `90s`, `15m`, `6h`, `2d`."""
+
+
+class Size(int):
+    """A number of bytes, written `64KB`, `100MB`, `1GB`."""
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    url: Annotated[str, Meta(description="Database; empty: SQLite in the home. `postgresql+psycopg://…` at scale.")] = (
+        ""
+    )
+
+
+class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    rotate: Annotated[Size, Meta(description="A WARC file is closed when it has grown to this size.")] = Size(10**9)
+    operator: Annotated[str, Meta(description="Who runs this archive; written into every WARC file.")] = ""
+
+
+class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    contact: Annotated[str, Meta(description="Address or URL of a person; part of the user agent. Please set it.")] = ""
+    token: Annotated[str, Meta(description="Product token that robots.txt files are asked for.")] = "webstrata"
+    delay: Annotated[Span, Meta(description="Least time between two requests to one host.")] = Span(2)
+    delay_factor: Annotated[float, Meta(ge=0, description="…and at least this many times the last response time.")] = (
+        1.0
+    )
+    max_delay: Annotated[Span, Meta(description="Longest Crawl-delay that is followed; longer ones are cut to it.")] = (
+        Span(300)
+    )
+    address_delay: Annotated[Span, Meta(description="Least time between two requests to one address.")] = Span(0.5)
+    connections_per_host: Annotated[int, Meta(ge=1, le=64, description="Requests to one host at a time.")] = 1
+    obey_robots: Annotated[
+        bool, Meta(description="Follow robots.txt (RFC 9309). Only for sites of your own: false.")
+    ] = True
+
+
+class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    connections: Annotated[int, Meta(ge=1, le=4096, description="Requests in flight, all hosts together.")] = 64
+    max_body: Annotated[Size, Meta(description="Longer bodies are cut (and marked so), as sent.")] = Size(100 * 10**6)
+    max_decoded: Annotated[Size, Meta(description="Longer bodies are not read further, after decoding.")] = Size(
+        200 * 10**6
+    )
+    max_ratio: Annotated[float, Meta(ge=1, description="Bodies that unpack to more times their size are cut.")] = 1000.0
+    max_headers: Annotated[Size, Meta(description="Longer response headers are refused.")] = Size(64 * 2**10)
+    max_redirects: Annotated[int, Meta(ge=0, le=50, description="Redirects followed in one visit.")] = 10
+    connect_timeout: Annotated[Span, Meta(description="Time to connect, TLS included.")] = Span(20)
+    first_byte_timeout: Annotated[Span, Meta(description="Time to the first byte of the answer.")] = Span(60)
+    total_timeout: Annotated[Span, Meta(description="Time for the whole answer.")] = Span(300)
+    allow: Annotated[
+        tuple[str, ...],
+        Meta(description="Networks and ports that may be visited though not public, like `127.0.0.2/32:8480`."),
+    ] = ()
+    hosts: Annotated[
+        dict[str, str], Meta(description='Host names answered from here instead of DNS: `name = "address[:port]"`.')
+    ] = {}
+    ca_file: Annotated[str, Meta(description="Further certificate authorities to trust (PEM file).")] = ""
+
+
+class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    policy: Annotated[str, Meta(description="When to visit next: `dyn`, `fix`, `week`, or `module:Class`.")] = "dyn"
+    min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
+    max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
+    start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
+
+
+class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    round: Annotated[Span, Meta(description="`run` starts a round at most this often; what does not fit moves on.")] = (
+        Span(60)
+    )
+    round_pages: Annotated[int, Meta(ge=1, description="Most pages taken up in one round.")] = 5000
+    workers: Annotated[
+        int, Meta(ge=0, le=64, description="Processes that read pages; 0 reads them in the main process.")
+    ] = 1
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    store: StoreSettings = StoreSettings()
+    archive: ArchiveSettings = ArchiveSettings()
+    polite: PoliteSettings = PoliteSettings()
+    fetch: FetchSettings = FetchSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    crawl: CrawlSettings = CrawlSettings()
+
+
+class Known(Struct, frozen=True):
+    """One settings key: what holds, where it comes from, what it means."""
+
+    key: str
+    value: Any
+    source: str
+    description: str
+
+
+def load(
+    home: Path, *, environment: Mapping[str, str] | None = None, flags: Iterable[str] = ()
+) -> tuple[Settings, dict[str, str]]:
+    """The settings that hold for a home, and where each key that is not a default comes from."""
+    tree: dict[str, dict[str, Any]] = {}
+    sources: dict[str, str] = {}
+    file = home / FILE_NAME
+    if file.exists():
+        _merge(tree, sources, _read_file(file), str(file))
+    for key, value, source in _from_environment(os.environ if environment is None else environment):
+        _set(tree, sources, key, value, source)
+    for flag in flags:
+        key, equals, value = flag.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes section.name=value, not {flag!r}.")
+        _set(tree, sources, key.strip(), value.strip(), "--set")
+    return _convert(tree, sources), sources
+
+
+def known(settings: Settings, sources: Mapping[str, str]) -> list[Known]:
+    """Every key with its value, source and meaning, in the order of this file."""
+    rows: list[Known] = []
+    for section in msgspec.structs.fields(Settings):
+        group = getattr(settings, section.name)
+        for field in msgspec.structs.fields(type(group)):
+            key = f"{section.name}.{field.name}"
+            meta = next(part for part in get_args(field.type)[1:] if isinstance(part, Meta))
+            value = getattr(group, field.name)
+            rows.append(
+                Known(
+                    key=key,
+                    value=_plain(value),
+                    source=sources.get(key, "default"),
+                    description=meta.description or "",
+                )
+            )
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Span):
+        return float(value)
+    if isinstance(value, Size):
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise BadSettings(f"{file} is not valid TOML: {problem}. Mend it, or move it away for the defaults.") from None
+
+
+def _merge(tree: dict[str, dict[str, Any]], sources: dict[str, str], read: dict[str, Any], source: str) -> None:
+    for section, values in read.items():
+        if not isinstance(values, dict):
+            raise BadSettings(f"{source}: {section!r} stands outside any section; put it under [section].")
+        for name, value in values.items():
+            _set(tree, sources, f"{section}.{name}", value, source)
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
+    for section in msgspec.structs.fields(Settings):
+        for field in msgspec.structs.fields(_section_type(section.name)):
+            name = f"WEBSTRATA_{section.name}_{field.name}".upper()
+            if name in environment:
+                yield f"{section.name}.{field.name}", environment[name], f"environment {name}"
+
+
+def _section_type(section: str) -> type[Struct]:
+    kind: type[Struct] = get_type_hints(Settings)[section]
+    return kind
+
+
+def _set(tree: dict[str, dict[str, Any]], sources: dict[str, str], key: str, value: Any, source: str) -> None:
+    section, _, name = key.partition(".")
+    names = {field.name for field in msgspec.structs.fields(Settings)}
+    if section not in names or name not in {f.name for f in msgspec.structs.fields(_section_type(section))}:
+        raise BadSettings(f"{source}: no setting is called {key!r}. `webstrata settings` lists them all.")
+    if isinstance(value, str):
+        value = _from_text(_section_type(section), name, value)
+    tree.setdefault(section, {})[name] = value
+    sources[key] = source
+
+
+def _from_text(section: type[Struct], name: str, text: str) -> Any:
+    """Environment and flags are text: read lists as comma-separated, tables as `name=value` pairs, the rest as it is."""
+    kind = get_type_hints(section)[name]
+    if get_origin(kind) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if get_origin(kind) is dict:
+        pairs = (part.partition("=") for part in text.split(",") if part.strip())
+        return {key.strip(): value.strip() for key, _, value in pairs}
+    return text
+
+
+def _convert(tree: dict[str, dict[str, Any]], sources: dict[str, str]) -> Settings:
+    try:
+        return msgspec.convert(tree, Settings, strict=False, dec_hook=_decode)
+    except msgspec.ValidationError as problem:
+        where = re.search(r"\$\.([\w.]+)", str(problem))
+        key = where.group(1) if where else "?"
+        what = str(problem).split(" - at")[0]
+        raise BadSettings(
+            f"{key} ({sources.get(key, 'settings')}): {what}. `webstrata settings` shows what each key takes."
+        ) from None
+
+
+_SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+
+
+def _decode(kind: type, value: Any) -> Any:
+    if kind is Span:
+        try:
+            return Span(parse_span(value))
+        except (UsageError, TypeError) as problem:
+            raise ValueError(str(problem).rstrip(".")) from None
+    if kind is Size:
+        if isinstance(value, int):
+            return Size(value)
+        match = _SIZE.fullmatch(str(value).strip())
+        if not match:
+            raise ValueError(f"not a size: {value!r}. Write 64KB, 100MB or 1GB")
+        unit = _SIZES[match.group(2).upper()]
+        if match.group(3):
+            unit = 1024 ** ("", "K", "M", "G", "T").index(match.group(2).upper())
+        return Size(float(match.group(1)) * unit)
+    raise TypeError(f"no reading for {kind}")
