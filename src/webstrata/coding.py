@@ -1,0 +1,194 @@
+"""Content codings: gzip, deflate, br and zstd bodies back to what the author wrote, and never more than allowed.
+
+Decoding is streamed and stops at the limit, so a bomb costs no more memory than an honest body of that size. A
+body that does not fit its Content-Encoding is not lost: decoding stops before the step that fails, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, cast
+
+import brotli
+import zstandard
+from isal import igzip_lib
+from msgspec import Struct
+
+MAX_CODINGS = 3
+"""Codings on top of one another; honest servers use one."""
+
+_PIECE = 64 * 1024
+_RATIO_FREE_BYTES = 1024 * 1024
+"""Small bodies may have any ratio: a page of blanks is no attack."""
+_MAX_MEMBERS = 1000
+"""Each gzip member costs a new decoder: thousands of empty ones are an attack on the processor."""
+_MAX_ZSTD_WINDOW = 8 * 1024 * 1024
+"""RFC 9659 allows no larger window in HTTP."""
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_InflateError = cast("type[Exception]", igzip_lib.error)  # its stub calls the class an instance
+
+
+class Decoded(Struct, frozen=True, kw_only=True, gc=False):
+    """A body without its content coding."""
+
+    body: bytes
+    problem: str | None = None
+    """Set: the body is not, or not all of, what its header promised."""
+
+
+class _Step(NamedTuple):
+    """One coding taken off; `body` is none where the bytes are not of that coding at all."""
+
+    body: bytes | None
+    problem: str | None = None
+
+
+def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float) -> Decoded:
+    """Take off the codings that a Content-Encoding header lists, the last one first.
+
+    At most `max_bytes` come out, and beyond 1 MiB at most `max_ratio` times the bytes that went in. What is cut
+    there, what ends early and what has another coding than the header says comes with a problem.
+    """
+    if not body or content_encoding is None:
+        return Decoded(body=body)
+    parts = (part.strip() for part in content_encoding.lower().split(","))
+    names = [name for name in parts if name not in ("", "identity")]
+    if len(names) > MAX_CODINGS:
+        return Decoded(body=body, problem=f"more than {MAX_CODINGS} content codings")
+    limit = min(max_bytes, max(_RATIO_FREE_BYTES, int(len(body) * max_ratio)))
+    for name in reversed(names):
+        decoder = _DECODERS.get(name)
+        if decoder is None:
+            return Decoded(body=body, problem=f"unknown content coding {name[:40]!r}")
+        step = decoder(body, limit)
+        if step.body is None:
+            return Decoded(body=body, problem=step.problem)
+        body = step.body
+        if step.problem is not None:
+            return Decoded(body=body, problem=step.problem)
+    if names and body.startswith(_GZIP_MAGIC):
+        return Decoded(body=body, problem="gzip data inside the decoded body")
+    return Decoded(body=body)
+
+
+class _Sink:
+    """Collects what a decoder gives until there is one byte too many."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self.room = limit + 1
+
+    def take(self, data: bytes) -> bool:
+        """Whether there is room for more."""
+        self._parts.append(data)
+        self.room -= len(data)
+        return self.room > 0
+
+    @property
+    def size(self) -> int:
+        return self._limit + 1 - self.room
+
+    def step(self, problem: str | None = None) -> _Step:
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        if self.room <= 0:
+            return _Step(body[: self._limit], f"decoded body cut at {self._limit} bytes")
+        if problem is not None and not body:
+            return _Step(None, problem)
+        return _Step(body, problem)
+
+    def broken(self, name: str) -> _Step:
+        """The decoder gave up: what came before counts, unless that is nothing."""
+        return self.step(f"{name} data broken" if any(self._parts) else f"not {name} data")
+
+
+def _gzip(body: bytes, limit: int) -> _Step:
+    sink = _Sink(limit)
+    rest, start = b"", 0
+    for _ in range(_MAX_MEMBERS):
+        engine = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        try:
+            rest, start, whole = _inflate(engine, rest, body, start, sink)
+        except _InflateError:
+            return sink.broken("gzip")
+        if sink.room <= 0:
+            return sink.step()
+        if not whole:
+            return sink.step("gzip data ends early")
+        head = (rest + body[start : start + 2])[:2]
+        if not head.strip(b"\0"):  # the end, or padding
+            return sink.step()
+        if head != _GZIP_MAGIC[:2]:
+            return sink.step("other bytes after the gzip data")
+    return sink.step(f"more than {_MAX_MEMBERS} gzip members")
+
+
+def _inflate(
+    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, sink: _Sink
+) -> tuple[bytes, int, bool]:
+    """Run one deflate stream; returns the unread rest, where the body goes on, and whether the end was seen.
+
+    The body goes in by pieces because a decoder copies all that it did not use.
+    """
+    while True:
+        if not rest:
+            rest, start = body[start : start + _PIECE], start + _PIECE
+            if not rest:
+                return b"", start, False
+        open_ended = sink.take(engine.decompress(rest, sink.room))
+        while open_ended and not engine.eof and not engine.needs_input:
+            open_ended = sink.take(engine.decompress(b"", sink.room))
+        if engine.eof or not open_ended:
+            return engine.unused_data, start, engine.eof
+        rest = b""
+
+
+def _deflate(body: bytes, limit: int) -> _Step:
+    """Zlib as the standard says, or the bare stream that some servers send."""
+    for flag in (igzip_lib.DECOMP_ZLIB, igzip_lib.DECOMP_DEFLATE):
+        sink = _Sink(limit)
+        try:
+            _, _, whole = _inflate(igzip_lib.IgzipDecompressor(flag=flag), b"", body, 0, sink)
+        except _InflateError:
+            continue
+        return sink.step(None if whole else "deflate data ends early")
+    return _Step(None, "not deflate data")
+
+
+def _brotli(body: bytes, limit: int) -> _Step:
+    sink = _Sink(limit)
+    engine = brotli.Decompressor()
+    try:
+        for start in range(0, len(body), _PIECE):
+            piece = body[start : start + _PIECE]
+            open_ended = sink.take(engine.process(piece, output_buffer_limit=sink.room))
+            while open_ended and not engine.can_accept_more_data():
+                open_ended = sink.take(engine.process(b"", output_buffer_limit=sink.room))
+            if engine.is_finished() or not open_ended:
+                break
+    except brotli.error:
+        return sink.broken("br")
+    return sink.step(None if engine.is_finished() else "br data ends early")
+
+
+def _zstd(body: bytes, limit: int) -> _Step:
+    sink = _Sink(limit)
+    engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
+    try:
+        declared = zstandard.frame_content_size(body)  # -1: not said
+        with engine.stream_reader(body, read_across_frames=True) as reader:
+            while data := reader.read(min(sink.room, _PIECE)):
+                if not sink.take(data):
+                    break
+    except zstandard.ZstdError:
+        return sink.broken("zstd")
+    return sink.step("zstd data ends early" if sink.size < declared else None)
+
+
+_DECODERS: dict[str, Callable[[bytes, int], _Step]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}
