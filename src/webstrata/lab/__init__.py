@@ -1,0 +1,1 @@
+"""Lab: what really happened on recorded sites, and how well a crawl would have caught it."""

@@ -1,0 +1,95 @@
+"""How a site behaves as a server: what its owner asks of visitors and which courtesies it offers.
+
+The recorded sites' own servers are not recorded, so each gets a fixed, written character; a site that is not in the
+table gets one drawn from its name. The variety is the web's: validators of both kinds, of one kind or of none.
+"""
+
+from __future__ import annotations
+
+import math
+from hashlib import blake2b
+from statistics import NormalDist
+
+from msgspec import Struct
+
+_SPREAD = 0.5  # sigma of the log-normal latency: a slow answer in twenty takes more than twice the mean
+_STANDARD_NORMAL = NormalDist()
+
+
+class Manners(Struct, frozen=True, kw_only=True):
+    """One site's character. Latency is a mean; `crawl_delay_s` and `disallow` are what its robots.txt says."""
+
+    address: str
+    latency_mean_s: float = 0.2
+    etag: bool = True
+    last_modified: bool = True
+    gzip: bool = True
+    crawl_delay_s: float | None = None
+    disallow: tuple[str, ...] = ()
+    """Path prefixes, with their leading slash."""
+    sitemap: bool = False
+    gone_status: int = 404
+    """The answer for a page that was deleted; one that never existed is always 404."""
+
+    def allows(self, path: str) -> bool:
+        """Whether robots.txt lets visitors see this path (with its leading slash)."""
+        return not path.startswith(self.disallow) if self.disallow else True
+
+    def robots_txt(self, host: str) -> bytes:
+        lines = ["User-agent: *"]
+        lines += [f"Disallow: {prefix}" for prefix in self.disallow] or ["Disallow:"]
+        if self.crawl_delay_s is not None:
+            lines.append(f"Crawl-delay: {self.crawl_delay_s:g}")
+        if self.sitemap:
+            lines += ["", f"Sitemap: http://{host}/sitemap.xml"]
+        return ("\n".join(lines) + "\n").encode()
+
+
+# The data sets of one publisher share an address, as they do on a large hosting service.
+_WRITTEN = {
+    "boost": Manners(address="127.0.0.2", latency_mean_s=0.25, crawl_delay_s=2),
+    "llvm": Manners(address="127.0.0.3", latency_mean_s=0.15, etag=False, sitemap=True),
+    "jena": Manners(address="127.0.0.4", latency_mean_s=0.3, sitemap=True, gone_status=410),
+    "leancommunity": Manners(address="127.0.0.5", latency_mean_s=0.12, crawl_delay_s=1),
+    "choldgraf": Manners(
+        address="127.0.0.6", latency_mean_s=0.1, last_modified=False, disallow=("/pr-preview/",), sitemap=True
+    ),
+    "spencerahill": Manners(
+        address="127.0.0.7", latency_mean_s=0.6, etag=False, last_modified=False, gzip=False, crawl_delay_s=10
+    ),
+    "oil-prices": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "sp500": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "country-codes": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "congress": Manners(address="127.0.0.9", latency_mean_s=0.4, gzip=False, crawl_delay_s=5),
+    "schemaorg": Manners(address="127.0.0.10", latency_mean_s=0.2, etag=False, gone_status=410),
+    "wot-td": Manners(address="127.0.0.10", latency_mean_s=0.2, crawl_delay_s=3),
+}
+
+
+def manners_of(site: str) -> Manners:
+    """A site's written manners, or for an unknown one manners drawn from its name, always the same."""
+    if written := _WRITTEN.get(site):
+        return written
+    draw = blake2b(site.encode(), digest_size=8).digest()
+    return Manners(
+        address=f"127.0.1.{1 + draw[0] % 8}",
+        latency_mean_s=round(0.05 + draw[1] / 256 * 0.5, 3),
+        etag=draw[2] % 4 != 0,
+        last_modified=draw[3] % 3 != 0,
+        gzip=draw[4] % 4 != 0,
+        crawl_delay_s=(None, None, 1.0, 5.0)[draw[5] % 4],
+        sitemap=draw[6] % 2 == 0,
+        gone_status=404 if draw[7] % 2 else 410,
+    )
+
+
+def latency_s(manners: Manners, host: str, path: str, n: int) -> float:
+    """How long the answer to the n-th request for a path takes: log-normal around the site's mean, whole µs.
+
+    Drawn from the request itself, not from a stream of random numbers, so that it does not depend on which other
+    requests were made in between.
+    """
+    draw = blake2b(f"{host} {path} {n}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    uniform = (int.from_bytes(draw, "big") + 0.5) / 2**64
+    factor = math.exp(_SPREAD * _STANDARD_NORMAL.inv_cdf(uniform) - _SPREAD**2 / 2)
+    return round(manners.latency_mean_s * min(max(factor, 0.1), 20.0), 6)

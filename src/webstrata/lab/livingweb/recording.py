@@ -1,0 +1,148 @@
+"""Recorded sites: every version that a site published, read from two Parquet files into memory.
+
+`NAME.versions.parquet` has one row per publication of a path (`path`, `at`, `blob`; no blob: deleted),
+`NAME.blobs.parquet` every content once (`blob`, `content`). Where the files carry `licence` and `source` in their
+schema metadata, the recording knows them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow.parquet as pq
+from msgspec import Struct
+
+from webstrata.errors import UsageError
+
+# Characters that a canonical URL keeps as they are in a path: the URL of a page is then its key without any change.
+_KEPT = "/!$&'()*+,;=:@~-._"
+
+_INDEX = "index.html"
+
+Window = tuple[float, float]
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """One site over time. `pages[path]` are (published at, content id or None for gone), strictly ascending."""
+
+    site: str
+    licence: str = ""
+    source: str = ""
+    pages: dict[str, list[tuple[float, str | None]]]
+    contents: dict[str, bytes]
+
+    @property
+    def host(self) -> str:
+        """The name under which the living web serves it."""
+        return f"{self.site}.test"
+
+    def url(self, path: str) -> str:
+        """The page's URL; an index page is known by its folder."""
+        head, _, name = path.rpartition("/")
+        shown = path if name != _INDEX else f"{head}/" if head else ""
+        return f"http://{self.host}/{quote(shown, safe=_KEPT)}"
+
+    def version_at(self, path: str, at: float) -> tuple[float, str | None] | None:
+        """What was published last, up to and including `at`; None: the path never existed until then."""
+        versions = self.pages.get(path, [])
+        index = bisect_right(versions, at, key=itemgetter(0))
+        return versions[index - 1] if index else None
+
+    def alive_at(self, at: float) -> list[str]:
+        """Paths that exist at an instant."""
+        return [path for path in self.pages if (version := self.version_at(path, at)) and version[1]]
+
+    def within(self, window: Window, paths: Iterable[str] | None = None) -> Recording:
+        """Only what a visitor between the two instants can see (and, of the pages, only `paths`)."""
+        kept: dict[str, list[tuple[float, str | None]]] = {}
+        for path in self.pages if paths is None else paths:
+            if versions := _clip(self.pages[path], window):
+                kept[path] = versions
+        used = {blob for versions in kept.values() for _, blob in versions if blob}
+        return Recording(
+            site=self.site,
+            licence=self.licence,
+            source=self.source,
+            pages=kept,
+            contents={blob: content for blob, content in self.contents.items() if blob in used},
+        )
+
+
+def read_recording(folder: Path, site: str, window: Window | None = None) -> Recording:
+    """One site from its pair of files; with a window, only what can be seen in it (and only that is read)."""
+    versions_file = folder / f"{site}.versions.parquet"
+    blobs_file = folder / f"{site}.blobs.parquet"
+    for file in (versions_file, blobs_file):
+        if not file.is_file():
+            raise UsageError(f"no recording of {site!r}: {file.name} is not in {folder}.")
+    pages, about = _read_versions(versions_file)
+    if window is not None:
+        pages = {path: clipped for path, all_of in pages.items() if (clipped := _clip(all_of, window))}
+    wanted = {blob for versions in pages.values() for _, blob in versions if blob}
+    contents = _read_contents(blobs_file, wanted)
+    if missing := wanted - contents.keys():
+        raise UsageError(f"{blobs_file.name} lacks {len(missing)} contents that {versions_file.name} names.")
+    return Recording(
+        site=site,
+        licence=about.get("licence", ""),
+        source=about.get("source", ""),
+        pages=pages,
+        contents=contents,
+    )
+
+
+def read_recordings(folder: Path, sites: Sequence[str] | None = None, window: Window | None = None) -> list[Recording]:
+    """Several sites of a folder (all of them unless named), in order of their names."""
+    names = sites or sorted(file.name.removesuffix(".versions.parquet") for file in folder.glob("*.versions.parquet"))
+    return [read_recording(folder, name, window) for name in names]
+
+
+def tidy(rows: Iterable[tuple[float, str | None]]) -> list[tuple[float, str | None]]:
+    """Versions as a visitor can see them: of several at one instant the last, and only where content differs."""
+    versions: list[tuple[float, str | None]] = []
+    for at, blob in rows:
+        if versions and versions[-1][0] == at:
+            versions.pop()
+        if (versions[-1][1] if versions else None) != blob:
+            versions.append((at, blob))
+    return versions
+
+
+def _clip(versions: list[tuple[float, str | None]], window: Window) -> list[tuple[float, str | None]]:
+    """The version that holds at the window's start (with its own, older time) and those up to its end."""
+    start, end = window
+    first = max(0, bisect_right(versions, start, key=itemgetter(0)) - 1)
+    last = bisect_right(versions, end, key=itemgetter(0))
+    clipped = versions[first:last]
+    return clipped[1:] if clipped and clipped[0][1] is None and clipped[0][0] <= start else clipped
+
+
+def _read_versions(file: Path) -> tuple[dict[str, list[tuple[float, str | None]]], dict[str, str]]:
+    table = pq.read_table(file, columns=["path", "at", "blob"])
+    rows: dict[str, list[tuple[float, str | None]]] = {}
+    milliseconds = table["at"].cast("int64").to_pylist()
+    for path, at_ms, blob in zip(table["path"].to_pylist(), milliseconds, table["blob"].to_pylist(), strict=True):
+        rows.setdefault(path, []).append((at_ms / 1000.0, blob))
+    metadata: Mapping[bytes, bytes] = table.schema.metadata or {}
+    about = {key.decode(): value.decode() for key, value in metadata.items() if key in (b"licence", b"source")}
+    return {path: seen for path, all_of in rows.items() if (seen := tidy(all_of))}, about
+
+
+def _read_contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
+    """Row group by row group, because a whole file may hold hundreds of megabytes that are not wanted."""
+    contents: dict[str, bytes] = {}
+    parquet: Any = pq.ParquetFile(file)
+    for group in range(parquet.num_row_groups):
+        names = parquet.read_row_group(group, columns=["blob"])["blob"].to_pylist()
+        if wanted.isdisjoint(names):
+            continue
+        column = parquet.read_row_group(group, columns=["content"])["content"]
+        for name, content in zip(names, column, strict=True):
+            if name in wanted:
+                contents[name] = content.as_py()
+    return contents
