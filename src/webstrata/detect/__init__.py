@@ -1,0 +1,1 @@
+"""Two fingerprints -> Change: what happened to a page, whether it counts, and what the difference looks like. Pure."""

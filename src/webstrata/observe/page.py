@@ -1,0 +1,89 @@
+"""Body, header and URL -> everything one look at a content gives."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from webstrata.observe import charset as encoding
+from webstrata.observe.head import Pointers, pointers
+from webstrata.observe.media import HTML, header_charset, media_type
+from webstrata.observe.text import flat_text, lined_text, plain_lines, silence
+from webstrata.observe.tree import parse
+from webstrata.records import Fingerprint
+
+
+class Seen(Struct, frozen=True, kw_only=True, gc=False):
+    """What one content is and where it points."""
+
+    fingerprint: Fingerprint
+    text: str | None = None
+    """Useful text in lines; none where the media type has no text layer, or where it was not asked for."""
+    title: str | None = None
+    links: tuple[str, ...] = ()
+    """Canonical absolute URLs of other pages, in order of appearance, each once."""
+    requisites: tuple[str, ...] = ()
+    """Images, style sheets, scripts and icons."""
+    feeds: tuple[str, ...] = ()
+    canonical: str | None = None
+    """What the page says its own address is."""
+    nofollow: bool = False
+    noindex: bool = False
+
+
+def observe(body: bytes, content_type: str | None, url: str, *, with_text: bool = True) -> Seen:
+    """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header.
+
+    `with_text=False` leaves out the lines for people, which take longer than all digests together.
+    """
+    return look(body, media_type(body, content_type), header_charset(content_type), url, with_text=with_text)
+
+
+def look(body: bytes, kind: str, charset: str | None, url: str, *, with_text: bool) -> Seen:
+    """The same for a known media type and charset label."""
+    raw = hashlib.sha256(body).hexdigest()
+    if kind in HTML:
+        return _html(body, raw, kind, charset, url, with_text)
+    if kind == "text/plain":
+        text, name = encoding.decode(body, charset)
+        mark = Fingerprint(raw=raw, size=len(body), media_type=kind, charset=name, text=_digest(" ".join(text.split())))
+        return Seen(fingerprint=mark, text=plain_lines(text) if with_text else None)
+    return Seen(fingerprint=Fingerprint(raw=raw, size=len(body), media_type=kind, charset=charset))
+
+
+def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str, with_text: bool) -> Seen:
+    html, name = encoding.decode(body, charset)
+    tree = parse(html)
+    points: Pointers = pointers(tree, url)
+    silence(tree)
+    mark = Fingerprint(
+        raw=raw,
+        size=len(body),
+        media_type=kind,
+        charset=name,
+        title=points.title,
+        text=_digest(flat_text(tree)),
+        links=_set_digest(points.links),
+        link_count=len(points.links),
+    )
+    return Seen(
+        fingerprint=mark,
+        text=lined_text(tree) if with_text else None,
+        title=points.title,
+        links=points.links,
+        requisites=points.requisites,
+        feeds=points.feeds,
+        canonical=points.canonical,
+        nofollow=points.nofollow,
+        noindex=points.noindex,
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _set_digest(urls: Iterable[str]) -> str:
+    return _digest("\n".join(sorted(urls)))

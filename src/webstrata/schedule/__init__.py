@@ -1,0 +1,1 @@
+"""What visits saw -> when to visit next, and why. Pure, vectorised over pages."""
