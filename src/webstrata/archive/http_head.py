@@ -1,0 +1,92 @@
+"""HTTP heads in archive records: written so that head and body agree, and read without trust.
+
+The web side hands over bodies without their transfer coding. A head that still says `Transfer-Encoding: chunked`
+would be half a truth, so that field is renamed, and the length put right; everything else stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_HEAD_END = re.compile(rb"\n\r?\n")
+_STATUS = re.compile(rb"[^ \n]*[ \t]+(\d{3})(?=[ \t\r\n]|\Z)")
+_CONTENT_TYPE = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee][ \t]*:[ \t]*([^;\s]*)")
+
+_FRAMING = re.compile(rb"\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*(?=[\r\n]|\Z)", re.I)
+
+# Answers that have no body whatever their Content-Length says (RFC 9112, 6.3).
+_BODILESS = frozenset({204, 304})
+
+
+def archived_head(head: bytes, status: int | None, body_bytes: int) -> bytes:
+    """The head as received, with transfer coding renamed and the length of the body as archived."""
+    head = _closed(head)
+    framing = _FRAMING.findall(head)
+    lengths = [value for name, value in framing if name[:1] in b"cC"]
+    if len(lengths) == len(framing) and (status in _BODILESS or lengths in ([], [b"%d" % body_bytes])):
+        return head
+    return _rewritten(head, body_bytes)
+
+
+def _closed(head: bytes) -> bytes:
+    """A head that every reader will end where we do: one empty line, and that at the end."""
+    found = _HEAD_END.search(head)
+    if found and found.end() == len(head):
+        return head
+    lines = [line for line in _LINE.findall(head) if line.strip()]
+    return b"".join(lines).removesuffix(b"\n").removesuffix(b"\r") + b"\r\n\r\n"
+
+
+def _rewritten(head: bytes, body_bytes: int) -> bytes:
+    lines: list[bytes] = _LINE.findall(head)
+    end = b"\r\n" if lines[0].endswith(b"\r\n") else b"\n"
+    out = [lines[0]]
+    for line in lines[1:]:
+        if not line.strip():
+            break
+        # What was received is still there to read, under a name that no HTTP client obeys.
+        out.append(b"X-Crawler-" + line if _FRAMING.match(b"\n" + line) else line)
+    return b"".join([*out, b"Content-Length: %d" % body_bytes, end, end])
+
+
+def split_head(block: bytes) -> tuple[bytes, bytes]:
+    """Head with its closing empty line, and body. A block without an end of head is all head."""
+    found = _HEAD_END.search(block)
+    if not found:
+        return block, b""
+    return block[: found.end()], block[found.end() :]
+
+
+def status_of(head: bytes) -> int | None:
+    found = _STATUS.match(head)
+    return int(found.group(1)) if found and head[:5].upper() == b"HTTP/" else None
+
+
+def media_type_of(head: bytes) -> str | None:
+    """Content-Type without parameters, as written; None where there is no such field."""
+    found = _CONTENT_TYPE.search(head)
+    return text(found.group(1)) if found else None
+
+
+def parse_fields(head: bytes) -> tuple[tuple[str, str], ...]:
+    """Name (lower case) and value of every field; folded lines are joined, lines without a colon left out."""
+    fields: list[tuple[str, str]] = []
+    for line in head.split(b"\n")[1:]:
+        line = line.rstrip(b"\r")
+        if line[:1] in (b" ", b"\t") and fields:
+            name, value = fields[-1]
+            fields[-1] = (name, f"{value} {text(line.strip())}".strip())
+            continue
+        key, colon, rest = line.partition(b":")
+        if colon:
+            fields.append((text(key.strip()).lower(), text(rest.strip())))
+    return tuple(fields)
+
+
+def text(raw: bytes) -> str:
+    """Header bytes as text: UTF-8 where they are that, else Latin-1."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
