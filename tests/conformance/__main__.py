@@ -23,9 +23,7 @@ def main() -> int:
     if not arguments.data.is_dir():
         parser.error(f"no such folder: {arguments.data}")
     found = {
-        name: verdict
-        for name, verdict in verdicts(arguments.data)
-        if not arguments.family or name in arguments.family
+        name: verdict for name, verdict in verdicts(arguments.data) if not arguments.family or name in arguments.family
     }
     _print_json(found) if arguments.json else _print_table(found)
     return 1 if any(verdict.failed for verdict in found.values()) else 0

@@ -1,0 +1,194 @@
+"""robots.txt as RFC 9309 reads it, with Crawl-delay and Sitemap lines; choices: docs/decisions/0010-robots.md."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from webstrata.permit.robots_match import Pattern, compiled, matches, path_of_url, product_token
+
+LIMIT = 512 * 1024
+"""Bytes of a file that are read (RFC 9309 asks for 500 KiB at least); a line that the limit cuts is left out."""
+_MOST_SITEMAPS = 1000
+
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_BOM = b"\xef\xbb\xbf"
+_NAMES = {
+    "user-agent": "agent",
+    "useragent": "agent",
+    "user agent": "agent",
+    "allow": "allow",
+    "disallow": "disallow",
+    "dissallow": "disallow",
+    "dissalow": "disallow",
+    "disalow": "disallow",
+    "diasllow": "disallow",
+    "disallaw": "disallow",
+    "desallow": "disallow",
+    "crawl-delay": "delay",
+    "crawldelay": "delay",
+    "crawl delay": "delay",
+    "sitemap": "sitemap",
+    "site-map": "sitemap",
+}
+"""Line names, with the misspellings that occur in the wild."""
+
+
+class Ruling(NamedTuple):
+    allowed: bool
+    why: str
+    """The line that decided, or what stood in for one."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """All that the file says to one product token."""
+
+    patterns: list[Pattern] = field(default_factory=list)
+    delay_s: float | None = None
+
+
+class Robots:
+    """What one robots.txt allows. Made by `parse`; never raises for what is in it."""
+
+    __slots__ = ("_everything", "_groups", "sitemaps")
+
+    def __init__(self, groups: dict[str, _Group], sitemaps: tuple[str, ...], everything: Ruling | None = None) -> None:
+        self._groups = groups
+        self._everything = everything
+        self.sitemaps = sitemaps
+        """Addresses of sitemaps as written, in order, each once; perhaps relative."""
+
+    @classmethod
+    def parse(cls, body: bytes, status: int = 200) -> Robots:
+        """Read an answer to the request for robots.txt; `status` 0 means that there was none.
+
+        2xx: the file counts. 4xx, and 3xx that led nowhere: nothing is forbidden. 429, 5xx, no answer: everything
+        is, for now.
+        """
+        if 200 <= status < 300:
+            groups, sitemaps = _read(_text(body))
+            return cls(groups, sitemaps)
+        if is_temporary(status):
+            why = f"status {status}" if status else "no answer"
+            return cls({}, (), Ruling(False, f"robots.txt cannot be reached ({why}): nothing may be visited"))
+        return cls({}, (), Ruling(True, f"there is no robots.txt (status {status})"))
+
+    def allows(self, agent: str, url: str) -> bool:
+        """Whether `agent` (a product token, or a whole User-Agent header) may visit `url`."""
+        return self.ruling(agent, url).allowed
+
+    def ruling(self, agent: str, url: str) -> Ruling:
+        """The same with the reason."""
+        path = path_of_url(url)
+        if path.strict == "/robots.txt":
+            return Ruling(True, "robots.txt itself may always be fetched")
+        if self._everything is not None:
+            return self._everything
+        group = self._group(agent)
+        if group is not None:
+            for pattern in group.patterns:
+                if matches(pattern, path):
+                    return Ruling(pattern.allow, f"{'Allow' if pattern.allow else 'Disallow'}: {pattern.text}")
+        return Ruling(True, "no rule of robots.txt matches")
+
+    def crawl_delay(self, agent: str) -> float | None:
+        """Seconds between visits that the file asks of `agent`; the longest if it asks more than once."""
+        group = self._group(agent)
+        return None if group is None else group.delay_s
+
+    def _group(self, agent: str) -> _Group | None:
+        token = product_token(agent)
+        return (token and self._groups.get(token)) or self._groups.get("*")
+
+
+def is_temporary(status: int) -> bool:
+    """Whether an answer for robots.txt says nothing about the rules, only that they cannot be had now."""
+    return status == 429 or status >= 500 or status < 200
+
+
+def _text(body: bytes) -> str:
+    """Decoded leniently; bytes that are not UTF-8 become lone surrogates, which the matcher turns back."""
+    whole = body[:LIMIT]
+    encoding = _utf16(whole)
+    if encoding:
+        text = whole[: len(whole) & ~1].decode(encoding, "replace").lstrip("\ufeff")
+    else:
+        text = whole[_bom_length(whole) :].decode("utf-8", "surrogateescape")
+    if len(body) > LIMIT:
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _utf16(body: bytes) -> str | None:
+    if body.startswith(b"\xff\xfe") or (len(body) > 3 and body[1] == body[3] == 0):
+        return "utf-16-le"
+    if body.startswith(b"\xfe\xff") or (len(body) > 3 and body[0] == body[2] == 0):
+        return "utf-16-be"
+    return None
+
+
+def _bom_length(body: bytes) -> int:
+    """A byte order mark, even a torn one."""
+    length = 0
+    while length < len(_BOM) and body[length : length + 1] == _BOM[length : length + 1]:
+        length += 1
+    return length
+
+
+def _read(text: str) -> tuple[dict[str, _Group], tuple[str, ...]]:
+    groups: dict[str, _Group] = {}
+    sitemaps: dict[str, None] = {}
+    current: list[_Group] = []
+    heading = False  # agent lines follow one another, only rules end the list
+    for line in _LINE_ENDS.split(text):
+        name, value = _name_and_value(line)
+        if name == "agent":
+            if not heading:
+                current, heading = [], True
+            token = _agent_token(value)
+            if token:
+                current.append(groups.setdefault(token, _Group()))
+        elif name in ("allow", "disallow"):
+            heading = False
+            if value:
+                pattern = compiled(value, name == "allow")
+                for group in current:
+                    group.patterns.append(pattern)
+        elif name == "delay":
+            _slow_down(current, value)
+        elif name == "sitemap" and value and len(sitemaps) < _MOST_SITEMAPS:
+            sitemaps[value] = None
+    for group in groups.values():
+        group.patterns.sort()
+    return groups, tuple(sitemaps)
+
+
+def _name_and_value(line: str) -> tuple[str | None, str]:
+    line = line.partition("#")[0].strip()
+    name, colon, value = line.partition(":")
+    if not colon:  # `disallow /x`: two words do without
+        words = line.split()
+        if len(words) != 2:
+            return None, ""
+        name, value = words
+    return _NAMES.get(name.strip().lower()), value.strip()
+
+
+def _agent_token(value: str) -> str | None:
+    if value == "*" or value.startswith(("* ", "*\t")):
+        return "*"
+    return product_token(value)
+
+
+def _slow_down(groups: list[_Group], value: str) -> None:
+    """Take a Crawl-delay for the agents named so far; what is no sensible number is ignored."""
+    try:
+        seconds = float(value)
+    except ValueError:
+        return
+    if math.isfinite(seconds) and seconds >= 0:
+        for group in groups:
+            group.delay_s = max(seconds, group.delay_s or 0.0)
