@@ -1,0 +1,88 @@
+"""Leases on due pages. A leased page's place in the due index is the end of its lease, so nobody meets it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import BindParameter, Connection, bindparam, case, func, select, update
+
+from webstrata.records import Page, PageState
+from webstrata.remember import rows
+from webstrata.remember.tables import pages
+from webstrata.remember.upsert import bites
+
+_IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
+
+_DUE = (
+    select(pages.c.id)
+    .where(pages.c.due_at <= bindparam("now"))
+    .order_by(pages.c.due_at, pages.c.id)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+_CLAIM = (
+    update(pages)
+    .where(pages.c.id.in_(_DUE))
+    .values(lease_until=bindparam("until"), lease_owner=bindparam("owner"), due_at=bindparam("until"))
+    .returning(*rows.PAGE_COLUMNS)
+)
+
+FREE = {"lease_until": None, "lease_owner": None}
+
+
+def claim(connection: Connection, now: float, limit: int, until: float, owner: str) -> list[Page]:
+    """Lease the most overdue pages: by next visit, or for those whose lease ran out by when it did."""
+    if limit <= 0:
+        return []
+    wanted = {"now": now, "most": limit, "until": until, "owner": owner}
+    claimed = [rows.page(row) for row in connection.execute(_CLAIM, wanted)]
+    claimed.sort(key=lambda page: (page.next_at or 0.0, page.id))
+    return claimed
+
+
+_RELEASE = (
+    update(pages).where(pages.c.id == bindparam("page")).values(**FREE, due_at=case((_IS_ACTIVE, pages.c.next_at)))
+)
+_RELEASE_AT = (
+    update(pages)
+    .where(pages.c.id == bindparam("page"))
+    .values(**FREE, next_at=bindparam("at"), due_at=case((_IS_ACTIVE, bindparam("at"))))
+)
+
+
+def release(connection: Connection, given_back: Iterable[tuple[int, float | None]]) -> None:
+    found = sorted(given_back, key=lambda pair: pair[0])
+    as_before = [{"page": page} for page, at in found if at is None]
+    moved = [{"page": page, "at": at} for page, at in found if at is not None]
+    if as_before:
+        connection.execute(_RELEASE, as_before)
+    if moved:
+        connection.execute(_RELEASE_AT, moved)
+
+
+def end_leases(connection: Connection, owner: str) -> int:
+    """Give back all that an owner held: for one that died and is back."""
+    query = select(pages.c.id).where(pages.c.lease_until.is_not(None), pages.c.lease_owner == owner)
+    held = sorted(connection.execute(query).scalars())
+    for bite in bites(held):
+        freed = update(pages).where(pages.c.id.in_(bite)).values(**FREE, due_at=case((_IS_ACTIVE, pages.c.next_at)))
+        connection.execute(freed)
+    return len(held)
+
+
+def wake(connection: Connection, calls: Iterable[tuple[str, float]]) -> None:
+    """Bring known pages' next visits forward; never back."""
+    earliest: dict[str, float] = {}
+    for url, at in calls:
+        earliest[url] = min(at, earliest.get(url, at))
+    if earliest:
+        connection.execute(_WAKE, [{"page": url, "at": at} for url, at in sorted(earliest.items())])
+
+
+_AT: BindParameter[float] = bindparam("at")
+_LATER = case((pages.c.lease_until > _AT, pages.c.lease_until), else_=_AT)
+_WAKE = (
+    update(pages)
+    .where(pages.c.url == bindparam("page"), func.coalesce(pages.c.next_at > _AT, True))
+    .values(next_at=_AT, due_at=case((_IS_ACTIVE, _LATER)))
+)

@@ -1,0 +1,92 @@
+"""One batch of finished visits, in one transaction: pages, log, originals, discoveries, politeness, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, case, select, update
+
+from webstrata.records import Batch, Entry, Original, PageState
+from webstrata.remember import claims, politeness, rows
+from webstrata.remember.census import Tally, count_visits, rate
+from webstrata.remember.tables import originals, pages, visits
+from webstrata.remember.text import required
+from webstrata.remember.upsert import bites, insert_missing
+from webstrata.remember.watching import insert_pages
+
+_VISITED = (
+    "interval_s", "policy", "policy_state", "reason", "visits", "changes", "failures", "last_visit_at", "last_seen_at",
+    "last_change_at", "last_outcome", "etag", "last_modified", "payload", "fingerprint", "gone",
+)  # fmt: skip
+
+_IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
+_VISIT_PAGE = (
+    update(pages)
+    .where(pages.c.id == bindparam("page"))
+    .values(
+        **{name: bindparam(name) for name in _VISITED},
+        **claims.FREE,
+        next_at=bindparam("next"),
+        due_at=case((_IS_ACTIVE, bindparam("next"))),
+    )
+)
+
+
+def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
+    """Write it all. A batch that was written before changes nothing, so a lost answer may be asked for again."""
+    tally = Tally()
+    entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
+    _take_over(connection, entries, tally)
+    fresh = _unlogged(connection, entries)
+    insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
+    _keep_originals(connection, batch)
+    insert_pages(connection, batch.discovered, now, tally)
+    claims.wake(connection, batch.wake)
+    politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
+    tally.write(connection, slot)
+    count_visits(connection, slot, ((entry.page.host, entry.visit) for entry in fresh))
+
+
+def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -> None:
+    """The pages as they are now; of one page visited twice in a batch, the later."""
+    latest = {entry.page.id: entry.page for entry in entries}
+    for bite in bites(list(latest)):
+        query = select(pages.c.id, pages.c.state, pages.c.interval_s).where(pages.c.id.in_(bite))
+        for page_id, state, interval_s in connection.execute(query.order_by(pages.c.id).with_for_update()):
+            tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
+    if latest:
+        connection.execute(_VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
+
+
+def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
+    """Entries whose visit is not in the log yet, each visit once."""
+    logged: set[Any] = set()
+    since = min((entry.visit.at for entry in entries), default=0.0)
+    for bite in bites(sorted({entry.visit.page_id for entry in entries})):
+        query = select(visits.c.page_id, visits.c.at).where(visits.c.page_id.in_(bite), visits.c.at >= since)
+        logged.update(tuple(row) for row in connection.execute(query))
+    fresh: dict[tuple[int, float], Entry] = {}
+    for entry in entries:
+        key = (entry.visit.page_id, entry.visit.at)
+        if key not in logged:
+            fresh.setdefault(key, entry)
+    return list(fresh.values())
+
+
+def _keep_originals(connection: Connection, batch: Batch) -> None:
+    first: dict[str, Original] = {}
+    for original in batch.originals:
+        first.setdefault(original.payload, original)
+    values = [
+        {
+            "payload": original.payload,
+            "record_id": original.record_id,
+            "at": original.at,
+            "url": required(original.url),
+            "file": original.file,
+            "file_offset": original.offset,
+        }
+        for _, original in sorted(first.items())
+    ]
+    insert_missing(connection, originals, ["payload"], values)

@@ -1,0 +1,199 @@
+"""Pages, visits, originals, politeness and counts."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+_row_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def upgrade() -> None:
+    op.create_table(
+        "addresses",
+        sa.Column("address", sa.Text(), nullable=False),
+        sa.Column("next_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("address", name=op.f("pk_addresses")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "day_totals",
+        sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("visits", sa.BigInteger(), nullable=False),
+        sa.Column("changes", sa.BigInteger(), nullable=False),
+        sa.Column("errors", sa.BigInteger(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("duration_s", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("day", "slot", name=op.f("pk_day_totals")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "host_days",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("visits", sa.BigInteger(), nullable=False),
+        sa.Column("changes", sa.BigInteger(), nullable=False),
+        sa.Column("errors", sa.BigInteger(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("duration_s", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("host", "day", name=op.f("pk_host_days")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "hosts",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("watched", sa.Boolean(), nullable=False),
+        sa.Column("next_at", sa.Double(), nullable=True),
+        sa.Column("backoff_until", sa.Double(), nullable=True),
+        sa.Column("backoff_count", sa.Integer(), nullable=True),
+        sa.Column("last_duration_s", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("host", name=op.f("pk_hosts")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "originals",
+        sa.Column("payload", sa.Text(), nullable=False),
+        sa.Column("record_id", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("file_offset", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("payload", name=op.f("pk_originals")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "page_tags",
+        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("tag", "page_id", name=op.f("pk_page_tags")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "pages",
+        sa.Column("id", _row_id, nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("weight", sa.Double(), nullable=False),
+        sa.Column("tags", sa.Text(), nullable=False),
+        sa.Column("role", sa.Text(), nullable=False),
+        sa.Column("site_id", _row_id, nullable=True),
+        sa.Column("depth", sa.Integer(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("added_at", sa.Double(), nullable=False),
+        sa.Column("next_at", sa.Double(), nullable=True),
+        sa.Column("due_at", sa.Double(), nullable=True),
+        sa.Column("lease_until", sa.Double(), nullable=True),
+        sa.Column("lease_owner", sa.Text(), nullable=True),
+        sa.Column("interval_s", sa.Double(), nullable=True),
+        sa.Column("policy", sa.Text(), nullable=True),
+        sa.Column("policy_state", sa.LargeBinary(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("visits", sa.Integer(), nullable=False),
+        sa.Column("changes", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("last_visit_at", sa.Double(), nullable=True),
+        sa.Column("last_seen_at", sa.Double(), nullable=True),
+        sa.Column("last_change_at", sa.Double(), nullable=True),
+        sa.Column("last_outcome", sa.Text(), nullable=True),
+        sa.Column("etag", sa.Text(), nullable=True),
+        sa.Column("last_modified", sa.Text(), nullable=True),
+        sa.Column("payload", sa.Text(), nullable=True),
+        sa.Column("fingerprint", sa.Text(), nullable=True),
+        sa.Column("gone", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
+        sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
+    )
+    op.create_index(
+        "ix_pages_due",
+        "pages",
+        ["due_at", "id"],
+        unique=False,
+        sqlite_where=sa.text("due_at IS NOT NULL"),
+        postgresql_where=sa.text("due_at IS NOT NULL"),
+    )
+    op.create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
+    op.create_index(
+        "ix_pages_leased",
+        "pages",
+        ["lease_until"],
+        unique=False,
+        sqlite_where=sa.text("lease_until IS NOT NULL"),
+        postgresql_where=sa.text("lease_until IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_pages_site",
+        "pages",
+        ["site_id"],
+        unique=False,
+        sqlite_where=sa.text("site_id IS NOT NULL"),
+        postgresql_where=sa.text("site_id IS NOT NULL"),
+    )
+    op.create_table(
+        "robots",
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
+    )
+    op.create_table(
+        "sites",
+        sa.Column("id", _row_id, nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("scope", sa.Text(), nullable=False),
+        sa.Column("max_depth", sa.Integer(), nullable=False),
+        sa.Column("max_pages", sa.Integer(), nullable=False),
+        sa.Column("include", sa.Text(), nullable=False),
+        sa.Column("exclude", sa.Text(), nullable=False),
+        sa.Column("requisites", sa.Boolean(), nullable=False),
+        sa.Column("tags", sa.Text(), nullable=False),
+        sa.Column("weight", sa.Double(), nullable=False),
+        sa.Column("added_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_sites")),
+        sa.UniqueConstraint("url", name=op.f("uq_sites_url")),
+    )
+    op.create_table(
+        "totals",
+        sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("pages", sa.BigInteger(), nullable=False),
+        sa.Column("paused", sa.BigInteger(), nullable=False),
+        sa.Column("requisites", sa.BigInteger(), nullable=False),
+        sa.Column("hosts", sa.BigInteger(), nullable=False),
+        sa.Column("rate", sa.BigInteger(), nullable=False),
+        sa.Column("visits", sa.BigInteger(), nullable=False),
+        sa.Column("changes", sa.BigInteger(), nullable=False),
+        sa.Column("errors", sa.BigInteger(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("duration_s", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("slot", name=op.f("pk_totals")),
+    )
+    op.create_table(
+        "visits",
+        sa.Column("id", _row_id, nullable=False),
+        sa.Column("page_id", _row_id, nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=True),
+        sa.Column("failure", sa.Text(), nullable=True),
+        sa.Column("failure_detail", sa.Text(), nullable=True),
+        sa.Column("raw_changed", sa.Boolean(), nullable=False),
+        sa.Column("counts", sa.Boolean(), nullable=False),
+        sa.Column("duration_s", sa.Double(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.Column("headers", sa.Text(), nullable=True),
+        sa.Column("raw", sa.Text(), nullable=True),
+        sa.Column("text", sa.Text(), nullable=True),
+        sa.Column("payload", sa.Text(), nullable=True),
+        sa.Column("truncated", sa.Text(), nullable=True),
+        sa.Column("file", sa.Text(), nullable=True),
+        sa.Column("file_offset", sa.BigInteger(), nullable=True),
+        sa.Column("length", sa.BigInteger(), nullable=True),
+        sa.Column("record_id", sa.Text(), nullable=True),
+        sa.Column("record_kind", sa.Text(), nullable=True),
+        sa.Column("hops", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
+    )
+    op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)

@@ -1,0 +1,50 @@
+"""What politeness must know again after a restart: hosts, addresses, robots.txt files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import asdict
+from sqlalchemy import Connection, select
+
+from webstrata.records import AddressState, HostState, RobotsState
+from webstrata.remember import upsert
+from webstrata.remember.tables import addresses, hosts, robots
+
+Politeness = tuple[list[HostState], list[AddressState], list[RobotsState]]
+
+
+def put(
+    connection: Connection,
+    host_states: Sequence[HostState],
+    address_states: Sequence[AddressState],
+    robots_states: Sequence[RobotsState],
+) -> None:
+    """Later states replace earlier ones, also within the batch."""
+    _put_hosts(connection, {state.host: state for state in host_states})
+    latest_addresses = {state.address: state for state in address_states}
+    upsert.put(connection, addresses, "address", [asdict(state) for state in latest_addresses.values()])
+    latest_robots = {state.origin: state for state in robots_states}
+    upsert.put(connection, robots, "origin", [asdict(state) for state in latest_robots.values()])
+
+
+def _put_hosts(connection: Connection, latest: dict[str, HostState]) -> None:
+    if not latest:
+        return
+    # A host may be known here only as a redirect's target: it is visited, yet nobody watches it.
+    values = [{**asdict(state), "watched": False} for _, state in sorted(latest.items())]
+    statement = upsert.insert_into(connection, hosts)
+    names = ("next_at", "backoff_until", "backoff_count", "last_duration_s")
+    changed = {name: statement.excluded[name] for name in names}
+    connection.execute(statement.on_conflict_do_update(index_elements=["host"], set_=changed), values)
+
+
+def everything(connection: Connection) -> Politeness:
+    known = select(
+        hosts.c.host, hosts.c.next_at, hosts.c.backoff_until, hosts.c.backoff_count, hosts.c.last_duration_s
+    ).where(hosts.c.next_at.is_not(None))
+    return (
+        [HostState(**row._mapping) for row in connection.execute(known.order_by(hosts.c.host))],
+        [AddressState(**row._mapping) for row in connection.execute(select(addresses))],
+        [RobotsState(**row._mapping) for row in connection.execute(select(robots))],
+    )

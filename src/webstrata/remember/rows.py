@@ -1,0 +1,248 @@
+"""Records to rows and rows to records, by position: the same order of columns both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from webstrata.records import (
+    Failure,
+    FailureKind,
+    Fingerprint,
+    Hop,
+    NewPage,
+    Outcome,
+    Page,
+    PageRole,
+    PageState,
+    Position,
+    Site,
+    Visit,
+)
+from webstrata.remember.tables import pages, sites, visits
+from webstrata.remember.text import named, packed, required, stored
+
+Values = dict[str, Any]
+
+_strings = msgspec.json.Decoder(tuple[str, ...])
+_fingerprint = msgspec.json.Decoder(Fingerprint)
+_headers = msgspec.json.Decoder(dict[str, str])
+_hops = msgspec.json.Decoder(tuple[Hop, ...])
+
+# A dict look-up is several times as fast as calling the enum.
+_roles = {role.value: role for role in PageRole}
+_states = {state.value: state for state in PageState}
+_outcomes: dict[str | None, Outcome | None] = {None: None, **{outcome.value: outcome for outcome in Outcome}}
+_kinds = {kind.value: kind for kind in FailureKind}
+
+_NO_TAGS = "[]"
+
+# ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PAGE = """
+    id url host weight tags role site_id depth state added_at
+    next_at interval_s policy policy_state reason
+    visits changes failures last_visit_at last_seen_at last_change_at last_outcome
+    etag last_modified payload fingerprint gone
+"""
+PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
+
+
+def page(row: Sequence[Any]) -> Page:
+    (
+        id_, url, host, weight, tags, role, site_id, depth, state, added_at, next_at, interval_s, policy,
+        policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
+        last_outcome, etag, last_modified, payload, fingerprint, gone,
+    ) = row  # fmt: skip
+    return Page(
+        id=id_,
+        url=url,
+        host=host,
+        weight=weight,
+        tags=() if tags == _NO_TAGS else _strings.decode(tags),
+        role=_roles[role],
+        site_id=site_id,
+        depth=depth,
+        state=_states[state],
+        added_at=added_at,
+        next_at=next_at,
+        interval_s=interval_s,
+        policy=policy,
+        policy_state=policy_state,
+        reason=reason,
+        visits=visited,
+        changes=changes,
+        failures=failures,
+        last_visit_at=last_visit_at,
+        last_seen_at=last_seen_at,
+        last_change_at=last_change_at,
+        last_outcome=_outcomes[last_outcome],
+        etag=etag,
+        last_modified=last_modified,
+        payload=payload,
+        fingerprint=None if fingerprint is None else _fingerprint.decode(fingerprint),
+        gone=gone,
+    )
+
+
+def new_page(page: NewPage, now: float) -> Values:
+    """A page never visited, due at once."""
+    return {
+        "url": named(page.url, "URL"),
+        "host": named(page.host, "host"),
+        "weight": page.weight,
+        "tags": packed_tags(page.tags),
+        "role": page.role.value,
+        "site_id": page.site_id,
+        "depth": page.depth,
+        "state": PageState.ACTIVE.value,
+        "added_at": now,
+        "next_at": now,
+        "due_at": now,
+        "policy_state": b"",
+        "reason": "",
+        "visits": 0,
+        "changes": 0,
+        "failures": 0,
+        "gone": False,
+    }
+
+
+def packed_tags(tags: Sequence[str]) -> str:
+    """In order and each once, so that equal sets are equal texts."""
+    return packed(sorted({named(tag, "tag") for tag in tags})) if tags else _NO_TAGS
+
+
+def unpacked(tags: str) -> tuple[str, ...]:
+    return _strings.decode(tags)
+
+
+def visited_page(page: Page) -> Values:
+    """What a visit may change of a page; weight, tags and state belong to whoever watches it."""
+    return {
+        "page": page.id,
+        "next": page.next_at,
+        "interval_s": page.interval_s,
+        "policy": stored(page.policy),
+        "policy_state": page.policy_state,
+        "reason": required(page.reason),
+        "visits": page.visits,
+        "changes": page.changes,
+        "failures": page.failures,
+        "last_visit_at": page.last_visit_at,
+        "last_seen_at": page.last_seen_at,
+        "last_change_at": page.last_change_at,
+        "last_outcome": None if page.last_outcome is None else page.last_outcome.value,
+        "etag": stored(page.etag),
+        "last_modified": stored(page.last_modified),
+        "payload": stored(page.payload),
+        "fingerprint": None if page.fingerprint is None else packed(page.fingerprint),
+        "gone": page.gone,
+    }
+
+
+# ── visits ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+VISIT_COLUMNS = [visits.c[name] for name in visits.c.keys()]  # noqa: SIM118 - a column collection, not a dict
+
+
+def visit_values(visit: Visit) -> Values:
+    position = visit.position
+    return {
+        "page_id": visit.page_id,
+        "url": required(visit.url),
+        "at": visit.at,
+        "outcome": visit.outcome.value,
+        "status": visit.status,
+        "failure": None if visit.failure is None else visit.failure.kind.value,
+        "failure_detail": None if visit.failure is None else required(visit.failure.detail),
+        "raw_changed": visit.raw_changed,
+        "counts": visit.counts,
+        "duration_s": visit.duration_s,
+        "bytes": visit.bytes,
+        "headers": packed(visit.headers) if visit.headers else None,
+        "raw": visit.raw,
+        "text": visit.text,
+        "payload": stored(visit.payload),
+        "truncated": visit.truncated,
+        "file": None if position is None else position.file,
+        "file_offset": None if position is None else position.offset,
+        "length": None if position is None else position.length,
+        "record_id": None if position is None else position.record_id,
+        "record_kind": None if position is None else position.kind,
+        "hops": packed(visit.hops) if visit.hops else None,
+    }
+
+
+def visit(row: Sequence[Any]) -> Visit:
+    (
+        id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
+        size, headers, raw, text, payload, truncated, file, offset, length, record_id, record_kind, hop_text,
+    ) = row  # fmt: skip
+    return Visit(
+        page_id=page_id,
+        url=url,
+        at=at,
+        outcome=Outcome(outcome),
+        status=status,
+        failure=None if failure is None else Failure(kind=_kinds[failure], detail=failure_detail),
+        raw_changed=raw_changed,
+        counts=counts,
+        duration_s=duration_s,
+        bytes=size,
+        headers={} if headers is None else _headers.decode(headers),
+        raw=raw,
+        text=text,
+        payload=payload,
+        truncated=truncated,
+        position=position(file, offset, length, record_id, record_kind),
+        hops=hops(hop_text),
+        id=id_,
+    )
+
+
+def position(file: str | None, offset: int, length: int, record_id: str, kind: Any) -> Position | None:
+    if file is None:
+        return None
+    return Position(file=file, offset=offset, length=length, record_id=record_id, kind=kind)
+
+
+def hops(text: str | None) -> tuple[Hop, ...]:
+    return () if text is None else _hops.decode(text)
+
+
+# ── sites ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+SITE_COLUMNS = [column for column in sites.c if column.name != "added_at"]
+
+
+def site_values(site: Site) -> Values:
+    return {
+        "url": named(site.url, "URL"),
+        "scope": site.scope,
+        "max_depth": site.max_depth,
+        "max_pages": site.max_pages,
+        "include": packed(site.include),
+        "exclude": packed(site.exclude),
+        "requisites": site.requisites,
+        "tags": packed_tags(site.tags),
+        "weight": site.weight,
+    }
+
+
+def site(row: Sequence[Any]) -> Site:
+    id_, url, scope, max_depth, max_pages, include, exclude, requisites, tags, weight = row
+    return Site(
+        id=id_,
+        url=url,
+        scope=scope,
+        max_depth=max_depth,
+        max_pages=max_pages,
+        include=_strings.decode(include),
+        exclude=_strings.decode(exclude),
+        requisites=requisites,
+        tags=_strings.decode(tags),
+        weight=weight,
+    )

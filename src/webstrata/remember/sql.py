@@ -1,0 +1,172 @@
+"""The `Store` port on SQLite or PostgreSQL: each method one transaction in the writer's or the reader's thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Literal
+
+from webstrata.ports import Clock
+from webstrata.records import (
+    AddressState,
+    Batch,
+    Census,
+    HostDay,
+    HostState,
+    NewPage,
+    Original,
+    Page,
+    Position,
+    RobotsState,
+    Site,
+    Visit,
+)
+from webstrata.remember import census, claims, commits, log, politeness, watching
+from webstrata.remember.lane import Lane
+
+_STREAM = 1_000
+_SLOTS = 16
+
+
+class SqlStore:
+    """Opened by `webstrata.remember.engine.open_store`. Writes go one after the other; reads never wait for them."""
+
+    def __init__(self, clock: Clock, writer: Lane, reader: Lane) -> None:
+        self._clock = clock
+        self._writer = writer
+        self._reader = reader
+        self._slot = os.getpid() % _SLOTS
+
+    # watching
+
+    async def add_pages(self, pages: Iterable[NewPage], now: float) -> tuple[int, int]:
+        """(new, known already). Known pages get the new weight, also the new tags, and are active again."""
+        found = list(pages)
+        return await self._writer.run(lambda on: watching.add_pages(on, found, now, self._slot))
+
+    async def add_site(self, site: Site, now: float) -> Site:
+        return await self._writer.run(lambda on: watching.add_site(on, site, now))
+
+    async def sites(self) -> list[Site]:
+        return await self._reader.run(watching.all_sites)
+
+    async def site_sizes(self) -> dict[int, int]:
+        """Pages that each site led to, by the site's id."""
+        return await self._reader.run(census.site_sizes)
+
+    async def pause(self, urls: Sequence[str]) -> int:
+        return await self._writer.run(lambda on: watching.pause(on, urls, self._slot))
+
+    async def page(self, url: str) -> Page | None:
+        return await self._reader.run(lambda on: watching.page(on, url))
+
+    async def pages(
+        self,
+        *,
+        tag: str | None = None,
+        state: str | None = None,
+        host: str | None = None,
+        order: watching.Order = "added",
+        limit: int | None = None,
+    ) -> AsyncIterator[Page]:
+        """Page by page, oldest first; `order="next"`: those with a next visit, soonest first."""
+        query = watching.listing(tag, state, host)
+        last: tuple[float | None, int] | None = None
+        left = limit
+        while left is None or left > 0:
+            size = _STREAM if left is None else min(left, _STREAM)
+            chunk = await self._reader.run(
+                lambda on, last=last, size=size: watching.pages_after(on, query, order, last, size)  # type: ignore[misc]
+            )
+            for _, page in chunk:
+                yield page
+            if len(chunk) < size:
+                return
+            last = (chunk[-1][0], chunk[-1][1].id)
+            left = None if left is None else left - len(chunk)
+
+    # the loop
+
+    async def claim(self, now: float, limit: int, until: float, owner: str) -> list[Page]:
+        return await self._writer.run(lambda on: claims.claim(on, now, limit, until, owner))
+
+    async def release(self, pages: Iterable[tuple[int, float | None]]) -> None:
+        given_back = list(pages)
+        await self._writer.run(lambda on: claims.release(on, given_back))
+
+    async def end_leases(self, owner: str) -> int:
+        """Give back what an owner held when it died; how many pages. For that same owner, at its next start."""
+        return await self._writer.run(lambda on: claims.end_leases(on, owner))
+
+    async def next_due(self) -> float | None:
+        """When the next page can be claimed; one that is leased, when its lease ends."""
+        return await self._reader.run(census.next_due)
+
+    async def commit(self, batch: Batch) -> None:
+        now = self._clock.now()
+        await self._writer.run(lambda on: commits.commit(on, batch, now, self._slot))
+
+    async def originals(self, payloads: Sequence[str]) -> dict[str, Original]:
+        return await self._reader.run(lambda on: log.known_originals(on, payloads))
+
+    async def politeness(self) -> tuple[list[HostState], list[AddressState], list[RobotsState]]:
+        return await self._reader.run(politeness.everything)
+
+    # showing
+
+    async def visits(
+        self,
+        page_id: int,
+        *,
+        changes_only: bool = False,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+        order: Literal["oldest", "newest"] = "newest",
+    ) -> list[Visit]:
+        return await self._reader.run(
+            lambda on: log.of_page(
+                on, page_id, changes_only=changes_only, since=since, until=until, limit=limit, order=order
+            )
+        )
+
+    async def positions(self) -> AsyncIterator[tuple[Position, str | None]]:
+        last: int | None = 0
+        while last is not None:
+            last, places = await self._reader.run(
+                lambda on, last=last: log.places_after(on, last, _STREAM)  # type: ignore[misc]
+            )
+            for place in places:
+                yield place
+
+    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDay]:
+        return await self._reader.run(lambda on: census.by_host_and_day(on, since_day, host))
+
+    async def days(self, *, since_day: int = 0) -> list[HostDay]:
+        """All hosts together, day by day (their `host` is empty)."""
+        return await self._reader.run(lambda on: census.by_day(on, since_day))
+
+    async def census(self, now: float) -> Census:
+        return await self._reader.run(lambda on: census.census(on, now))
+
+    async def tag_counts(self) -> dict[str, int]:
+        """How many pages carry each tag."""
+        return await self._reader.run(census.tag_counts)
+
+    async def size_bytes(self) -> int:
+        """What the database takes on the disk."""
+        return await self._reader.run(census.size_bytes)
+
+    # checking
+
+    async def integrity(self) -> list[str]:
+        """What the engine finds wrong with its own file: nothing, or a line each."""
+        return await self._reader.run(log.integrity)
+
+    async def recount(self) -> None:
+        """Make the totals anew from the rows."""
+        await self._writer.run(census.recount)
+
+    async def close(self) -> None:
+        await self._reader.close()
+        await self._writer.close()

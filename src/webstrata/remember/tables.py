@@ -1,0 +1,211 @@
+"""The tables, as the newest migration leaves them. `docs/reference/store.md` says what is indexed and why.
+
+Instants are doubles (they come back bit for bit), lists and small structs are JSON text. Every name here is also
+what people see who ask the database themselves.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+# SQLite gives out row ids only for a column declared INTEGER.
+RowId = BigInteger().with_variant(Integer(), "sqlite")
+
+sites = Table(
+    "sites",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("url", Text, nullable=False, unique=True),
+    Column("scope", Text, nullable=False),
+    Column("max_depth", Integer, nullable=False),
+    Column("max_pages", Integer, nullable=False),
+    Column("include", Text, nullable=False),
+    Column("exclude", Text, nullable=False),
+    Column("requisites", Boolean, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("weight", Double, nullable=False),
+    Column("added_at", Double, nullable=False),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("url", Text, nullable=False, unique=True),
+    Column("host", Text, nullable=False),
+    Column("weight", Double, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("site_id", RowId),
+    Column("depth", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("added_at", Double, nullable=False),
+    Column("next_at", Double),
+    Column("due_at", Double),  # when it may be claimed: next_at, or the end of a lease; null: never
+    Column("lease_until", Double),
+    Column("lease_owner", Text),
+    Column("interval_s", Double),
+    Column("policy", Text),
+    Column("policy_state", LargeBinary, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("changes", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("last_visit_at", Double),
+    Column("last_seen_at", Double),
+    Column("last_change_at", Double),
+    Column("last_outcome", Text),
+    Column("etag", Text),
+    Column("last_modified", Text),
+    Column("payload", Text),
+    Column("fingerprint", Text),
+    Column("gone", Boolean, nullable=False),
+)
+
+_due = pages.c.due_at.is_not(None)
+_leased = pages.c.lease_until.is_not(None)
+_of_site = pages.c.site_id.is_not(None)
+Index("ix_pages_due", pages.c.due_at, pages.c.id, sqlite_where=_due, postgresql_where=_due)
+Index("ix_pages_leased", pages.c.lease_until, sqlite_where=_leased, postgresql_where=_leased)
+Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site, postgresql_where=_of_site)
+Index("ix_pages_host", pages.c.host, pages.c.id)
+
+page_tags = Table(
+    "page_tags",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+visits = Table(
+    "visits",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("page_id", RowId, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("status", Integer),
+    Column("failure", Text),
+    Column("failure_detail", Text),
+    Column("raw_changed", Boolean, nullable=False),
+    Column("counts", Boolean, nullable=False),
+    Column("duration_s", Double, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("headers", Text),
+    Column("raw", Text),
+    Column("text", Text),
+    Column("payload", Text),
+    Column("truncated", Text),
+    Column("file", Text),
+    Column("file_offset", BigInteger),
+    Column("length", BigInteger),
+    Column("record_id", Text),
+    Column("record_kind", Text),
+    Column("hops", Text),
+)
+Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
+
+originals = Table(
+    "originals",
+    metadata,
+    Column("payload", Text, primary_key=True),
+    Column("record_id", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("file_offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("watched", Boolean, nullable=False),
+    Column("next_at", Double),  # null: never visited, nothing to remember
+    Column("backoff_until", Double),
+    Column("backoff_count", Integer),
+    Column("last_duration_s", Double),
+    sqlite_with_rowid=False,
+)
+
+addresses = Table(
+    "addresses",
+    metadata,
+    Column("address", Text, primary_key=True),
+    Column("next_at", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+robots = Table(
+    "robots",
+    metadata,
+    Column("origin", Text, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+
+def _sums() -> list[Column[object]]:
+    return [
+        Column("visits", BigInteger, nullable=False),
+        Column("changes", BigInteger, nullable=False),
+        Column("errors", BigInteger, nullable=False),
+        Column("bytes", BigInteger, nullable=False),
+        Column("duration_s", Double, nullable=False),
+    ]
+
+
+host_days = Table(
+    "host_days",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    *_sums(),
+    sqlite_with_rowid=False,
+)
+
+# Counters are spread over slots: each process adds to its own row, so that writers do not wait for one another.
+day_totals = Table(
+    "day_totals",
+    metadata,
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("slot", SmallInteger, primary_key=True, autoincrement=False),
+    *_sums(),
+    sqlite_with_rowid=False,
+)
+
+totals = Table(
+    "totals",
+    metadata,
+    Column("slot", SmallInteger, primary_key=True, autoincrement=False),
+    Column("pages", BigInteger, nullable=False),
+    Column("paused", BigInteger, nullable=False),
+    Column("requisites", BigInteger, nullable=False),
+    Column("hosts", BigInteger, nullable=False),
+    Column("rate", BigInteger, nullable=False),  # millionths of a visit a day: whole numbers add without drift
+    *_sums(),
+)

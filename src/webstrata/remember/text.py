@@ -1,0 +1,59 @@
+"""Strings and small structs on their way into a text column.
+
+PostgreSQL's text cannot hold U+0000 and neither engine can hold half a surrogate pair. What the web sent is
+stored with U+FFFD in their place; what a user names (a tag, a URL) is refused instead, so that it can be found
+again under the name that was given. Inside JSON columns U+0000 is kept, because JSON escapes it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from webstrata.errors import UsageError
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_encoder = msgspec.json.Encoder()
+
+
+def stored(text: str | None) -> str | None:
+    """The text as a column can hold it."""
+    if text is None or (text.isascii() and "\x00" not in text):
+        return text
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def required(text: str) -> str:
+    """The same where there is always a text."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def named(text: str, what: str) -> str:
+    """A name that a user chose, unchanged, or `UsageError`."""
+    if _UNSTORABLE.search(text):
+        raise UsageError(f"a {what} cannot hold U+0000 or half a surrogate pair: {text!r}. Leave it out.")
+    return text
+
+
+def packed(value: Any) -> str:
+    """JSON text of a record, list or dict."""
+    try:
+        return _encoder.encode(value).decode()
+    except UnicodeEncodeError:
+        return _encoder.encode(_whole(msgspec.to_builtins(value))).decode()
+
+
+def _whole(value: Any) -> Any:
+    """The same value, with U+FFFD for every half of a surrogate pair."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list | tuple):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,55 @@
+"""INSERT … ON CONFLICT in the words of either engine, and IN lists in bites that either engine takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+T = TypeVar("T")
+
+BITE = 500
+"""Values in one IN list: below every engine's limit, and few enough shapes for the statement cache."""
+
+
+def insert_into(connection: Connection, table: Table) -> sqlite.Insert:
+    """An INSERT that knows ON CONFLICT. Both dialects spell it alike; the type names one of them."""
+    if connection.dialect.name == "postgresql":
+        statement: Any = postgresql.insert(table)
+        return statement  # type: ignore[no-any-return]
+    return sqlite.insert(table)
+
+
+def insert_missing(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[Any]) -> int:
+    """Insert rows whose key is not there yet; how many those were."""
+    if not rows:
+        return 0
+    statement = insert_into(connection, table).on_conflict_do_nothing(index_elements=key)
+    return connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount
+
+
+def put(connection: Connection, table: Table, key: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, or overwrite those with the same key in the columns given. In the key's order: no deadlocks."""
+    if not rows:
+        return
+    statement = insert_into(connection, table)
+    changed = {name: statement.excluded[name] for name in rows[0] if name != key}
+    statement = statement.on_conflict_do_update(index_elements=[key], set_=changed)
+    connection.execute(statement, sorted(rows, key=lambda row: row[key]))
+
+
+def add_up(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows of counts, or add them to the row with the same key."""
+    if not rows:
+        return
+    statement = insert_into(connection, table)
+    sums = {name: table.c[name] + statement.excluded[name] for name in rows[0] if name not in key}
+    statement = statement.on_conflict_do_update(index_elements=key, set_=sums)
+    connection.execute(statement, sorted(rows, key=lambda row: [row[name] for name in key]))
+
+
+def bites(values: Sequence[T], size: int = BITE) -> Iterator[Sequence[T]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

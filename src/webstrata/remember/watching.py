@@ -1,0 +1,186 @@
+"""Pages and sites: added, paused, found again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Select, bindparam, select, update
+
+from webstrata.records import NewPage, Page, PageRole, PageState, Site
+from webstrata.remember import rows
+from webstrata.remember.census import Tally, rate
+from webstrata.remember.tables import hosts, page_tags, pages, sites
+from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
+
+Order = Literal["added", "next"]
+
+_ADD = 10 * BITE
+_ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
+
+_KNOWN = select(
+    pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
+    pages.c.lease_until, pages.c.tags,
+)  # fmt: skip
+
+_READD = (
+    update(pages)
+    .where(pages.c.id == bindparam("page"))
+    .values({name: bindparam(name) for name in ("weight", "tags", "role", "state", "next_at", "due_at")})
+)
+
+
+# ── adding ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot: int) -> tuple[int, int]:
+    """Insert pages; bring known ones up to date. (new, known already)"""
+    tally = Tally()
+    new = known = 0
+    source = iter(found)
+    while chunk := list(islice(source, _ADD)):
+        latest = {page.url: page for page in chunk}
+        before = {row.url: row for row in _locked(connection, pages.c.url, list(latest))}
+        missing = [page for url, page in latest.items() if url not in before]
+        inserted = insert_pages(connection, missing, now, tally)
+        _bring_back(connection, [(before[url], page) for url, page in latest.items() if url in before], now, tally)
+        new += inserted
+        known += len(chunk) - inserted
+    tally.write(connection, slot)
+    return new, known
+
+
+def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, tally: Tally) -> int:
+    """Insert what is not there yet, due at once; how many those were."""
+    inserted = 0
+    for role in PageRole:
+        values = [rows.new_page(page, now) for page in found if page.role is role]
+        values.sort(key=lambda row: str(row["url"]))  # one order for all writers: no deadlocks
+        number = insert_missing(connection, pages, ["url"], values)
+        tally.place(role.value, _ACTIVE, number)
+        inserted += number
+    _watch_hosts(connection, {page.host for page in found}, tally)
+    _tag(connection, {page.url: page.tags for page in found if page.tags})
+    return inserted
+
+
+def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], now: float, tally: Tally) -> None:
+    changes = []
+    for before, page in found:
+        # A requisite that is now watched for itself becomes a page; a page never becomes less.
+        role = page.role.value if before.role == PageRole.REQUISITE else before.role
+        next_at = now if before.next_at is None else before.next_at
+        tally.place(before.role, before.state, -1)
+        tally.place(role, _ACTIVE)
+        tally.rate(rate(before.state, before.interval_s), rate(_ACTIVE, before.interval_s))
+        changes.append(
+            {
+                "page": before.id,
+                "weight": page.weight,
+                "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
+                "role": role,
+                "state": _ACTIVE,
+                "next_at": next_at,
+                "due_at": next_at if before.lease_until is None else max(next_at, before.lease_until),
+            }
+        )
+    if changes:
+        connection.execute(_READD, changes)
+    _tag(connection, {page.url: page.tags for _, page in found if page.tags})
+
+
+def _locked(connection: Connection, key: Any, values: Sequence[Any]) -> list[Any]:
+    """The known pages among these, held until the transaction ends."""
+    found: list[Any] = []
+    for bite in bites(values):
+        query = _KNOWN.where(key.in_(bite)).order_by(pages.c.id).with_for_update()
+        found += connection.execute(query).all()
+    return found
+
+
+def _watch_hosts(connection: Connection, names: set[str], tally: Tally) -> None:
+    statement = insert_into(connection, hosts)
+    statement = statement.on_conflict_do_update(
+        index_elements=["host"], set_={"watched": True}, where=hosts.c.watched.is_(False)
+    )
+    if names:
+        values = [{"host": name, "watched": True} for name in sorted(names)]
+        done = connection.execute(statement, values, execution_options={"preserve_rowcount": True})
+        tally.counts["hosts"] += done.rowcount
+
+
+def _tag(connection: Connection, wanted: dict[str, tuple[str, ...]]) -> None:
+    for bite in bites(list(wanted)):
+        ids = connection.execute(select(pages.c.url, pages.c.id).where(pages.c.url.in_(bite)))
+        pairs = sorted({(tag, page) for url, page in ids for tag in wanted[url]})
+        insert_missing(
+            connection, page_tags, ["tag", "page_id"], [{"tag": tag, "page_id": page} for tag, page in pairs]
+        )
+
+
+# ── pausing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
+    """Stop watching; how many were active. A visit in flight may still end well."""
+    tally = Tally()
+    active = [row for row in _locked(connection, pages.c.url, list(set(urls))) if row.state == _ACTIVE]
+    for row in active:
+        tally.place(row.role, _ACTIVE, -1)
+        tally.place(row.role, _PAUSED)
+        tally.rate(rate(_ACTIVE, row.interval_s), 0)
+    for bite in bites([row.id for row in active]):
+        connection.execute(update(pages).where(pages.c.id.in_(bite)).values(state=_PAUSED, due_at=None))
+    tally.write(connection, slot)
+    return len(active)
+
+
+# ── finding ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def page(connection: Connection, url: str) -> Page | None:
+    row = connection.execute(select(*rows.PAGE_COLUMNS).where(pages.c.url == url)).first()
+    return None if row is None else rows.page(row)
+
+
+def pages_after(
+    connection: Connection, query: Select[Any], order: Order, last: tuple[float | None, int] | None, limit: int
+) -> list[tuple[float | None, Page]]:
+    """The next pages of a listing, each with its place in the order; short transactions instead of a long one."""
+    if order == "next":
+        query = query.where(pages.c.due_at.is_not(None)).order_by(pages.c.due_at, pages.c.id)
+        if last is not None:
+            due_at, page_id = last
+            query = query.where(pages.c.due_at >= due_at, (pages.c.due_at > due_at) | (pages.c.id > page_id))
+    else:
+        query = query.order_by(pages.c.id)
+        if last is not None:
+            query = query.where(pages.c.id > last[1])
+    return [(row[0], rows.page(row[1:])) for row in connection.execute(query.limit(limit))]
+
+
+def listing(tag: str | None, state: str | None, host: str | None) -> Select[Any]:
+    """All pages that match, in no order yet."""
+    query = select(pages.c.due_at, *rows.PAGE_COLUMNS)
+    if tag is not None:
+        query = query.join(page_tags, page_tags.c.page_id == pages.c.id).where(page_tags.c.tag == tag)
+    if state is not None:
+        query = query.where(pages.c.state == state)
+    if host is not None:
+        query = query.where(pages.c.host == host)
+    return query
+
+
+# ── sites ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def add_site(connection: Connection, site: Site, now: float) -> Site:
+    values = rows.site_values(site)
+    statement = insert_into(connection, sites).values({**values, "added_at": now})
+    statement = statement.on_conflict_do_update(index_elements=["url"], set_=values)
+    return rows.site(connection.execute(statement.returning(*rows.SITE_COLUMNS)).one())
+
+
+def all_sites(connection: Connection) -> list[Site]:
+    return [rows.site(row) for row in connection.execute(select(*rows.SITE_COLUMNS).order_by(sites.c.id))]
