@@ -63,6 +63,7 @@ def choose(
         path
         for path, versions in recording.pages.items()
         if not path.startswith(left_out)
+        and not path.endswith(".css")  # requisites, not pages
         and all(len(recording.contents[blob]) <= largest for _, blob in versions if blob)
     ]
     by_changes = sorted(fit, key=lambda path: (-len(recording.pages[path]), path))
