@@ -21,6 +21,7 @@ class Lanes:
         visit: Callable[[Page], Awaitable[Visited | Wait]],
         deliver: Callable[[Visited], Awaitable[None]],
         stopping: Callable[[], bool],
+        lane_ended: Callable[[], None],
     ) -> None:
         self._queues: dict[str, deque[Page]] = {}
         for page in pages:
@@ -28,6 +29,7 @@ class Lanes:
         self._visit = visit
         self._deliver = deliver
         self._stopping = stopping
+        self._lane_ended = lane_ended
         self._asked_to_wait: dict[str, float] = {}
 
     @property
@@ -49,6 +51,12 @@ class Lanes:
                 yield page.id, free_at + place * gate.gap_s(page.url)
 
     async def _lane(self, host: str, queue: deque[Page]) -> None:
+        try:
+            await self._walk(host, queue)
+        finally:
+            self._lane_ended()
+
+    async def _walk(self, host: str, queue: deque[Page]) -> None:
         while queue and host not in self._asked_to_wait and not self._stopping():
             page = queue.popleft()
             try:

@@ -56,6 +56,9 @@ class Progress:
     def visited(self, visits: Sequence[Visit]) -> None:
         """These visits are permanent now."""
 
+    def lane_ended(self) -> None:
+        """One host less is waiting."""
+
     def round_ended(self, left: int) -> None: ...
 
 
@@ -154,6 +157,7 @@ class Revisit:
             visit=self._visitor(intake, ends_at, patience_s),
             deliver=intake.put,
             stopping=lambda: self.stopping or self._clock.now() >= ends_at,
+            lane_ended=self._progress.lane_ended,
         )
         self._progress.round_started(len(pages), lanes.hosts)
         intake.start()

@@ -39,7 +39,7 @@ from webstrata.records import (
 )
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class Unpacking(Struct, frozen=True, kw_only=True):
     """How much of an answer is unpacked."""
 
     max_decoded: int
@@ -58,7 +58,7 @@ class Settler:
         gate: Gate,
         timetable: Timetable,
         readers: Executor | None,
-        limits: Limits,
+        unpacking: Unpacking,
     ) -> None:
         self._store = store
         self._archive = archive
@@ -66,7 +66,7 @@ class Settler:
         self._gate = gate
         self._timetable = timetable
         self._readers = readers
-        self._limits = limits
+        self._unpacking = unpacking
 
     async def settle(self, batch: Sequence[Visited], extras: Sequence[Exchange], discovery: Discovery) -> list[Visit]:
         """Make a batch of visits permanent; `extras` (robots.txt) are archived beside them. Returns the log rows."""
@@ -116,8 +116,8 @@ class Settler:
             want_links=discovery.wants_links(page),
             want_requisites=discovery.wants_requisites(page),
             is_sitemap=page.role is PageRole.SITEMAP,
-            max_decoded=self._limits.max_decoded,
-            max_ratio=self._limits.max_ratio,
+            max_decoded=self._unpacking.max_decoded,
+            max_ratio=self._unpacking.max_ratio,
         )
 
     async def _keep(

@@ -1,0 +1,58 @@
+# `make` lists what can be made. Everything is installed on first use, into .venv (the product and its tests) and
+# .peers (other people's tools that tests and benches compare with; kept apart for their licences).
+
+SHELL := /bin/bash
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+  command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+DATA ?= tests/data/conformance
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint bench conformance figures clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+install: .venv/installed ## install Webstrata with everything it can use
+
+.venv/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (Debian, Ubuntu: apt-get install python3)."; exit 1; }
+	@$(call venv,.venv)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
+	@touch $@
+
+.peers/installed: constraints-peers.txt
+	@$(call venv,.peers)
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-peers.txt
+	@touch $@
+
+# A fresh Debian has Python without venv: fetch it if we may.
+define venv
+test -x $(1)/bin/pip || $(PYTHON) -m venv $(1) 2>/dev/null || \
+{ rm -rf $(1); echo "installing python3-venv"; \
+  $$(test "$$(id -u)" = 0 || echo sudo) sh -c 'apt-get update -q && apt-get install -q -y python3-venv' >/dev/null && \
+  $(PYTHON) -m venv $(1); }
+endef
+
+demo: .venv/installed ## live two years of real sites in about a minute, and see what was captured
+	$(BIN)/webstrata demo
+
+test: .venv/installed .peers/installed ## run all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: .venv/installed ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed .peers/installed ## every speed claim, as ratios measured side by side
+	$(BIN)/python -m bench
+
+conformance: .venv/installed ## outside test vectors: family, passed, contested, failed (DATA=folder for a fuller set)
+	$(BIN)/python -m tests.conformance $(DATA)
+
+figures: .venv/installed ## rebuild the pictures in the docs
+	$(BIN)/python -m docs.figures
+
+clean: ## remove what was installed and made
+	rm -rf .venv .peers demo-home build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

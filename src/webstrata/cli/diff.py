@@ -1,0 +1,68 @@
+"""`webstrata diff URL`: what changed between two versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webstrata.cli.output import moment, print_json, printable, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.clock import parse_instant
+from webstrata.detect.textdiff import html_diff, unified_diff
+from webstrata.flows.recall import Version, lines_of, recall, two_versions, watched_page
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    since: Annotated[str | None, typer.Option("--from", metavar="T", help="The version as of this time.")] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="T", help="The version as of this time; else the newest.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Compare the source, not the useful text.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="A page to look at, side by side.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the difference between two versions of a page; without times, its last change."""
+    node = open_node(home)
+
+    async def read() -> tuple[Version, Version]:
+        async with node.store() as store:
+            page = await watched_page(store, address)
+            before, after = await two_versions(
+                store,
+                page,
+                parse_instant(since) if since else None,
+                parse_instant(until) if until else None,
+                raw=raw,
+            )
+            read, limit = node.reader().read, node.settings.fetch.max_decoded
+            return recall(read, before, limit), recall(read, after, limit)
+
+    before, after = run_async(read)
+    old, new = lines_of(before, raw=raw), lines_of(after, raw=raw)
+    url = after.visit.url
+    names = (f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}")
+    if as_json:
+        print_json(
+            {
+                "url": url,
+                "from": when(before.visit.at),
+                "to": when(after.visit.at),
+                "layer": "raw" if raw else "text",
+                "diff": unified_diff(old, new, *names),
+            }
+        )
+        return
+    text = html_diff(old, new, *names) if html else "\n".join(unified_diff(old, new, *names))
+    if out is not None:
+        out.write_text(text + "\n", encoding="utf-8")
+        typer.echo(f"wrote {out}", err=True)
+    elif html:
+        typer.echo(text)
+    elif text:
+        for line in text.split("\n"):
+            typer.secho(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
+    else:
+        typer.echo("No difference.")

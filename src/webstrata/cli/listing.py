@@ -1,0 +1,79 @@
+"""`webstrata list`: the watched pages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from webstrata.cli.output import ahead, moment, print_json, print_table, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.records import Page, PageRole
+
+
+def command(
+    tag: Annotated[str | None, typer.Option(help="Only pages with this tag.")] = None,
+    host: Annotated[str | None, typer.Option(help="Only pages of this host.")] = None,
+    state: Annotated[str | None, typer.Option(help="active or paused (unwatched).")] = None,
+    requisites: Annotated[bool, typer.Option(help="Show images, styles and scripts too.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the watched pages: state, last change, next visit."""
+    node = open_node(home)
+
+    async def collect() -> list[Page]:
+        found: list[Page] = []
+        async with node.store() as store:
+            async for page in store.pages(tag=tag, host=host, state=state):
+                if requisites or page.role is not PageRole.REQUISITE:
+                    found.append(page)
+                if limit is not None and len(found) >= limit:
+                    break
+        return found
+
+    pages = run_async(collect)
+    if as_json:
+        print_json({"pages": [page_json(page) for page in pages]})
+        return
+    if not pages:
+        typer.echo("No pages. `webstrata watch URL` adds some.")
+        return
+    now = node.clock.now()
+    print_table(
+        ("page", "tags", "last", "last change", "next visit", "visits", "changes"),
+        (
+            (
+                page.url,
+                ", ".join(page.tags),
+                page.last_outcome or "-",
+                moment(page.last_change_at),
+                "paused" if page.state == "paused" else ahead(page.next_at, now),
+                page.visits,
+                page.changes,
+            )
+            for page in pages
+        ),
+    )
+
+
+def page_json(page: Page) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "host": page.host,
+        "role": page.role,
+        "state": page.state,
+        "tags": page.tags,
+        "weight": page.weight,
+        "visits": page.visits,
+        "changes": page.changes,
+        "failures": page.failures,
+        "status": page.last_outcome,
+        "gone": page.gone,
+        "last_visit": when(page.last_visit_at),
+        "last_change": when(page.last_change_at),
+        "next_visit": when(page.next_at),
+        "interval_s": page.interval_s,
+        "reason": page.reason,
+    }

@@ -1,0 +1,60 @@
+"""What `crawl` and `run` share: open the loop, stop it well on a signal, sum up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+
+import typer
+
+from webstrata.cli.display import Tally, showing
+from webstrata.cli.output import print_json, size
+from webstrata.cli.session import run_async
+from webstrata.flows.revisit import Revisit
+from webstrata.node import Node
+
+
+def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
+    """Do the work; the first SIGINT or SIGTERM finishes what is in flight, the second gives it back at once."""
+    logging.basicConfig(level=logging.INFO, format="webstrata: %(message)s")
+
+    async def main() -> Tally:
+        with showing(quiet=quiet) as tally:
+            async with node.crawling(tally) as loop:
+                await _until_signalled(loop, work)
+        return tally
+
+    tally = run_async(main)
+    if as_json:
+        print_json(tally.summary())
+    else:
+        typer.echo(
+            f"{tally.visits} visits, {tally.changed} changed, {tally.failed} failed, "
+            f"{size(tally.bytes)} in {tally.summary()['seconds']:.1f} s",
+            err=True,
+        )
+
+
+async def _until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[object]]) -> None:
+    task = asyncio.ensure_future(work(loop))
+
+    def on_signal() -> None:
+        if loop.stopping:
+            task.cancel()
+            return
+        loop.stop()
+        typer.echo("webstrata: finishing what is in flight; once more to give it back at once", err=True)
+
+    events = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        events.add_signal_handler(number, on_signal)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not loop.stopping:
+            raise
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            events.remove_signal_handler(number)

@@ -1,0 +1,60 @@
+"""What every command needs first: which home, which settings, and an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from webstrata import settings as settings_file
+from webstrata.home import Home
+from webstrata.node import Node
+from webstrata.ports import Clock
+
+HomeOption = Annotated[
+    Path | None,
+    typer.Option("--home", help="Home folder; else $WEBSTRATA_HOME, else the platform's place for data.", show_default=False),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting for this run, like polite.delay=5s.", show_default=False),
+]
+
+T = TypeVar("T")
+
+_root_home: Path | None = None
+
+
+def remember_home(home: Path | None) -> None:
+    """`webstrata --home X list` and `webstrata list --home X` mean the same."""
+    global _root_home
+    _root_home = home
+
+
+def home_path(home: Path | None) -> Path:
+    if home is not None:
+        return home
+    if _root_home is not None:
+        return _root_home
+    named = os.environ.get("WEBSTRATA_HOME")
+    return Path(named) if named else Home.default()
+
+
+def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | None = None) -> Node:
+    path = home_path(home)
+    opened = Home.open(path)
+    settings, _ = settings_file.load(path, flags=flags or ())
+    return Node(opened, settings, clock)
+
+
+def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run on the fastest event loop there is."""
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main())

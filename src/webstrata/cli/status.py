@@ -1,0 +1,54 @@
+"""`webstrata status`: counts, due, in flight, budget, disk."""
+
+from __future__ import annotations
+
+import typer
+
+from webstrata.cli.output import ahead, print_json, size, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.records import Census
+
+
+def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """How things stand: pages, visits, what is due, what the schedule costs, disk."""
+    node = open_node(home)
+    now = node.clock.now()
+
+    async def count() -> Census:
+        async with node.store() as store:
+            return await store.census(now)
+
+    census = run_async(count)
+    disk = node.home.disk_bytes()
+    if as_json:
+        print_json(
+            {
+                "home": str(node.home.path),
+                "pages": census.pages,
+                "paused": census.paused,
+                "requisites": census.requisites,
+                "sites": census.sites,
+                "hosts": census.hosts,
+                "due": census.due,
+                "in_flight": census.in_flight,
+                "visits": census.visits,
+                "changes": census.changes,
+                "errors": census.errors,
+                "bytes": census.bytes,
+                "next_visit": when(census.next_at),
+                "policy": node.settings.schedule.policy,
+                "budget": None,
+                "expected_visits_per_day": census.expected_per_day,
+                "disk": disk,
+            }
+        )
+        return
+    typer.echo(f"home       {node.home.path}")
+    typer.echo(f"pages      {census.pages} watched on {census.hosts} hosts, {census.paused} paused, "
+               f"{census.requisites} requisites, {census.sites} sites")
+    typer.echo(f"due        {census.due} now, {census.in_flight} in flight, next {ahead(census.next_at, now)}")
+    typer.echo(f"visits     {census.visits}: {census.changes} changes, {census.errors} errors, {size(census.bytes)}")
+    typer.echo(f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
+               f"{census.expected_per_day:.1f} visits a day")
+    typer.echo(f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
+               f"index {size(disk['index'])}, database {size(disk['database'])}")

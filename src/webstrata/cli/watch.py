@@ -1,0 +1,128 @@
+"""`webstrata watch`: add pages, lists of pages, or whole sites."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from msgspec import Struct
+
+from webstrata import urls
+from webstrata.cli.output import print_json
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.errors import BadUrl, UsageError
+from webstrata.flows.discover import seeds
+from webstrata.records import NewPage, Site
+
+
+class BadLine(Struct, frozen=True):
+    line: int
+    text: str
+    problem: str
+
+
+def command(
+    addresses: Annotated[list[str] | None, typer.Argument(metavar="URL…", show_default=False)] = None,
+    from_file: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FILE", help="One URL a line, `#` comments, - for stdin; tab: weight, tab: tags."),
+    ] = None,
+    site: Annotated[str | None, typer.Option(metavar="URL", help="Watch a whole site, discovered by links and sitemaps.")] = None,
+    scope: Annotated[Literal["prefix", "host", "domain"], typer.Option(help="How far --site reaches.")] = "prefix",
+    depth: Annotated[int, typer.Option(min=0, help="--site: links from the start at most.")] = 5,
+    max_pages: Annotated[int, typer.Option(min=1, help="--site: pages at most.")] = 10_000,
+    include: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="--site: only URLs like this (* and ?).")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="--site: no URLs like this (* and ?).")] = None,
+    requisites: Annotated[bool, typer.Option(help="Archive the images, styles and scripts of the pages too.")] = False,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag for the pages; may be repeated.")] = None,
+    weight: Annotated[float, typer.Option(min=0, help="How much the pages matter, against 1.")] = 1.0,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Watch pages. Adding a page again is harmless; a bad line in a file is reported and the rest is taken."""
+    if not addresses and from_file is None and site is None:
+        raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
+    tags = tuple(tag or ())
+    pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
+    bad: list[BadLine] = []
+    if from_file is not None:
+        listed, bad = read_list(_lines(from_file), weight=weight, tags=tags, requisites=requisites)
+        pages += listed
+    wanted = None
+    if site is not None:
+        wanted = Site(
+            id=0,
+            url=urls.canonical(site),
+            scope=scope,
+            max_depth=depth,
+            max_pages=max_pages,
+            include=tuple(include or ()),
+            exclude=tuple(exclude or ()),
+            requisites=requisites,
+            tags=tags,
+            weight=weight,
+        )
+    new, known = run_async(lambda: _add(home, pages, wanted))
+    for line in bad:
+        typer.echo(f"line {line.line}: {line.problem}", err=True)
+    if as_json:
+        print_json({"new": new, "known": known, "site": wanted.url if wanted else None, "bad": bad})
+        return
+    typer.echo(f"{new} new, {known} known already" + (f", {len(bad)} bad lines left out" if bad else ""))
+    if wanted is not None:
+        typer.echo(f"The site {wanted.url} is discovered as it is visited (at most {max_pages} pages).")
+    if pages or wanted:
+        typer.echo("They are due now: `webstrata crawl` visits them once, `webstrata run` keeps going.")
+
+
+async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tuple[int, int]:
+    node = open_node(home)
+    now = node.clock.now()
+    async with node.store() as store:
+        if site is not None:
+            pages = pages + seeds(await store.add_site(site, now))
+        return await store.add_pages(pages, now)
+
+
+def read_list(
+    lines: Iterable[str], *, weight: float, tags: tuple[str, ...], requisites: bool
+) -> tuple[list[NewPage], list[BadLine]]:
+    """Pages of a list, and the lines that name none."""
+    pages: list[NewPage] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        address, *rest = text.split("\t")
+        try:
+            own_weight = float(rest[0]) if rest and rest[0].strip() else weight
+            if not 0 <= own_weight < float("inf"):
+                raise UsageError(f"the weight {rest[0]!r} is not a number from 0 up")
+            own_tags = tuple(part.strip() for part in rest[1].split(",") if part.strip()) if len(rest) > 1 else ()
+            pages.append(_page(address, weight=own_weight, tags=tags + own_tags, requisites=requisites))
+        except (UsageError, ValueError) as problem:
+            bad.append(BadLine(number, text[:200], str(problem)))
+    return pages, bad
+
+
+def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: bool) -> NewPage:
+    try:
+        url = urls.canonical(address.strip())
+    except BadUrl:
+        if "://" not in address and "." in address.partition("/")[0]:
+            raise BadUrl(f"{address!r} has no scheme. Did you mean https://{address} ?") from None
+        raise
+    return NewPage(url=url, host=urls.host_of(url), weight=weight, tags=tags, requisites=requisites)
+
+
+def _lines(source: str) -> Iterable[str]:
+    if source == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
+    try:
+        return Path(source).read_bytes().decode("utf-8-sig", "replace").splitlines()
+    except OSError as problem:
+        raise UsageError(f"cannot read {source}: {problem.strerror}.") from None

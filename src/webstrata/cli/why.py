@@ -1,0 +1,61 @@
+"""`webstrata why URL`: why the next visit is when it is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from webstrata.cli.output import ahead, moment, print_json, printable, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.clock import span
+from webstrata.flows.recall import watched_page
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a page's next visit: policy, interval, evidence, politeness."""
+    node = open_node(home)
+    now = node.clock.now()
+
+    async def collect() -> dict[str, Any]:
+        async with node.store() as store:
+            page = await watched_page(store, address)
+            gate = await node.gate(store)
+            return {
+                "url": page.url,
+                "state": page.state,
+                "next_visit": when(page.next_at),
+                "next_at": page.next_at,
+                "reason": page.reason or "never visited: due at once",
+                "policy": page.policy or node.settings.schedule.policy,
+                "interval_s": page.interval_s,
+                "evidence": {
+                    "visits": page.visits,
+                    "changes": page.changes,
+                    "failures_in_a_row": page.failures,
+                    "last_visit": when(page.last_visit_at),
+                    "last_change": when(page.last_change_at),
+                    "last_outcome": page.last_outcome,
+                    **node.timetable().evidence(page),
+                },
+                "politeness": gate.explain(page.url, now),
+            }
+
+    told = run_async(collect)
+    next_at = told.pop("next_at")
+    if as_json:
+        print_json(told)
+        return
+    typer.echo(printable(told["url"]))
+    typer.echo(f"  next visit  {moment(next_at)} ({ahead(next_at, now)})")
+    typer.echo(f"  because     {printable(told['reason'])}")
+    interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
+    typer.echo(f"  policy      {told['policy']}, interval {interval}")
+    for title in ("evidence", "politeness"):
+        typer.echo(f"  {title}")
+        for name, value in told[title].items():
+            typer.echo(f"    {name.replace('_', ' '):<20} {printable(value)}")

@@ -1,0 +1,72 @@
+"""Reading the past back: which visit holds the version of a time, and its content from the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from webstrata import urls
+from webstrata.coding import decode
+from webstrata.errors import UsageError
+from webstrata.observe.page import observe, readable_lines
+from webstrata.ports import Store, Stored
+from webstrata.records import Page, Position, Visit
+
+
+class Version(Struct, frozen=True, kw_only=True):
+    """A page's content as one visit found it."""
+
+    visit: Visit
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    """Content coding removed."""
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key == name), None)
+
+
+async def watched_page(store: Store, address: str) -> Page:
+    url = urls.canonical(address)
+    page = await store.page(url)
+    if page is None:
+        raise UsageError(f"{url} is not watched. `webstrata list` shows what is; `webstrata watch` adds it.")
+    return page
+
+
+async def version_at(store: Store, page: Page, at: float | None) -> Visit:
+    """The newest visit with content not after `at`."""
+    for visit in await store.visits(page.id, until=at):
+        if visit.raw is not None and visit.position is not None:
+            return visit
+    raise UsageError(f"no content of {page.url} is archived" + (" from before that time." if at else " yet."))
+
+
+async def two_versions(
+    store: Store, page: Page, since: float | None, until: float | None, *, raw: bool
+) -> tuple[Visit, Visit]:
+    """The versions as of two times; without `since`, the newest and the last one that differs from it."""
+    after = await version_at(store, page, until)
+    if since is not None:
+        return await version_at(store, page, since), after
+    for visit in await store.visits(page.id, until=after.at):
+        differs = visit.raw != after.raw if raw else (visit.text or visit.raw) != (after.text or after.raw)
+        if visit.raw is not None and visit.position is not None and differs:
+            return visit, after
+    raise UsageError(f"only one version of {page.url} is archived so far; there is nothing to compare.")
+
+
+def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -> Version:
+    """Read a visit's content back."""
+    if visit.position is None:
+        raise UsageError("this visit left nothing in the archive.")
+    stored = read(visit.position)
+    coding = next((value for name, value in stored.headers if name == "content-encoding"), None)
+    decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=float("inf"))
+    return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
+
+
+def lines_of(version: Version, *, raw: bool) -> list[str]:
+    """The lines that a diff compares: of the useful text, or of the source."""
+    return readable_lines(version.body, version.header("content-type"), version.visit.url, raw=raw)

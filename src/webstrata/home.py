@@ -1,0 +1,108 @@
+"""The home folder: where everything of one archiver lives, and the lock that only one crawler holds.
+
+    webstrata.toml     settings
+    webstrata.db       SQLite (unless the settings name another database)
+    archive/           WARC files; a growing one ends in `.open`
+    index/             one sorted CDXJ segment per WARC
+    node               this archiver's name: who holds a lease
+    lock               held while a crawl runs
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from webstrata.errors import HomeError
+
+TEMPLATE = """\
+# Webstrata settings. `webstrata settings` lists every key, what it means and where its value comes from.
+
+[polite]
+# Who can a site's owner write to? An address or URL; it becomes part of the user agent.
+contact = ""
+
+[schedule]
+policy = "dyn"
+"""
+
+
+class Home:
+    """Paths of one home; `create` makes them, `open` insists on them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.settings_file = path / "webstrata.toml"
+        self.database = path / "webstrata.db"
+        self.archive = path / "archive"
+        self.index = path / "index"
+
+    @classmethod
+    def default(cls) -> Path:
+        """Where the platform keeps such data."""
+        return platformdirs.user_data_path("webstrata")
+
+    @classmethod
+    def open(cls, path: Path) -> Home:
+        home = cls(path)
+        if not home.settings_file.exists():
+            raise HomeError(f"{path} is not a Webstrata home. Make one with `webstrata --home {path} init`.")
+        return home
+
+    @classmethod
+    def create(cls, path: Path, settings: str = TEMPLATE) -> tuple[Home, bool]:
+        """Make a home, or complete an existing one; what is there stays. Returns it and whether it is new."""
+        home = cls(path)
+        new = not home.settings_file.exists()
+        try:
+            for folder in (home.path, home.archive, home.index):
+                folder.mkdir(parents=True, exist_ok=True)
+            if new:
+                home.settings_file.write_text(settings, encoding="utf-8")
+            if not (name := path / "node").exists():
+                name.write_text(f"node-{secrets.token_hex(4)}\n", encoding="ascii")
+        except OSError as problem:
+            raise HomeError(f"cannot make a home in {path}: {problem.strerror}. Choose another with --home.") from None
+        return home, new
+
+    @property
+    def node_name(self) -> str:
+        return (self.path / "node").read_text(encoding="ascii").strip()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the home for a crawl; a second one is told who has it."""
+        with (self.path / "lock").open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().strip() or "another process"
+                raise HomeError(
+                    f"{self.path} is in use by {holder}. Wait for it, stop it, or use another --home."
+                ) from None
+            file.truncate(0)
+            file.write(f"process {os.getpid()}")
+            file.flush()
+            yield
+            file.truncate(0)
+
+    def disk_bytes(self) -> dict[str, int]:
+        """What the parts of the home take on the disk."""
+        return {
+            "archive": _size(self.archive),
+            "index": _size(self.index),
+            "database": sum(_size(file) for file in self.path.glob("webstrata.db*")),
+        }
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(_size(child) for child in path.iterdir())
+    return path.stat().st_size if path.exists() else 0

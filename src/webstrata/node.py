@@ -1,0 +1,177 @@
+"""The one wiring file: reads settings, names the adapters, hands them to the flows."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import AsyncIterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from webstrata import __version__
+from webstrata.archive.reader import Reader
+from webstrata.archive.repair import repair
+from webstrata.archive.warc import WarcArchive
+from webstrata.clock import DAY_S, RealClock
+from webstrata.fetch.guard import Guard
+from webstrata.fetch.http import HttpWeb, Limits
+from webstrata.flows.revisit import Pace, Progress, Revisit
+from webstrata.flows.settle import Settler, Unpacking
+from webstrata.flows.timetable import Timetable
+from webstrata.home import Home
+from webstrata.permit.gate import Gate, Rules
+from webstrata.remember.engine import open_store
+from webstrata.schedule.registry import policy
+from webstrata.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from webstrata.ports import Clock, Store, Web
+    from webstrata.remember.sql import SqlStore
+
+log = logging.getLogger("webstrata.node")
+
+
+class Node:
+    """One archiver: a home, its settings and a clock. Everything else is opened from here."""
+
+    def __init__(self, home: Home, settings: Settings, clock: Clock | None = None) -> None:
+        self.home = home
+        self.settings = settings
+        self.clock: Clock = clock if clock is not None else RealClock()
+
+    @property
+    def store_url(self) -> str:
+        return self.settings.store.url or f"sqlite:///{self.home.database}"
+
+    @property
+    def agent(self) -> str:
+        contact = self.settings.polite.contact or "no contact set"
+        return f"{self.settings.polite.token}/{__version__} (web archiving; {contact})"
+
+    @asynccontextmanager
+    async def store(self) -> AsyncIterator[SqlStore]:
+        store = await open_store(self.store_url, self.clock)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    def reader(self) -> Reader:
+        return Reader(self.home.archive, self.home.index)
+
+    def timetable(self) -> Timetable:
+        schedule = self.settings.schedule
+        return Timetable(
+            policy(
+                schedule.policy,
+                min_days=schedule.min_interval / DAY_S,
+                max_days=schedule.max_interval / DAY_S,
+                start_days=schedule.start_interval / DAY_S,
+            )
+        )
+
+    async def gate(self, store: Store) -> Gate:
+        """The politeness gate, with all that was remembered of hosts."""
+        polite = self.settings.polite
+        gate = Gate(
+            Rules(
+                agent=self.agent,
+                token=polite.token,
+                delay_s=polite.delay,
+                delay_factor=polite.delay_factor,
+                max_delay_s=polite.max_delay,
+                address_delay_s=polite.address_delay,
+                connections_per_host=polite.connections_per_host,
+                obey_robots=polite.obey_robots,
+            )
+        )
+        gate.recall(*await store.politeness())
+        return gate
+
+    def web(self) -> HttpWeb:
+        fetch = self.settings.fetch
+        return HttpWeb(
+            self.clock,
+            Guard(fetch.allow),
+            Limits(
+                header_bytes=fetch.max_headers,
+                body_bytes=fetch.max_body,
+                connect_s=fetch.connect_timeout,
+                first_byte_s=fetch.first_byte_timeout,
+                total_s=fetch.total_timeout,
+            ),
+            hosts=fetch.hosts,
+            connections=fetch.connections,
+            ca_file=fetch.ca_file or None,
+        )
+
+    @asynccontextmanager
+    async def crawling(
+        self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
+    ) -> AsyncIterator[Revisit]:
+        """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self.home.locked())
+            for torn in repair(self.home.archive, self.home.index):
+                log.warning("%s", torn.message)
+            store = await stack.enter_async_context(self.store())
+            if given_back := await store.release_all(self.home.node_name):
+                log.info("%d visits that an earlier run did not finish are due again", given_back)
+            archive = WarcArchive(
+                self.home.archive,
+                index_folder=self.home.index,
+                rotate_bytes=self.settings.archive.rotate,
+                software=f"webstrata/{__version__}",
+                operator=self.settings.archive.operator or None,
+                clock=self.clock,
+            )
+            stack.push_async_callback(archive.close)
+            http = self.web()
+            stack.push_async_callback(http.close)
+            web = wrap_web(http) if wrap_web is not None else http
+            gate = await self.gate(store)
+            settler = Settler(
+                store=store,
+                archive=archive,
+                clock=self.clock,
+                gate=gate,
+                timetable=self.timetable(),
+                readers=stack.enter_context(_readers(self.settings.crawl.workers)),
+                unpacking=Unpacking(
+                    max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
+                ),
+            )
+            yield Revisit(
+                store=store,
+                web=web,
+                clock=self.clock,
+                gate=gate,
+                settler=settler,
+                owner=self.home.node_name,
+                pace=self._pace(),
+                progress=progress,
+            )
+
+    def _pace(self) -> Pace:
+        return Pace(
+            round_s=self.settings.crawl.round,
+            round_pages=self.settings.crawl.round_pages,
+            poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
+            lanes=self.settings.polite.connections_per_host,
+            max_redirects=self.settings.fetch.max_redirects,
+        )
+
+
+@contextmanager
+def _readers(workers: int) -> Iterator[ProcessPoolExecutor | None]:
+    """Processes that read pages beside the event loop; a crash in one of them costs a batch's retry, not the loop."""
+    if workers == 0:
+        yield None
+        return
+    # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
