@@ -1,0 +1,81 @@
+"""The request that a permit becomes: where it connects, what it sends, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from yarl import URL
+
+from webstrata.records import Failure, FailureKind, Permit, Validators
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+
+_URL = re.compile(r"(https?)://((?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[^#]*)")
+"""Scheme, authority and target of a canonical URL; credentials have no place in one."""
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
+_FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class Request(NamedTuple):
+    """A request ready to be sent."""
+
+    endpoint: URL
+    """The permit's address and port with the URL's scheme and target: nothing is left to be resolved."""
+    server_name: str
+    """The URL's host: for TLS, and to keep other hosts at this address off its connections."""
+    headers: dict[str, str]
+    head: bytes
+    """Request line and headers as they are sent."""
+
+
+def request_of(permit: Permit, accept: str, validators: Validators | None) -> Request | Failure:
+    """Translate a permit; refuses what could smuggle a second line or a second target into the request."""
+    match = _URL.fullmatch(permit.url)
+    if match is None or _VISIBLE.fullmatch(permit.url) is None:
+        return Failure(kind=FailureKind.BAD_URL, detail=f"not a URL that can be asked for: {permit.url[:200]!r}")
+    scheme, authority, target = match.groups()
+    headers = {
+        "Host": authority,
+        "User-Agent": permit.agent,
+        "Accept": accept,
+        "Accept-Encoding": ACCEPT_ENCODING,
+        **_condition(validators),
+    }
+    for name, value in headers.items():
+        if _FIELD_VALUE.fullmatch(value) is None:
+            return Failure(kind=FailureKind.BAD_URL, detail=f"{name} holds more than plain text: {value[:200]!r}")
+    address = f"[{permit.address}]" if ":" in permit.address else permit.address
+    lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    return Request(
+        # the query is given as part of the path, because yarl would drop the `?` of an empty one
+        endpoint=URL.build(scheme=scheme, authority=f"{address}:{permit.port}", path=target, encoded=True),
+        server_name=_host(authority),
+        headers=headers,
+        head="\r\n".join(lines).encode("ascii"),
+    )
+
+
+def _host(authority: str) -> str:
+    if authority.startswith("["):
+        return authority[1 : authority.index("]")]
+    return authority.partition(":")[0]
+
+
+def _condition(validators: Validators | None) -> dict[str, str]:
+    """The ETag if there is one, else the date: a server must ignore the date beside an ETag anyway (RFC 9110).
+
+    A validator with bytes beyond ASCII could not be sent back as it came, so it is left out.
+    """
+    if validators is None:
+        return {}
+    if _can_be_sent(validators.etag):
+        return {"If-None-Match": validators.etag or ""}
+    if _can_be_sent(validators.last_modified):
+        return {"If-Modified-Since": validators.last_modified or ""}
+    return {}
+
+
+def _can_be_sent(value: str | None) -> bool:
+    return bool(value) and (value.isascii() if value else False)
