@@ -8,4 +8,4 @@ from webstrata.records import Fingerprint
 
 def fingerprint(body: bytes, media_type: str, charset: str | None, url: str) -> Fingerprint:
     """Fingerprint of a body whose media type and charset label (or None) are known; `url` is its canonical URL."""
-    return look(body, media_type, charset, url, with_text=False).fingerprint
+    return look(body, media_type, charset, url).fingerprint

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from msgspec import Struct
 
@@ -19,8 +20,6 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     """What one content is and where it points."""
 
     fingerprint: Fingerprint
-    text: str | None = None
-    """Useful text in lines; none where the media type has no text layer, or where it was not asked for."""
     title: str | None = None
     links: tuple[str, ...] = ()
     """Canonical absolute URLs of other pages, in order of appearance, each once."""
@@ -31,29 +30,37 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     """What the page says its own address is."""
     nofollow: bool = False
     noindex: bool = False
+    read_text: Callable[[], str] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """Useful text in lines; none where the media type has no text layer.
+
+        Made anew at each call, because few want it and it takes longer than all digests together.
+        """
+        return None if self.read_text is None else self.read_text()
 
 
-def observe(body: bytes, content_type: str | None, url: str, *, with_text: bool = True) -> Seen:
-    """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header.
-
-    `with_text=False` leaves out the lines for people, which take longer than all digests together.
-    """
-    return look(body, media_type(body, content_type), header_charset(content_type), url, with_text=with_text)
+def observe(body: bytes, content_type: str | None, url: str) -> Seen:
+    """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header."""
+    return look(body, media_type(body, content_type), header_charset(content_type), url)
 
 
-def look(body: bytes, kind: str, charset: str | None, url: str, *, with_text: bool) -> Seen:
+def look(body: bytes, kind: str, charset: str | None, url: str) -> Seen:
     """The same for a known media type and charset label."""
     raw = hashlib.sha256(body).hexdigest()
     if kind in HTML:
-        return _html(body, raw, kind, charset, url, with_text)
+        return _html(body, raw, kind, charset, url)
     if kind == "text/plain":
         text, name = encoding.decode(body, charset)
-        mark = Fingerprint(raw=raw, size=len(body), media_type=kind, charset=name, text=_digest(" ".join(text.split())))
-        return Seen(fingerprint=mark, text=plain_lines(text) if with_text else None)
+        mark = Fingerprint(
+            raw=raw, size=len(body), media_type=kind, charset=name, text=_text_digest(" ".join(text.split()))
+        )
+        return Seen(fingerprint=mark, read_text=partial(plain_lines, text))
     return Seen(fingerprint=Fingerprint(raw=raw, size=len(body), media_type=kind, charset=charset))
 
 
-def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str, with_text: bool) -> Seen:
+def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Seen:
     html, name = encoding.decode(body, charset)
     tree = parse(html)
     points: Pointers = pointers(tree, url)
@@ -64,13 +71,12 @@ def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str, with_
         media_type=kind,
         charset=name,
         title=points.title,
-        text=_digest(flat_text(tree)),
+        text=_text_digest(flat_text(tree)),
         links=_set_digest(points.links),
         link_count=len(points.links),
     )
     return Seen(
         fingerprint=mark,
-        text=lined_text(tree) if with_text else None,
         title=points.title,
         links=points.links,
         requisites=points.requisites,
@@ -78,11 +84,17 @@ def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str, with_
         canonical=points.canonical,
         nofollow=points.nofollow,
         noindex=points.noindex,
+        read_text=partial(lined_text, tree),
     )
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _text_digest(text: str) -> str | None:
+    """None for no text at all: contents that say nothing (a picture, an empty shell) are compared by their bytes."""
+    return _digest(text) if text else None
 
 
 def _set_digest(urls: Iterable[str]) -> str:

@@ -1,0 +1,55 @@
+"""What a policy is: a few vectorised pure functions over arrays that the caller owns."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+
+from webstrata.columns import Days, Flags, Rows, State
+from webstrata.errors import BadSettings
+
+LARGEST_STATE = 256
+"""Bytes of state a page may have."""
+
+
+class TimerPolicy(Protocol):
+    """A policy that gives every page its own interval. `testing.policy.check_policy` says what it must keep."""
+
+    name: str
+    dtype: np.dtype[np.void]
+    """One row of state per page."""
+
+    def start(self, n: int) -> State:
+        """State of n pages of which nothing is known."""
+        ...
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        """Pages in `rows` were visited `elapsed_days` after the visit before, and had changed or not. In place."""
+        ...
+
+    def interval(self, state: State, rows: Rows) -> Days:
+        """Days from the last visit to the next."""
+        ...
+
+    def explain(self, state: State, row: int) -> dict[str, object]:
+        """The evidence behind one page's interval, for people."""
+        ...
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """Where every interval stays, and where it starts."""
+
+    min_days: float = 1.0
+    max_days: float = 180.0
+    start_days: float = 7.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.min_days <= self.max_days < float("inf"):
+            raise BadSettings(
+                f"shortest ({self.min_days:g} d) and longest interval ({self.max_days:g} d) must be positive and in order."
+            )
+
+    def clamp(self, days: Days) -> Days:
+        return np.clip(days, self.min_days, self.max_days)
