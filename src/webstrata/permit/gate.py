@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 from webstrata import urls
 from webstrata.permit import backoff
+from webstrata.permit.robots_fetch import robots_url
 from webstrata.permit.robots_memory import RobotsMemory
 from webstrata.permit.rules import Rules
 from webstrata.permit.spacing import Host, Spacing
@@ -63,20 +64,10 @@ class Gate:
         return self._turn(url, origin, address, port, now, for_robots=False)
 
     def ask_robots(self, origin: str, address: str, port: int, now: float, url: str | None = None) -> Permit | Wait:
-        """Leave to request an origin's robots.txt, or the `url` that a redirect of it leads to.
-
-        The origin counts as being asked until `learn_robots`.
-        """
-        if url is None and self._robots.fetching(origin, now):
-            return Wait(until=now + _LOOK_AGAIN_S, why="robots.txt is being fetched")
-        turn = self._turn(url or f"{origin}/robots.txt", origin, address, port, now, for_robots=True)
-        if isinstance(turn, Permit):
-            self._robots.fetch_started(origin, now)
-        return turn
+        """Leave to request an origin's robots.txt, or the `url` that a redirect of it leads to."""
+        return self._turn(url or robots_url(origin), origin, address, port, now, for_robots=True)
 
     def _robots_answer(self, origin: str, url: str, now: float) -> Wait | Refusal | NeedRobots | None:
-        if self._robots.fetching(origin, now):
-            return Wait(until=now + _LOOK_AGAIN_S, why="robots.txt is being fetched")
         if self._robots.is_needed(origin, now):
             return NeedRobots(origin=origin)
         state, robots = self._robots.state(origin), self._robots.robots(origin, now)

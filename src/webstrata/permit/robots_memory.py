@@ -20,7 +20,6 @@ GIVE_UP_AFTER_S = 30 * 86_400.0
 _RETRY_FIRST_S = 300.0
 _RETRY_MAX_S = 6 * 3600.0
 _MOST_PARSED = 2000
-_FETCH_TAKES_AT_MOST_S = 600.0
 
 
 class RobotsMemory:
@@ -30,7 +29,6 @@ class RobotsMemory:
         self._parsed: dict[tuple[str, bool], Robots] = {}
         self._retry_at: dict[str, float] = {}
         self._tries: dict[str, int] = {}
-        self._fetching: dict[str, float] = {}
         self._changed: set[str] = set()
 
     def recall(self, states: Iterable[RobotsState]) -> None:
@@ -42,7 +40,6 @@ class RobotsMemory:
 
     def learn(self, origin: str, fetched: RobotsState) -> None:
         """Take the answer to the last request for an origin's robots.txt."""
-        self._fetching.pop(origin, None)
         if is_temporary(fetched.status):
             self._tries[origin] = self._tries.get(origin, 0) + 1
             wait_s = doubling_s(origin, self._tries[origin], _RETRY_FIRST_S, _RETRY_MAX_S)
@@ -91,14 +88,6 @@ class RobotsMemory:
                 del self._parsed[next(iter(self._parsed))]
         self._parsed[key] = parsed  # the latest used stand last
         return parsed
-
-    def fetching(self, origin: str, now: float) -> bool:
-        """Whether the file is on its way; a fetch that was never heard of again does not count for ever."""
-        started_at = self._fetching.get(origin)
-        return started_at is not None and 0 <= now - started_at < _FETCH_TAKES_AT_MOST_S
-
-    def fetch_started(self, origin: str, now: float) -> None:
-        self._fetching[origin] = now
 
     def drain(self) -> tuple[RobotsState, ...]:
         """States that changed since the last time."""
