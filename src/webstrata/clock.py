@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -26,15 +27,20 @@ DAY_S = 86_400.0
 # gather) takes one pass for each hand; chains without any clock or work activity in between are shorter than this.
 _IDLE_PASSES = 40
 
+# The longest wait without a look at the machine's clock: it may be set, and while a laptop sleeps timers stand still.
+_LONGEST_WAIT_S = 60.0
+
 
 class RealClock:
-    """The machine's clock."""
+    """The machine's clock. Nobody wakes before the time asked for, whatever happens to the machine's clock."""
 
     def now(self) -> float:
         return time.time()
 
     async def sleep_until(self, at: float) -> None:
-        await asyncio.sleep(max(0.0, at - time.time()))
+        await asyncio.sleep(0)
+        while (left_s := at - time.time()) > 0:  # noqa: ASYNC110 - time is what is waited for
+            await asyncio.sleep(min(left_s, _LONGEST_WAIT_S))
 
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -52,7 +58,9 @@ class ScaledClock:
         return self._start_at + (time.monotonic() - self._origin) * self._factor
 
     async def sleep_until(self, at: float) -> None:
-        await asyncio.sleep(max(0.0, (at - self.now()) / self._factor))
+        await asyncio.sleep(0)
+        while (left_s := (at - self.now()) / self._factor) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(min(left_s, _LONGEST_WAIT_S))
 
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -71,15 +79,24 @@ class _Sleepers:
         return future
 
     def earliest(self) -> float | None:
+        """The next instant at which someone wants to wake; none where all wait for ever."""
         while self._heap and self._heap[0][2].done():  # cancelled
             heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        return self._heap[0][0] if self._heap and self._heap[0][0] < math.inf else None
 
     def wake(self, now: float) -> None:
+        for future in self._due(now):
+            future.set_result(None)
+
+    def fail(self, now: float, error: Exception) -> None:
+        for future in self._due(now):
+            future.set_exception(error)
+
+    def _due(self, now: float) -> Iterator[asyncio.Future[None]]:
         while self._heap and self._heap[0][0] <= now:
             future = heapq.heappop(self._heap)[2]
             if not future.done():
-                future.set_result(None)
+                yield future
 
 
 class ManualClock:
@@ -112,8 +129,10 @@ class ManualClock:
 class JumpingClock:
     """Stands still while work is in flight; jumps to the earliest sleeper when nothing else can happen.
 
-    `before_jump` are told the new time first (a web that lives by this clock must not be behind its visitor).
-    All tasks of one event loop share one jumping clock; work in threads counts through `working()`.
+    `before_jump` are told the new time first (a web that lives by this clock must not be behind its visitor); where
+    one of them fails, those who wait for that time get its error. Who sleeps until infinity is never woken.
+    All tasks of one event loop share one jumping clock. Work in a thread or a child process counts while the task
+    that awaits it is inside `working()`, which is entered and left in the event loop.
     """
 
     def __init__(self, start_at: float) -> None:
@@ -121,7 +140,9 @@ class JumpingClock:
         self._sleepers = _Sleepers()
         self._in_flight = 0
         self._activity = 0
-        self._watching = False
+        self._watcher: asyncio.AbstractEventLoop | None = None
+        self._announcing: asyncio.Task[None] | None = None
+        self._told_at: float | None = None
         self.before_jump: list[Callable[[float], Awaitable[None]]] = []
         self.jumps = 0
 
@@ -153,44 +174,54 @@ class JumpingClock:
 
     def _watch(self) -> None:
         """See to it that someone looks for idleness, once no work is in flight."""
-        if not self._watching and self._in_flight == 0 and self._sleepers.earliest() is not None:
-            self._watching = True
-            asyncio.get_running_loop().call_soon(self._look, self._activity, _IDLE_PASSES)
+        if self._in_flight or self._sleepers.earliest() is None:
+            return
+        loop = asyncio.get_running_loop()
+        if self._watcher is not loop:  # nobody looks, or one in a loop that has ended
+            self._watcher = loop
+            loop.call_soon(self._look, self._activity, _IDLE_PASSES)
 
     def _look(self, activity: int, passes: int) -> None:
         if self._in_flight:
-            self._watching = False  # the end of the work watches again
+            self._watcher = None  # the end of the work watches again
         elif activity != self._activity:
             asyncio.get_running_loop().call_soon(self._look, self._activity, _IDLE_PASSES)
         elif passes:
             asyncio.get_running_loop().call_soon(self._look, activity, passes - 1)
         else:
-            self._watching = False
             self._jump()
 
     def _jump(self) -> None:
+        """The watcher stays on duty until the jump is made or given up: two never jump at once."""
         at = self._sleepers.earliest()
         if at is None:
-            return
-        if not self.before_jump:
+            self._watcher = None
+        elif self.before_jump and at != self._told_at:
+            self._announcing = asyncio.get_running_loop().create_task(self._announce(at))
+        else:
             self._arrive(at)
-            return
-        task = asyncio.get_running_loop().create_task(self._announce(at))
-        self._announcing = task  # keeps it alive
-        self._in_flight += 1  # nobody else jumps meanwhile
 
     async def _announce(self, at: float) -> None:
+        activity = self._activity
         try:
             for tell in self.before_jump:
                 await tell(at)
-        finally:
-            self._in_flight -= 1
-        self._arrive(at)
+        except Exception as error:  # a border: whose listener it is, is not known here
+            self._watcher = None
+            self._sleepers.fail(at, error)
+            return
+        self._told_at = at
+        if activity == self._activity:
+            self._arrive(at)
+        else:  # something happened meanwhile (perhaps only the telling): look again, it may be the wrong time by now
+            self._watcher = None
+            self._watch()
 
     def _arrive(self, at: float) -> None:
         self._now = max(self._now, at)
         self.jumps += 1
         self._activity += 1
+        self._watcher = None
         self._sleepers.wake(self._now)
         self._watch()
 
@@ -225,9 +256,7 @@ def parse_instant(text: str) -> float:
             moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         return moment.timestamp()
     except (ValueError, OverflowError):
-        raise UsageError(
-            f"not a time: {text!r}. Write 2026-11-15, 2026-11-15T08:30:00Z or 20261115083000."
-        ) from None
+        raise UsageError(f"not a time: {text!r}. Write 2026-11-15, 2026-11-15T08:30:00Z or 20261115083000.") from None
 
 
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY_S, "w": 7 * DAY_S}
@@ -239,7 +268,8 @@ def parse_span(text: str | float) -> float:
     if isinstance(text, int | float):
         return float(text)
     parts = _SPAN.findall(text)
-    if not parts or _SPAN.sub("", text).strip():
+    bare = len(parts) > 1 and any(not unit for _, unit in parts)  # `1 5` is neither 15 nor 6 to its writer
+    if not parts or bare or _SPAN.sub("", text).strip():
         raise UsageError(f"not a length of time: {text!r}. Write 90s, 15m, 6h, 2d, 1w or 1d12h.")
     return sum(float(number) * _UNITS_S[unit or "s"] for number, unit in parts)
 

@@ -73,7 +73,10 @@ class PolitenessMeter:
 
         self._check_host(host, manners, at, blame)
         self._check_address(manners.address, at, blame)
-        self._check_robots(host, manners, path, at, blame)
+        if path == "/robots.txt":
+            self._robots_at[host] = at + latency_s  # it is as old as its answer
+        else:
+            self._check_robots(host, manners, path, at, blame)
         for table, key in ((self._by_host, host), (self._by_address, manners.address)):
             last = table.get(key)
             end_at = max(at + latency_s, last.end_at if last else 0.0)
@@ -106,9 +109,6 @@ class PolitenessMeter:
             blame("address-gap", f"{gap_s:.3f} s after the last request; {self._minimum_gap_s:g} s are asked")
 
     def _check_robots(self, host: str, manners: Manners, path: str, at: float, blame: _Blame) -> None:
-        if path == "/robots.txt":
-            self._robots_at[host] = at
-            return
         if not manners.allows(path):
             blame("disallowed", "robots.txt forbids this path")
         asked_at = self._robots_at.get(host)
