@@ -46,11 +46,17 @@ class GrowingFile:
         try:
             if self._fsync:
                 os.fsync(self._fd)
-            os.close(self._fd)
+            self.abandon()
             self._path.rename(self._folder / self.name)
             sync_folder(self._folder, self._fsync)
         except OSError as error:
             raise _unwritable(self._path, error) from error
+
+    def abandon(self) -> None:
+        """Let go of it as it is: `.open`, for the repair at the next start."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
 
     def _give_up(self) -> None:
         try:
@@ -60,7 +66,7 @@ class GrowingFile:
         except OSError:
             pass  # the tail stays torn: the repair at the next start cuts it
         finally:
-            os.close(self._fd)
+            self.abandon()
 
 
 def create(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[GrowingFile, int]:

@@ -13,7 +13,8 @@ from webstrata.archive import http_head
 _MAX_HEADER_BYTES = 1024 * 1024
 
 _VERSION = re.compile(rb"warc/\d+\.\d+", re.IGNORECASE)
-_ARC = re.compile(rb"(\S+) +(\S+) +(\d{8,14}) +([^\n]*?) *(\d+)\r?\n")
+_ARC = re.compile(rb"([a-zA-Z][\w+.-]*:\S*) +(\S+) +(\d{8,}) +(\S+)(?: +\S+)*? +(\S+)\r?\n")
+_TWO_LINES = re.compile(rb"[^\n]*\n[^\n]*\n")
 _HEADER_END = re.compile(rb"\n\r?\n")
 _URI_SPACE = re.compile(r"[\x00-\x20\x7f]")
 
@@ -67,7 +68,7 @@ class Record(Struct, frozen=True, kw_only=True):
         """The block is an HTTP message."""
         declared = (self.field("content-type") or "").lower()
         if self.version.startswith("ARC"):
-            return self.block[:5].upper() == b"HTTP/"
+            return self.kind == "response" and self.url[:4].lower() == "http"
         return self.kind in ("response", "request", "revisit") and declared.startswith("application/http")
 
 
@@ -119,17 +120,19 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[Record, int]:
 def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tuple[Record, int]:
     url, address, date, media_type, length = found.groups()
     body_at = at + found.end()
-    declared = int(length[:18])
-    stop_at = min(end, body_at + declared)
-    block = buffer[body_at:stop_at]
+    declared = int(length) if length.isdigit() and len(length) < 19 else None
+    stop_at = min(end, body_at + (declared or 0))
     about_file = url.startswith(b"filedesc:")
+    if about_file and (lines := _TWO_LINES.match(buffer, body_at, end)):
+        stop_at = max(stop_at, lines.end())  # its length often leaves out a line end, or is -1
+    block = buffer[body_at:stop_at]
     fields = (
         ("warc-type", "warcinfo" if about_file else "response"),
         ("warc-target-uri", http_head.text(url)),
         ("warc-date", date.decode("ascii")),
         ("warc-ip-address", http_head.text(address)),
-        ("content-type", http_head.text(media_type.strip().split(b" ")[0])),
-        ("content-length", length.decode("ascii")),
+        ("content-type", http_head.text(media_type)),
+        ("content-length", http_head.text(length)),
     )
     record = Record(
         offset=at,

@@ -41,7 +41,7 @@ def record_line(record: Record, filename: str) -> bytes | None:
         digest=record.field("warc-payload-digest") or sha1(payload),
         truncated=record.field("warc-truncated"),
         head=head,
-        content_type=content_type,
+        content_type=None if record.http else content_type,
         length=record.length,
         offset=record.offset,
         filename=filename,

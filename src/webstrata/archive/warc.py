@@ -12,6 +12,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from isal import isal_zlib
 
 from webstrata.archive import cdxj, compose
 from webstrata.archive.growing import GrowingFile, create
+from webstrata.archive.mark import Mark, drop_mark, put_mark
 from webstrata.archive.reader import Reader, StoredCapture
 from webstrata.archive.segment import growing_name, lines_of, write_segment
 from webstrata.archive.walk import OPEN
@@ -30,6 +32,9 @@ from webstrata.records import Capture, Position
 # ISA-L's levels 1 and 2 cost the same to a few per cent; 3 halves the speed for 0.4 % (docs/decisions/0031).
 _LEVEL = 2
 _GZIP = 31
+
+# Between two marks (a sync of the index lines); a start after a crash reads at most this much of a file again.
+_MARK_BYTES = 64 * 1024 * 1024
 
 # Sorting a segment holds its lines in memory; this bounds it at about 100 MB for files of many small records.
 _ROTATE_CAPTURES = 250_000
@@ -60,6 +65,8 @@ class WarcArchive:
         self._serial = 0
         self._file: GrowingFile | None = None
         self._captures = 0
+        self._marked = 0
+        self._index_whole = True
         self._index_fd: int | None = None
         self._reader = Reader(folder, self._index_folder)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
@@ -111,7 +118,9 @@ class WarcArchive:
         self._write_lines(lines)
         self._captures += len(captures)
         if file.size >= self._rotate_bytes or self._captures >= _ROTATE_CAPTURES:
-            self._finish()
+            self._rotate()
+        elif file.size - self._marked >= _MARK_BYTES:
+            self._mark(file)
         return positions
 
     def _start(self) -> GrowingFile:
@@ -120,37 +129,66 @@ class WarcArchive:
         self._serial = serial + 1
         self._file = file
         self._captures = 0
+        self._marked = 0
+        self._index_whole = True
         return file
 
     def _write_lines(self, lines: list[bytes]) -> None:
-        """Growing index lines are a convenience for readers: they can be made again, so a failure is not one."""
+        """Lines for readers meanwhile. They can be made again from the records, so a failure here is none."""
         try:
             if self._index_fd is None and self._file is not None:
                 self._index_folder.mkdir(parents=True, exist_ok=True)
                 path = self._index_folder / growing_name(self._file.name)
                 self._index_fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
             if self._index_fd is not None:
-                os.write(self._index_fd, b"".join(lines))
+                data = memoryview(b"".join(lines))
+                while data:
+                    data = data[os.write(self._index_fd, data) :]
         except OSError:
-            pass
+            self._index_whole = False
+
+    def _mark(self, file: GrowingFile) -> None:
+        """Tell a later start how much of the index lines it can trust."""
+        self._marked = file.size
+        if self._index_fd is None or not self._index_whole:
+            return
+        try:
+            if self._fsync:
+                os.fdatasync(self._index_fd)
+            index_bytes = os.lseek(self._index_fd, 0, os.SEEK_CUR)
+            mark = Mark(warc_bytes=file.size, index_bytes=index_bytes)
+            put_mark(self._index_folder, file.name, mark, fsync=self._fsync)
+        except (OSError, ArchiveError):
+            pass  # without a mark the start is slower, not wrong
+
+    def _rotate(self) -> None:
+        """The captures are safe whether or not this works; a disk that is full says so at the next append."""
+        with suppress(ArchiveError):
+            self._finish()
 
     def _finish(self) -> None:
         file = self._file
         if file is None:
             return
+        lines = self._lines(file)
         self._forget()
         # The segment first: a finished WARC always has one, whenever the power goes.
-        write_segment(self._index_folder, file.name, self._lines(file), fsync=self._fsync)
-        file.finish()
+        try:
+            write_segment(self._index_folder, file.name, lines, fsync=self._fsync)
+            drop_mark(self._index_folder, file.name)
+            file.finish()
+        finally:
+            file.abandon()
 
     def _lines(self, file: GrowingFile) -> list[bytes]:
-        growing = self._index_folder / growing_name(file.name)
-        try:
-            lines = growing.read_bytes().splitlines(keepends=True)
-        except OSError:
-            lines = []
-        if len(lines) == self._captures and lines[-1].endswith(b"\n"):
-            return lines
+        if self._index_whole:
+            try:
+                growing = self._index_folder / growing_name(file.name)
+                lines = growing.read_bytes().splitlines(keepends=True)
+            except OSError:
+                lines = []
+            if len(lines) == self._captures:
+                return lines
         return list(lines_of(self._folder / (file.name + OPEN)))
 
     def _forget(self) -> None:
