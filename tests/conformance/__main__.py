@@ -22,10 +22,9 @@ def main() -> int:
     arguments = parser.parse_args()
     if not arguments.data.is_dir():
         parser.error(f"no such folder: {arguments.data}")
-    found = {
-        name: verdict for name, verdict in verdicts(arguments.data) if not arguments.family or name in arguments.family
-    }
-    _print_json(found) if arguments.json else _print_table(found)
+    found = dict(verdicts(arguments.data, arguments.family or ()))
+    show = _print_json if arguments.json else _print_table
+    show(found)
     return 1 if any(verdict.failed for verdict in found.values()) else 0
 
 

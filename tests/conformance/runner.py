@@ -1,14 +1,14 @@
 """Finds the families and runs those for which the data folder has cases.
 
-A family is one file in `families/` with `FAMILY` (the name of its folder of data) and `run(folder) -> Verdict`.
-Nothing else has to be registered.
+A family is one file in `families/` with `FAMILY` (the name of its folder of data) and `run(folder) -> Verdict`;
+nothing else has to be registered.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,8 +31,8 @@ def known_families() -> Iterator[Family]:
         yield Family(module.FAMILY, module.run)
 
 
-def verdicts(data: Path) -> Iterator[tuple[str, Verdict]]:
-    """(family, verdict) for every family that has a folder in `data`."""
+def verdicts(data: Path, only: Collection[str] = ()) -> Iterator[tuple[str, Verdict]]:
+    """(family, verdict) for every family that has a folder in `data`, or for those named."""
     for family in known_families():
-        if (data / family.name).is_dir():
+        if (data / family.name).is_dir() and (not only or family.name in only):
             yield family.name, family.run(data / family.name)

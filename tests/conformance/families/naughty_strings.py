@@ -1,0 +1,42 @@
+"""Strings that break programs, given as URLs, links, robots.txt lines and header values: each gets an answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conformance.verdict import Verdict
+
+from webstrata.errors import BadUrl
+from webstrata.permit.retry_after import parse_retry_after
+from webstrata.permit.robots import Robots
+from webstrata.urls import canonical, is_public, join, looks_like_trap, registrable_domain, surt
+
+FAMILY = "naughty-strings"
+
+
+def run(folder: Path) -> Verdict:
+    verdict = Verdict()
+    for case in json.loads((folder / "cases.json").read_text()):
+        verdict.check(case["id"], "an answer", _answer(case["text"]))
+    return verdict
+
+
+def _answer(text: str) -> str:
+    try:
+        once = canonical(text)
+    except BadUrl as refused:
+        once = canonical("http://example.org/?" + text)
+        if not str(refused):
+            return "a refusal without reason"
+    link = join("http://example.org/a/", text)
+    if canonical(once) != once or (link is not None and canonical(link) != link):
+        return "another key the second time"
+    surt(text)
+    looks_like_trap(once)
+    is_public(text)
+    registrable_domain(text)
+    parse_retry_after(text, 0.0)
+    rules = f"User-agent: *\nDisallow: /{text}\n".encode("utf-8", "replace")
+    Robots.parse(rules).allows("webstrata", text)
+    return "an answer"
