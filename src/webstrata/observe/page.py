@@ -52,7 +52,7 @@ def look(body: bytes, kind: str, charset: str | None, url: str) -> Seen:
     if kind in HTML:
         return _html(body, raw, kind, charset, url)
     if kind == "text/plain":
-        text, name = encoding.decode(body, charset)
+        text, name = encoding.decode_plain(body, charset)
         mark = Fingerprint(
             raw=raw, size=len(body), media_type=kind, charset=name, text=_text_digest(" ".join(text.split()))
         )
@@ -61,7 +61,8 @@ def look(body: bytes, kind: str, charset: str | None, url: str) -> Seen:
 
 
 def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Seen:
-    html, name = encoding.decode(body, charset)
+    default = encoding.DEFAULT if kind == "text/html" else "utf-8"
+    html, name = encoding.decode(body, charset, html=True, default=default)
     tree = parse(html)
     points: Pointers = pointers(tree, url)
     silence(tree)

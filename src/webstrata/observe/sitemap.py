@@ -125,8 +125,9 @@ class _Entries:
 
 # Element -> which file it is the entry of; and where entries keep their address and time.
 _ENTRY_OF: dict[str, Kind] = {"url": "urlset", "sitemap": "index", "item": "feed", "entry": "feed"}
-_LOCS = {"loc", "link", "guid", "id"}
-_TIMES = {"lastmod", "pubdate", "date", "updated", "published"}
+_LOCS = ("loc", "link", "guid", "id")
+_TIMES = ("lastmod", "updated", "pubdate", "published", "date")
+_FIELDS = frozenset(_LOCS + _TIMES)
 
 
 class _XmlReader:
@@ -136,7 +137,6 @@ class _XmlReader:
         self.entries = _Entries(url)
         self.kind: Kind = "unknown"
         self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
@@ -168,7 +168,7 @@ class _XmlReader:
             if local in _ENTRY_OF:
                 self.kind = _ENTRY_OF[local]
                 self._entry_depth, self._fields = self._depth, {}
-        elif self._depth == self._entry_depth + 1 and local in _LOCS | _TIMES:
+        elif self._depth == self._entry_depth + 1 and local in _FIELDS:
             self._field, self._words, self._length = local, [], 0
             if local == "link" and attributes.get("rel", "alternate") == "alternate" and "href" in attributes:
                 self._fields.setdefault("link", attributes["href"])
