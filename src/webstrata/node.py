@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 from collections.abc import AsyncIterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from webstrata import __version__
@@ -15,18 +13,21 @@ from webstrata.archive.repair import repair
 from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
 from webstrata.fetch.guard import Guard
-from webstrata.fetch.http import HttpWeb, Limits
+from webstrata.fetch.http import HttpWeb
+from webstrata.fetch.limits import Limits
+from webstrata.flows.readers import Readers
 from webstrata.flows.revisit import Pace, Progress, Revisit
 from webstrata.flows.settle import Settler, Unpacking
 from webstrata.flows.timetable import Timetable
 from webstrata.home import Home
-from webstrata.permit.gate import Gate, Rules
+from webstrata.permit.gate import Gate
+from webstrata.permit.rules import Rules
 from webstrata.remember.engine import open_store
 from webstrata.schedule.registry import policy
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from webstrata.ports import Clock, Store, Web
     from webstrata.remember.sql import SqlStore
@@ -53,7 +54,7 @@ class Node:
 
     @asynccontextmanager
     async def store(self) -> AsyncIterator[SqlStore]:
-        store = await open_store(self.store_url, self.clock)
+        store = open_store(self.store_url, self.clock)
         try:
             yield store
         finally:
@@ -116,9 +117,9 @@ class Node:
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
             for torn in repair(self.home.archive, self.home.index):
-                log.warning("%s", torn.message)
+                log.warning("%s: %s", torn.file, torn.what)
             store = await stack.enter_async_context(self.store())
-            if given_back := await store.release_all(self.home.node_name):
+            if given_back := await store.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", given_back)
             archive = WarcArchive(
                 self.home.archive,
@@ -133,13 +134,15 @@ class Node:
             stack.push_async_callback(http.close)
             web = wrap_web(http) if wrap_web is not None else http
             gate = await self.gate(store)
+            readers = Readers(self.settings.crawl.workers)
+            stack.callback(readers.close)
             settler = Settler(
                 store=store,
                 archive=archive,
                 clock=self.clock,
                 gate=gate,
                 timetable=self.timetable(),
-                readers=stack.enter_context(_readers(self.settings.crawl.workers)),
+                readers=readers,
                 unpacking=Unpacking(
                     max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
                 ),
@@ -163,15 +166,3 @@ class Node:
             lanes=self.settings.polite.connections_per_host,
             max_redirects=self.settings.fetch.max_redirects,
         )
-
-
-@contextmanager
-def _readers(workers: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Processes that read pages beside the event loop; a crash in one of them costs a batch's retry, not the loop."""
-    if workers == 0:
-        yield None
-        return
-    # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-

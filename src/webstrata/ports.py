@@ -60,12 +60,18 @@ class Web(Protocol):
 class Stored(Protocol):
     """A capture read back."""
 
-    url: str
-    at: float
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    """As on the wire: content coding kept. Of a revisit, the original's."""
+    @property
+    def url(self) -> str: ...
+    @property
+    def at(self) -> float: ...
+    @property
+    def status(self) -> int: ...
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def body(self) -> bytes:
+        """As on the wire: content coding kept. Of a revisit, the original's."""
+        ...
 
 
 class Archive(Protocol):
@@ -105,8 +111,16 @@ class Store(Protocol):
     async def page(self, url: str) -> Page | None: ...
 
     def pages(
-        self, *, tag: str | None = None, state: str | None = None, host: str | None = None
-    ) -> AsyncIterator[Page]: ...
+        self,
+        *,
+        tag: str | None = None,
+        state: str | None = None,
+        host: str | None = None,
+        order: Literal["added", "next"] = "added",
+        limit: int | None = None,
+    ) -> AsyncIterator[Page]:
+        """All that match; `order="next"`: those with a next visit, soonest first."""
+        ...
 
     # the loop
     async def claim(self, now: float, limit: int, until: float, owner: str) -> list[Page]:
@@ -117,7 +131,7 @@ class Store(Protocol):
         """Give leases back unvisited; (page id, new next visit or None to leave it)."""
         ...
 
-    async def release_all(self, owner: str) -> int:
+    async def end_leases(self, owner: str) -> int:
         """End every lease of an owner that died; returns how many."""
         ...
 

@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 
 from webstrata import __version__
-from webstrata.cli import cat, check, crawl, demo, diff, export, init, listing, log, reindex, run, status, unwatch, watch, why
+from webstrata.cli import (
+    cat,
+    crawl,
+    demo,
+    diff,
+    init,
+    listing,
+    log,
+    run,
+    status,
+    unwatch,
+    watch,
+    why,
+)
 from webstrata.cli import settings as settings_command
 from webstrata.cli.session import HomeOption, remember_home
 from webstrata.errors import WebstrataError
@@ -23,11 +36,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (init, watch, unwatch, crawl, run, status, log, diff, cat, why, check, reindex, demo):
+for module in (init, watch, unwatch, crawl, run, status, log, diff, cat, why, demo):
     app.command(name=module.__name__.rsplit(".", 1)[1])(module.command)
 app.command(name="list")(listing.command)
 app.command(name="settings")(settings_command.command)
-app.add_typer(export.app, name="export")
 
 
 def _print_version(wanted: bool) -> None:

@@ -16,7 +16,9 @@ from webstrata.flows.recall import Version, recall, version_at, watched_page
 def command(
     address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
     at: Annotated[str | None, typer.Option(metavar="T", help="As of this time; else the newest.")] = None,
-    headers: Annotated[bool, typer.Option("--headers", help="Print the status and headers instead of the body.")] = False,
+    headers: Annotated[
+        bool, typer.Option("--headers", help="Print the status and headers instead of the body.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -17,7 +17,9 @@ from webstrata.flows.recall import Version, lines_of, recall, two_versions, watc
 def command(
     address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
     since: Annotated[str | None, typer.Option("--from", metavar="T", help="The version as of this time.")] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="T", help="The version as of this time; else the newest.")] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="T", help="The version as of this time; else the newest.")
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Compare the source, not the useful text.")] = False,
     html: Annotated[bool, typer.Option("--html", help="A page to look at, side by side.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,

@@ -15,7 +15,9 @@ from webstrata.node import Node
 
 def command(
     home: HomeOption = None,
-    contact: Annotated[str, typer.Option(help="Address or URL for the user agent, so that site owners can reach you.")] = "",
+    contact: Annotated[
+        str, typer.Option(help="Address or URL for the user agent, so that site owners can reach you.")
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make a home folder: settings, database, archive. An existing one is completed, never overwritten."""

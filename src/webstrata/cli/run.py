@@ -14,7 +14,9 @@ from webstrata.clock import parse_span
 def command(
     home: HomeOption = None,
     settings: SetOption = None,
-    stop_after: Annotated[str | None, typer.Option("--for", metavar="SPAN", help="Stop after this time, like 6h.")] = None,
+    stop_after: Annotated[
+        str | None, typer.Option("--for", metavar="SPAN", help="Stop after this time, like 6h.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -17,12 +17,16 @@ from webstrata.ports import Clock
 
 HomeOption = Annotated[
     Path | None,
-    typer.Option("--home", help="Home folder; else $WEBSTRATA_HOME, else the platform's place for data.", show_default=False),
+    typer.Option(
+        "--home", help="Home folder; else $WEBSTRATA_HOME, else the platform's place for data.", show_default=False
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A setting for this run, like polite.delay=5s.", show_default=False),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A setting for this run, like polite.delay=5s.", show_default=False
+    ),
 ]
 
 T = TypeVar("T")

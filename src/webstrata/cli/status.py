@@ -44,11 +44,17 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         )
         return
     typer.echo(f"home       {node.home.path}")
-    typer.echo(f"pages      {census.pages} watched on {census.hosts} hosts, {census.paused} paused, "
-               f"{census.requisites} requisites, {census.sites} sites")
+    typer.echo(
+        f"pages      {census.pages} watched on {census.hosts} hosts, {census.paused} paused, "
+        f"{census.requisites} requisites, {census.sites} sites"
+    )
     typer.echo(f"due        {census.due} now, {census.in_flight} in flight, next {ahead(census.next_at, now)}")
     typer.echo(f"visits     {census.visits}: {census.changes} changes, {census.errors} errors, {size(census.bytes)}")
-    typer.echo(f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
-               f"{census.expected_per_day:.1f} visits a day")
-    typer.echo(f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
-               f"index {size(disk['index'])}, database {size(disk['database'])}")
+    typer.echo(
+        f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
+        f"{census.expected_per_day:.1f} visits a day"
+    )
+    typer.echo(
+        f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
+        f"index {size(disk['index'])}, database {size(disk['database'])}"
+    )

@@ -28,14 +28,22 @@ def command(
     addresses: Annotated[list[str] | None, typer.Argument(metavar="URL…", show_default=False)] = None,
     from_file: Annotated[
         str | None,
-        typer.Option("--from", metavar="FILE", help="One URL a line, `#` comments, - for stdin; tab: weight, tab: tags."),
+        typer.Option(
+            "--from", metavar="FILE", help="One URL a line, `#` comments, - for stdin; tab: weight, tab: tags."
+        ),
     ] = None,
-    site: Annotated[str | None, typer.Option(metavar="URL", help="Watch a whole site, discovered by links and sitemaps.")] = None,
+    site: Annotated[
+        str | None, typer.Option(metavar="URL", help="Watch a whole site, discovered by links and sitemaps.")
+    ] = None,
     scope: Annotated[Literal["prefix", "host", "domain"], typer.Option(help="How far --site reaches.")] = "prefix",
     depth: Annotated[int, typer.Option(min=0, help="--site: links from the start at most.")] = 5,
     max_pages: Annotated[int, typer.Option(min=1, help="--site: pages at most.")] = 10_000,
-    include: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="--site: only URLs like this (* and ?).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="--site: no URLs like this (* and ?).")] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="--site: only URLs like this (* and ?).")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="--site: no URLs like this (* and ?).")
+    ] = None,
     requisites: Annotated[bool, typer.Option(help="Archive the images, styles and scripts of the pages too.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Tag for the pages; may be repeated.")] = None,
     weight: Annotated[float, typer.Option(min=0, help="How much the pages matter, against 1.")] = 1.0,

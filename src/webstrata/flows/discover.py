@@ -21,6 +21,7 @@ class Discovery:
         self._sites = {site.id: site for site in sites}
         self._room = {site.id: site.max_pages - sizes.get(site.id, 0) for site in self._sites.values()}
         self._known: set[str] = set()
+        self._sitemaps: list[NewPage] = []
 
     def wants_links(self, page: Page) -> bool:
         site = self._site(page)
@@ -44,6 +45,18 @@ class Discovery:
             self._room[site.id] -= 1
             found.append(_page(link, site, page.depth + 1, self._due_at))
         return found
+
+    def sitemaps_listed(self, origin: str, sitemaps: Iterable[str]) -> None:
+        """An origin's robots.txt names sitemaps: they are pages of the sites that live there."""
+        for site in self._sites.values():
+            if urls.origin(site.url) == origin:
+                found = (urls.join(origin, sitemap) for sitemap in sitemaps)
+                self._sitemaps += [sitemap_page(url, site, self._due_at) for url in found if url is not None]
+
+    def take_sitemaps(self) -> list[NewPage]:
+        """Sitemaps named since the last call."""
+        taken, self._sitemaps = self._sitemaps, []
+        return taken
 
     def requisites(self, page: Page, look: Look) -> list[NewPage]:
         return [
@@ -85,8 +98,8 @@ def seeds(site: Site) -> list[NewPage]:
     return found
 
 
-def sitemap_page(url: str, site: Site) -> NewPage:
-    return NewPage(url=url, host=urls.host_of(url), role=PageRole.SITEMAP, site_id=site.id, depth=0)
+def sitemap_page(url: str, site: Site, due_at: float | None = None) -> NewPage:
+    return NewPage(url=url, host=urls.host_of(url), role=PageRole.SITEMAP, site_id=site.id, depth=0, next_at=due_at)
 
 
 def _page(url: str, site: Site, depth: int, due_at: float | None = None) -> NewPage:

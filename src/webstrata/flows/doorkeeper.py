@@ -7,10 +7,11 @@ robots.txt once however many pages wait for it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from webstrata import urls
 from webstrata.permit.gate import Gate
+from webstrata.permit.robots import Robots
 from webstrata.permit.robots_fetch import RobotsAnswer, robots_step, robots_url
 from webstrata.ports import Clock, Web
 from webstrata.records import (
@@ -26,13 +27,25 @@ from webstrata.records import (
 
 
 class Doorkeeper:
-    """Asks for permits on behalf of visits; `keep` is handed every robots.txt exchange (for the archive)."""
+    """Asks for permits on behalf of visits.
 
-    def __init__(self, web: Web, gate: Gate, clock: Clock, keep: Callable[[Exchange], None]) -> None:
+    `keep` is handed every robots.txt exchange (for the archive), `listed` the sitemaps that an origin names.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        gate: Gate,
+        clock: Clock,
+        *,
+        keep: Callable[[Exchange], None],
+        listed: Callable[[str, Sequence[str]], None],
+    ) -> None:
         self._web = web
         self._gate = gate
         self._clock = clock
         self._keep = keep
+        self._listed = listed
         self._fetching: dict[str, asyncio.Task[None]] = {}
 
     async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait:
@@ -66,16 +79,16 @@ class Doorkeeper:
         await asyncio.shield(task)
 
     async def _fetch_robots(self, origin: str) -> None:
-        url = robots_url(origin)
-        hops = 0
-        while True:
-            exchange = await self._robots_exchange(origin, url)
-            answer = robots_step(exchange, url=url, hops=hops)
-            if isinstance(answer, RobotsAnswer):
-                break
-            url, hops = answer, hops + 1
-        state = RobotsState(origin=origin, at=self._clock.now(), status=answer.status, body=answer.body)
-        self._gate.learn_robots(origin, state)
+        url, hops = robots_url(origin), 0
+        while not isinstance(
+            step := robots_step(await self._robots_exchange(origin, url), url=url, hops=hops), RobotsAnswer
+        ):
+            url, hops = step, hops + 1
+        self._gate.learn_robots(
+            origin, RobotsState(origin=origin, at=self._clock.now(), status=step.status, body=step.body)
+        )
+        if sitemaps := Robots.parse(step.body, step.status).sitemaps:
+            self._listed(origin, sitemaps)
 
     async def _robots_exchange(self, origin: str, url: str) -> Exchange | Failure:
         found = await self._web.resolve(urls.host_of(url), urls.port_of(url))

@@ -49,6 +49,12 @@ def look(jobs: Sequence[Job]) -> list[Look]:
     return [_look(job) for job in jobs]
 
 
+def look_at_bytes(job: Job) -> Look:
+    """For an answer that cannot be read any deeper."""
+    mark = Fingerprint(raw=hashlib.sha256(job.body).hexdigest(), size=len(job.body))
+    return Look(payload=payload_digest(job.body), fingerprint=mark, problem="could not be read safely")
+
+
 def _look(job: Job) -> Look:
     decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
     seen = observe(decoded.body, job.content_type, job.url)

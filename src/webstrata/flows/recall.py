@@ -9,7 +9,9 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.coding import decode
 from webstrata.errors import UsageError
-from webstrata.observe.page import observe, readable_lines
+from webstrata.observe.charset import decode as decode_text
+from webstrata.observe.media import header_charset
+from webstrata.observe.page import observe
 from webstrata.ports import Store, Stored
 from webstrata.records import Page, Position, Visit
 
@@ -69,4 +71,8 @@ def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -
 
 def lines_of(version: Version, *, raw: bool) -> list[str]:
     """The lines that a diff compares: of the useful text, or of the source."""
-    return readable_lines(version.body, version.header("content-type"), version.visit.url, raw=raw)
+    kind = version.header("content-type")
+    text = None if raw else observe(version.body, kind, version.visit.url).text
+    if text is None:
+        text, _ = decode_text(version.body, header_charset(kind))
+    return text.splitlines()

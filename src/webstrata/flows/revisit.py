@@ -152,9 +152,10 @@ class Revisit:
             self._progress.visited(visits)
 
         intake = Intake(lambda batch, extras: self._settler.settle(batch, extras, discovery), settled)
+        door = Doorkeeper(self._web, self._gate, self._clock, keep=intake.keep, listed=discovery.sitemaps_listed)
         lanes = Lanes(
             pages,
-            visit=self._visitor(intake, ends_at, patience_s),
+            visit=self._visitor(door, ends_at, patience_s),
             deliver=intake.put,
             stopping=lambda: self.stopping or self._clock.now() >= ends_at,
             lane_ended=self._progress.lane_ended,
@@ -174,10 +175,8 @@ class Revisit:
         return made
 
     def _visitor(
-        self, intake: Intake, ends_at: float, patience_s: float
+        self, door: Doorkeeper, ends_at: float, patience_s: float
     ) -> Callable[[Page], Awaitable[Visited | Wait]]:
-        door = Doorkeeper(self._web, self._gate, self._clock, intake.keep)
-
         async def visitor(page: Page) -> Visited | Wait:
             try:
                 return await visit(

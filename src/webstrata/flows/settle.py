@@ -11,9 +11,7 @@ A crash before 5 costs a re-visit, never a fact.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import Executor
 
 from msgspec import Struct
 
@@ -21,7 +19,8 @@ from webstrata.detect.answer import Answer, read_answer
 from webstrata.flows.discover import Discovery
 from webstrata.flows.entry import entry
 from webstrata.flows.judged import Judged, judged
-from webstrata.flows.look import Job, Look, look, payload_digest
+from webstrata.flows.look import Job, Look, payload_digest
+from webstrata.flows.readers import Readers
 from webstrata.flows.timetable import Seen, Timetable, Turn
 from webstrata.flows.visit import Visited
 from webstrata.permit.gate import Gate
@@ -57,7 +56,7 @@ class Settler:
         clock: Clock,
         gate: Gate,
         timetable: Timetable,
-        readers: Executor | None,
+        readers: Readers,
         unpacking: Unpacking,
     ) -> None:
         self._store = store
@@ -100,9 +99,8 @@ class Settler:
                 of.append(i)
         found: list[Look | None] = [None] * len(batch)
         if jobs:
-            loop = asyncio.get_running_loop()
             with self._clock.working():
-                seen = look(jobs) if self._readers is None else await loop.run_in_executor(self._readers, look, jobs)
+                seen = await self._readers.look(jobs)
             for i, one in zip(of, seen, strict=True):
                 found[i] = one
         return found
@@ -171,7 +169,7 @@ class Settler:
 
 def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:
     """New pages, and known requisites to be looked at again because their page changed."""
-    pages: list[NewPage] = []
+    pages: list[NewPage] = discovery.take_sitemaps()
     wake: list[tuple[str, float]] = []
     for one in settled:
         if one.found is None or one.change is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from typing import cast
 
 from webstrata.lab.livingweb.site import Answer
 
@@ -36,8 +37,7 @@ class Conversation(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
         self._open_ones.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
