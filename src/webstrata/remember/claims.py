@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import BindParameter, Connection, bindparam, case, func, select, update
+from sqlalchemy import Connection, Double, bindparam, case, cast, func, select, update
 
 from webstrata.records import Page, PageState
 from webstrata.remember import rows
 from webstrata.remember.tables import pages
+from webstrata.remember.text import is_storable
 from webstrata.remember.upsert import bites
 
+_AT = cast(bindparam("at"), Double)
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
 
 _DUE = (
@@ -19,10 +21,11 @@ _DUE = (
     .order_by(pages.c.due_at, pages.c.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
+    .cte("due")  # not a subselect: PostgreSQL might run that more than once and lock more than the limit
 )
 _CLAIM = (
     update(pages)
-    .where(pages.c.id.in_(_DUE))
+    .where(pages.c.id.in_(select(_DUE.c.id)))
     .values(lease_until=bindparam("until"), lease_owner=bindparam("owner"), due_at=bindparam("until"))
     .returning(*rows.PAGE_COLUMNS)
 )
@@ -44,9 +47,7 @@ _RELEASE = (
     update(pages).where(pages.c.id == bindparam("page")).values(**FREE, due_at=case((_IS_ACTIVE, pages.c.next_at)))
 )
 _RELEASE_AT = (
-    update(pages)
-    .where(pages.c.id == bindparam("page"))
-    .values(**FREE, next_at=bindparam("at"), due_at=case((_IS_ACTIVE, bindparam("at"))))
+    update(pages).where(pages.c.id == bindparam("page")).values(**FREE, next_at=_AT, due_at=case((_IS_ACTIVE, _AT)))
 )
 
 
@@ -74,12 +75,12 @@ def wake(connection: Connection, calls: Iterable[tuple[str, float]]) -> None:
     """Bring known pages' next visits forward; never back."""
     earliest: dict[str, float] = {}
     for url, at in calls:
-        earliest[url] = min(at, earliest.get(url, at))
+        if is_storable(url):
+            earliest[url] = min(at, earliest.get(url, at))
     if earliest:
         connection.execute(_WAKE, [{"page": url, "at": at} for url, at in sorted(earliest.items())])
 
 
-_AT: BindParameter[float] = bindparam("at")
 _LATER = case((pages.c.lease_until > _AT, pages.c.lease_until), else_=_AT)
 _WAKE = (
     update(pages)

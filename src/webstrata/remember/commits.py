@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, select, update
+from sqlalchemy import Connection, Double, bindparam, case, cast, select, update
 
 from webstrata.records import Batch, Entry, Original, PageState
 from webstrata.remember import claims, politeness, rows
 from webstrata.remember.census import Tally, count_visits, rate
 from webstrata.remember.tables import originals, pages, visits
-from webstrata.remember.text import required
+from webstrata.remember.text import is_storable, required
 from webstrata.remember.upsert import bites, insert_missing
 from webstrata.remember.watching import insert_pages
 
@@ -21,14 +21,15 @@ _VISITED = (
 )  # fmt: skip
 
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
+_NEXT = cast(bindparam("next"), Double)  # PostgreSQL cannot tell the type of a null by itself
 _VISIT_PAGE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
     .values(
         **{name: bindparam(name) for name in _VISITED},
         **claims.FREE,
-        next_at=bindparam("next"),
-        due_at=case((_IS_ACTIVE, bindparam("next"))),
+        next_at=_NEXT,
+        due_at=case((_IS_ACTIVE, _NEXT)),
     )
 )
 
@@ -41,7 +42,9 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
     _keep_originals(connection, batch)
-    insert_pages(connection, batch.discovered, now, tally)
+    # A link that no column can hold must not cost the batch.
+    found = [page for page in batch.discovered if is_storable(page.url)]
+    insert_pages(connection, found, now, tally)
     claims.wake(connection, batch.wake)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
     tally.write(connection, slot)

@@ -17,14 +17,12 @@ from webstrata.remember.sql import SqlStore
 
 PATIENCE_S = 30.0
 
-_BUSY_MS = 5_000
+_LONGEST_WAIT_MS = 5_000
 _STATEMENT_MS = 60_000
-_LOCK_MS = 5_000
 
 # FULL: the write-ahead log is synced at every commit, so that what was acknowledged survives a loss of power.
 # The log is copied back every 16 MB and cut to 64 MB if it ever grew larger.
 _PRAGMAS = (
-    f"PRAGMA busy_timeout={_BUSY_MS}",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA wal_autocheckpoint=4000",
@@ -39,7 +37,9 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
 
     `create`: an empty or absent database gets its tables. `patience_s`: how long passing faults are tried again.
     """
-    engine = _engine(_parsed(url), create)
+    # One wait for a lock is shorter than the patience: a lock that was lost with its connection shows up in between.
+    wait_ms = min(_LONGEST_WAIT_MS, round(patience_s * 500))
+    engine = _engine(_parsed(url), create, wait_ms)
     try:
         schema.bring_up_to_date(engine, create)
     except DBAPIError as error:
@@ -64,22 +64,22 @@ def _parsed(url: str) -> URL:
     return parsed
 
 
-def _engine(url: URL, create: bool) -> Engine:
+def _engine(url: URL, create: bool, wait_ms: int) -> Engine:
     try:
         if url.drivername == "sqlite":
-            return _sqlite(url, create)
-        return _postgres(url)
+            return _sqlite(url, create, wait_ms)
+        return _postgres(url, wait_ms)
     except (ImportError, NoSuchModuleError):
         raise StoreError("PostgreSQL needs its driver: pip install 'webstrata[postgres]'.") from None
 
 
-def _sqlite(url: URL, create: bool) -> Engine:
+def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     if not url.database or url.database == ":memory:":
         raise StoreError("the store needs a file that can be kept: sqlite:///path/to/file.")
     path = Path(url.database)
     if not create and not path.exists():
         raise StoreError(f"there is no database at {path}. Run `webstrata init` first.")
-    engine = create_engine(url, poolclass=NullPool)
+    engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": wait_ms / 1000})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -99,16 +99,6 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("webstrata_begin", "BEGIN"))
 
 
-def _postgres(url: URL) -> Engine:
-    engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 10})
-    event.listen(engine, "connect", _prepare_postgres)
-    return engine
-
-
-def _prepare_postgres(connection: Any, _record: object) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET statement_timeout = {_STATEMENT_MS}")
-        cursor.execute(f"SET lock_timeout = {_LOCK_MS}")
-        cursor.execute("SET idle_in_transaction_session_timeout = 60000")
-        cursor.execute("SET TIME ZONE 'UTC'")
-    connection.commit()
+def _postgres(url: URL, wait_ms: int) -> Engine:
+    options = f"-c statement_timeout={_STATEMENT_MS} -c lock_timeout={wait_ms}"
+    return create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 10, "options": options})

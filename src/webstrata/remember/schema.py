@@ -11,6 +11,8 @@ from webstrata.errors import StoreError
 HEAD = "0001"
 """Newest migration (a test compares it with the scripts): if the database has it, Alembic is not even loaded."""
 
+KNOWN = {f"{number:04}" for number in range(1, int(HEAD) + 1)}
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _VERSIONS = "alembic_version"
 _LOCK = 0x77656273  # one migration at a time on a PostgreSQL server: an advisory lock by this number
@@ -56,7 +58,7 @@ def _refuse_what_is_not_ours(connection: Connection, create: bool) -> None:
         raise StoreError(f"{where} holds tables of something else. Name an empty database.")
     if found is None and not create:
         raise StoreError(f"{where} holds no Webstrata tables. Run `webstrata init` first.")
-    if found is not None and found > HEAD:
+    if found is not None and found not in KNOWN:
         raise StoreError(
             f"{where} was written by a newer Webstrata (its tables are version {found}, this program knows {HEAD}). "
             "Install the newer version."

@@ -33,9 +33,13 @@ def required(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
+def is_storable(text: str) -> bool:
+    return _UNSTORABLE.search(text) is None
+
+
 def named(text: str, what: str) -> str:
     """A name that a user chose, unchanged, or `UsageError`."""
-    if _UNSTORABLE.search(text):
+    if not is_storable(text):
         raise UsageError(f"a {what} cannot hold U+0000 or half a surrogate pair: {text!r}. Leave it out.")
     return text
 

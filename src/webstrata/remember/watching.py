@@ -12,6 +12,7 @@ from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import rows
 from webstrata.remember.census import Tally, rate
 from webstrata.remember.tables import hosts, page_tags, pages, sites
+from webstrata.remember.text import is_storable, named
 from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
 
 Order = Literal["added", "next"]
@@ -40,7 +41,7 @@ def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot
     new = known = 0
     source = iter(found)
     while chunk := list(islice(source, _ADD)):
-        latest = {page.url: page for page in chunk}
+        latest = {named(page.url, "URL"): page for page in chunk}
         before = {row.url: row for row in _locked(connection, pages.c.url, list(latest))}
         missing = [page for url, page in latest.items() if url not in before]
         inserted = insert_pages(connection, missing, now, tally)
@@ -125,7 +126,11 @@ def _tag(connection: Connection, wanted: dict[str, tuple[str, ...]]) -> None:
 def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
     """Stop watching; how many were active. A visit in flight may still end well."""
     tally = Tally()
-    active = [row for row in _locked(connection, pages.c.url, list(set(urls))) if row.state == _ACTIVE]
+    active = [
+        row
+        for row in _locked(connection, pages.c.url, [url for url in set(urls) if is_storable(url)])
+        if row.state == _ACTIVE
+    ]
     for row in active:
         tally.place(row.role, _ACTIVE, -1)
         tally.place(row.role, _PAUSED)
@@ -140,6 +145,8 @@ def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
 
 
 def page(connection: Connection, url: str) -> Page | None:
+    if not is_storable(url):
+        return None
     row = connection.execute(select(*rows.PAGE_COLUMNS).where(pages.c.url == url)).first()
     return None if row is None else rows.page(row)
 

@@ -1,0 +1,492 @@
+"""The contract of the `Store` port: what any store must pass.
+
+    check_store(make_store)            # runs all, each on a store of its own
+    @pytest.mark.parametrize("check", STORE_CHECKS)
+
+`make_store(clock)` gives a new, empty store each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from webstrata.clock import ManualClock
+from webstrata.errors import StoreError, UsageError
+from webstrata.ports import Clock, Store
+from webstrata.records import (
+    AddressState,
+    Batch,
+    Entry,
+    Failure,
+    FailureKind,
+    Fingerprint,
+    Hop,
+    HostState,
+    NewPage,
+    Original,
+    Outcome,
+    Page,
+    PageRole,
+    PageState,
+    Position,
+    RobotsState,
+    Site,
+    Visit,
+)
+
+MakeStore = Callable[[Clock], Store]
+Check = Callable[[Store], Awaitable[None]]
+T = TypeVar("T")
+
+NOW = 1_800_000_000.123456
+DAY = int(NOW // 86_400)
+
+
+def check_store(make_store: MakeStore) -> None:
+    """Run every check; the first broken promise is an `AssertionError`."""
+    for check in STORE_CHECKS:
+        run_check(check, make_store)
+
+
+def run_check(check: Check, make_store: MakeStore) -> None:
+    async def run() -> None:
+        store = make_store(ManualClock(NOW))
+        try:
+            await check(store)
+        finally:
+            await store.close()
+
+    asyncio.run(run())
+
+
+# ── material ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _new(name: str, **fields: object) -> NewPage:
+    return replace(NewPage(url=f"https://a.example/{name}", host="a.example"), **fields)
+
+
+def _position(number: int) -> Position:
+    return Position(file="one.warc.gz", offset=number, length=7, record_id=f"<urn:uuid:{number}>")
+
+
+def _visit(page: Page, at: float = NOW, **fields: object) -> Visit:
+    return replace(Visit(page_id=page.id, url=page.url, at=at, outcome=Outcome.SAME, status=200, bytes=10), **fields)
+
+
+def _entry(page: Page, at: float = NOW, next_at: float | None = NOW + 100, **fields: object) -> Entry:
+    seen = replace(page, next_at=next_at, visits=page.visits + 1, last_visit_at=at)
+    return Entry(page=seen, visit=_visit(page, at, **fields))
+
+
+async def _all(source: AsyncIterator[T]) -> list[T]:
+    return [item async for item in source]
+
+
+async def _page(store: Store, name: str) -> Page:
+    page = await store.page(f"https://a.example/{name}")
+    assert page is not None, name
+    return page
+
+
+# ── watching ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def adding_twice_is_harmless(store: Store) -> None:
+    assert await store.add_pages([_new("1"), _new("2")], NOW) == (2, 0)
+    assert await store.add_pages([_new("2"), _new("3"), _new("3")], NOW + 5) == (1, 2)
+    assert len(await _all(store.pages())) == 3
+    page = await _page(store, "2")
+    assert (page.added_at, page.next_at, page.state) == (NOW, NOW, PageState.ACTIVE)
+    assert await store.add_pages([], NOW) == (0, 0)
+
+
+async def adding_again_updates_and_wakes(store: Store) -> None:
+    await store.add_pages([_new("1", tags=("b",), role=PageRole.REQUISITE)], NOW)
+    await store.pause(["https://a.example/1"])
+    assert await store.claim(NOW, 10, NOW + 60, "me") == []
+    await store.add_pages([_new("1", tags=("a",), weight=2.5)], NOW + 5)
+    page = await _page(store, "1")
+    assert (page.tags, page.weight, page.role) == (("a", "b"), 2.5, PageRole.PAGE)
+    assert page.state == PageState.ACTIVE
+    assert [page.id for page in await store.claim(NOW + 5, 10, NOW + 60, "me")] == [page.id]
+
+
+async def pausing_is_counted_and_kept(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    one = "https://a.example/1"
+    assert await store.pause([one, one, "https://unknown.example/"]) == 1
+    assert await store.pause([one]) == 0
+    assert (await _page(store, "1")).state == PageState.PAUSED
+    assert [page.url for page in await store.claim(NOW, 10, NOW + 60, "me")] == ["https://a.example/2"]
+
+
+async def sites_are_kept_by_url(store: Store) -> None:
+    site = Site(id=0, url="https://a.example/", include=("/x",), tags=("t",), requisites=True)
+    first = await store.add_site(site, NOW)
+    assert first == replace(site, id=first.id)
+    again = await store.add_site(replace(site, max_pages=5), NOW + 1)
+    assert again == replace(first, max_pages=5)
+    assert await store.sites() == [again]
+
+
+async def pages_are_found_by_tag_state_and_host(store: Store) -> None:
+    other = NewPage(url="https://b.example/", host="b.example", tags=("t",))
+    await store.add_pages([_new("1", tags=("t", "u")), _new("2"), other], NOW)
+    await store.pause(["https://a.example/2"])
+
+    async def names(**wanted: str) -> list[str]:
+        return [page.url.removeprefix("https://") for page in await _all(store.pages(**wanted))]  # type: ignore[arg-type]
+
+    assert await names(tag="t") == ["a.example/1", "b.example/"]
+    assert await names(tag="t", host="b.example") == ["b.example/"]
+    assert await names(state="paused") == ["a.example/2"]
+    assert await names(host="a.example") == ["a.example/1", "a.example/2"]
+    assert await names(tag="T") == []
+    assert await store.page("https://a.example/none") is None
+
+
+async def long_listings_are_whole(store: Store) -> None:
+    await store.add_pages([_new(str(n), tags=("t",)) for n in range(2_345)], NOW)
+    for listing in (store.pages(), store.pages(tag="t"), store.pages(order="next")):
+        found = [page.url async for page in listing]
+        assert len(found) == len(set(found)) == 2_345
+    assert len(await _all(store.pages(limit=1_500))) == 1_500
+
+
+async def listing_by_next_visit_is_in_order(store: Store) -> None:
+    await store.add_pages([_new("late")], NOW + 5)
+    await store.add_pages([_new("early")], NOW)
+    await store.add_pages([_new("never")], NOW)
+    await store.pause(["https://a.example/never"])
+    found = await _all(store.pages(order="next", limit=5))
+    assert [page.url for page in found] == ["https://a.example/early", "https://a.example/late"]
+
+
+# ── leases ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def most_overdue_pages_come_first(store: Store) -> None:
+    await store.add_pages([_new("young")], NOW - 10)
+    await store.add_pages([_new("old")], NOW - 20)
+    await store.add_pages([_new("future")], NOW + 10)
+    assert await store.next_due() == NOW - 20
+    claimed = await store.claim(NOW, 1, NOW + 60, "me") + await store.claim(NOW, 9, NOW + 60, "me")
+    assert [page.url[-3:] for page in claimed] == ["old", "ung"]
+    assert await store.claim(NOW, 0, NOW + 60, "me") == []
+
+
+async def a_lease_holds_until_it_ends(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    assert len(await store.claim(NOW, 10, NOW + 60, "me")) == 1
+    assert await store.claim(NOW + 59, 10, NOW + 120, "other") == []
+    assert len(await store.claim(NOW + 60, 10, NOW + 120, "other")) == 1
+
+
+async def two_owners_never_share_a_page(store: Store) -> None:
+    await store.add_pages([_new(str(n)) for n in range(200)], NOW)
+    shares = await asyncio.gather(*(store.claim(NOW, 30, NOW + 60, f"owner {n}") for n in range(8)))
+    ids = [page.id for share in shares for page in share]
+    assert len(ids) == len(set(ids)) == 200
+
+
+async def a_released_page_is_due_again(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    one, two = await store.claim(NOW, 10, NOW + 60, "me")
+    await store.release([(one.id, None), (two.id, NOW + 5)])
+    assert await store.next_due() == NOW
+    assert [page.id for page in await store.claim(NOW, 10, NOW + 60, "me")] == [one.id]
+    assert [page.id for page in await store.claim(NOW + 5, 10, NOW + 60, "me")] == [two.id]
+    await store.release([])
+
+
+async def next_due_is_none_when_nothing_will_be(store: Store) -> None:
+    assert await store.next_due() is None
+    await store.add_pages([_new("1")], NOW)
+    await store.pause(["https://a.example/1"])
+    assert await store.next_due() is None
+
+
+# ── commits ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
+    await store.add_pages([_new("1", tags=("t",), weight=0.1, depth=3)], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    seen = replace(
+        page,
+        next_at=NOW + 1 / 3,
+        interval_s=0.1 + 0.2,
+        policy="dyn",
+        policy_state=bytes(range(256)),
+        reason="why ✓",
+        visits=7,
+        changes=3,
+        failures=1,
+        last_visit_at=NOW + 1e-6,
+        last_seen_at=1e-300,
+        last_change_at=-5.5,
+        last_outcome=Outcome.BACK,
+        etag='W/"é"',
+        last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
+        payload="sha1:ABC",
+        fingerprint=Fingerprint(raw="00ff", size=1 << 40, title="T\x00\n", link_count=9, noise=("a", "b")),
+        gone=True,
+    )
+    await store.commit(Batch(entries=(Entry(page=seen, visit=_visit(page)),)))
+    assert await store.page(page.url) == seen
+    assert await store.claim(seen.next_at or 0.0, 1, NOW + 60, "other") == [seen]
+
+
+async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    page = await _page(store, "1")
+    visit = _visit(
+        page,
+        at=NOW + 1 / 3,
+        url="https://a.example/elsewhere",
+        outcome=Outcome.ERROR,
+        status=None,
+        failure=Failure(kind=FailureKind.TLS, detail="no ✗"),
+        raw_changed=True,
+        counts=True,
+        duration_s=0.1,
+        bytes=1 << 40,
+        headers={"content-type": "text/html", "x": "é\x00"},
+        raw="ab",
+        text="cd",
+        payload="sha1:A",
+        truncated="time",
+        position=_position(5),
+        hops=(Hop(url="https://a.example/1", status=301, position=_position(1)), Hop(url="x", status=None)),
+    )
+    await store.commit(Batch(entries=(Entry(page=page, visit=visit),)))
+    (found,) = await store.visits(page.id)
+    assert found.id is not None
+    assert replace(found, id=None) == visit
+    assert await _all(store.positions()) == [(_position(1), None), (_position(5), "sha1:A")]
+
+
+async def a_commit_repeated_changes_nothing(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    batch = Batch(
+        entries=(_entry(two, counts=True), _entry(one), _entry(one, at=NOW + 1)),
+        discovered=(_new("3"), _new("3")),
+    )
+    await store.commit(batch)
+    before = await store.census(NOW), await store.host_days(), await store.visits(one.id)
+    await store.commit(batch)
+    assert (await store.census(NOW), await store.host_days(), await store.visits(one.id)) == before
+    assert before[0].visits == 3
+
+
+async def a_commit_ends_the_lease(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    await store.commit(Batch(entries=(_entry(page, next_at=NOW + 5),)))
+    assert await store.next_due() == NOW + 5
+    assert (await store.census(NOW)).in_flight == 0
+    await store.commit(Batch(entries=(_entry(page, at=NOW + 6, next_at=None),)))
+    assert await store.next_due() is None
+    await store.commit(Batch())
+
+
+async def a_commit_keeps_what_the_user_changed_meanwhile(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    await store.pause([one.url])
+    await store.add_pages([_new("2", tags=("new",), weight=9.0)], NOW)
+    await store.commit(Batch(entries=(_entry(one), _entry(two))))
+    assert (await _page(store, "1")).state == PageState.PAUSED
+    assert ((await _page(store, "2")).tags, (await _page(store, "2")).weight) == (("new",), 9.0)
+    assert [page.id for page in await store.claim(NOW + 1000, 9, NOW + 2000, "me")] == [two.id]
+
+
+async def a_broken_batch_leaves_nothing(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    before = await store.census(NOW)
+    broken = RobotsState(origin="https://a.example", at=None, status=200)  # type: ignore[arg-type]
+    try:
+        await store.commit(Batch(entries=(_entry(page),), discovered=(_new("2"),), robots=(broken,)))
+    except StoreError:
+        pass
+    else:
+        raise AssertionError("a batch that cannot be written must say so")
+    assert await store.census(NOW) == before
+    assert await store.page(page.url) == page
+    assert await store.visits(page.id) == []
+
+
+async def the_first_original_stays(store: Store) -> None:
+    first = Original(payload="sha1:A", record_id="<1>", at=NOW, url="u", file="f", offset=1 << 40)
+    later = replace(first, record_id="<2>")
+    await store.commit(Batch(originals=(first, later)))
+    await store.commit(Batch(originals=(later,)))
+    assert await store.originals(["sha1:A", "sha1:B", "sha1:A"]) == {"sha1:A": first}
+    assert await store.originals([]) == {}
+
+
+async def discovered_pages_are_due_and_known_ones_left_alone(store: Store) -> None:
+    await store.add_pages([_new("1", weight=3.0)], NOW - 5)
+    await store.pause(["https://a.example/1"])
+    image = _new("i.png", role=PageRole.REQUISITE, site_id=1, tags=("t",))
+    await store.commit(Batch(discovered=(_new("1"), _new("2"), image)))
+    known = await _page(store, "1")
+    assert (known.state, known.weight, known.next_at) == (PageState.PAUSED, 3.0, NOW - 5)
+    assert {page.url[-1] for page in await store.claim(NOW, 9, NOW + 60, "me")} == {"2", "g"}
+    found = await _page(store, "i.png")
+    assert (found.role, found.site_id, found.tags, found.added_at) == (PageRole.REQUISITE, 1, ("t",), NOW)
+
+
+async def waking_moves_visits_forward_only(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2"), _new("3"), _new("4")], NOW)
+    pages = await store.claim(NOW, 4, NOW + 60, "me")
+    times = (None, NOW + 100, NOW + 10, NOW + 10)
+    entries = tuple(_entry(page, next_at=at) for page, at in zip(pages, times, strict=True))
+    await store.commit(Batch(entries=entries))
+    await store.pause([pages[3].url])
+    calls = tuple((page.url, NOW + 50) for page in pages)
+    await store.commit(Batch(wake=(*calls, (pages[0].url, NOW + 70), ("https://unknown.example/", NOW))))
+    found = [(await _page(store, name)).next_at for name in "123"]
+    assert found == [NOW + 50, NOW + 50, NOW + 10]
+    assert len(await store.claim(NOW + 60, 9, NOW + 90, "me")) == 3
+
+
+async def waking_does_not_break_a_lease(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    await store.commit(Batch(wake=((page.url, NOW - 5),)))
+    await store.add_pages([_new("1")], NOW)
+    assert await store.claim(NOW + 1, 1, NOW + 90, "other") == []
+
+
+async def politeness_survives(store: Store) -> None:
+    host = HostState(host="a.example", next_at=NOW + 1 / 3, backoff_until=NOW, backoff_count=2, last_duration_s=0.1)
+    address = AddressState(address="2001:db8::1", next_at=NOW)
+    robots = RobotsState(origin="https://a.example", at=NOW, status=200, body=b"\x00\xff")
+    await store.add_pages([_new("1")], NOW)
+    assert await store.politeness() == ([], [], [])
+    await store.commit(Batch(hosts=(host,), addresses=(address,), robots=(robots,)))
+    assert await store.politeness() == ([host], [address], [robots])
+    later = replace(host, next_at=NOW + 9)
+    gone = replace(robots, status=404, body=b"")
+    await store.commit(Batch(hosts=(host, later), addresses=(address,), robots=(gone,)))
+    assert await store.politeness() == ([later], [address], [gone])
+
+
+# ── showing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def visits_can_be_narrowed(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    page, other = await store.claim(NOW, 2, NOW + 60, "me")
+    outcomes = (Outcome.NEW, Outcome.SAME, Outcome.CHANGED, Outcome.ERROR, Outcome.GONE, Outcome.BACK)
+    entries = tuple(_entry(page, at=NOW + n, outcome=outcome) for n, outcome in enumerate(outcomes))
+    await store.commit(Batch(entries=(*entries, _entry(other))))
+
+    async def times(**narrow: object) -> list[float]:
+        return [visit.at - NOW for visit in await store.visits(page.id, **narrow)]  # type: ignore[arg-type]
+
+    assert await times() == [5, 4, 3, 2, 1, 0]
+    assert await times(order="oldest", limit=2) == [0, 1]
+    assert await times(since=NOW + 1, until=NOW + 3) == [3, 2, 1]
+    assert await times(changes_only=True) == [5, 4, 2, 0]
+    assert await store.visits(123_456) == []
+
+
+async def the_census_counts(store: Store) -> None:
+    image = _new("i.png", role=PageRole.REQUISITE)
+    await store.add_pages([_new("1"), _new("2"), _new("3"), image], NOW)
+    await store.add_pages([NewPage(url="https://b.example/", host="b.example")], NOW + 500)
+    await store.add_site(Site(id=0, url="https://a.example/"), NOW)
+    await store.pause(["https://a.example/3"])
+    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    seen = _entry(one, next_at=NOW + 43_200, counts=True)
+    failed = Failure(kind=FailureKind.DNS)
+    error = _entry(two, next_at=NOW + 5, outcome=Outcome.ERROR, failure=failed, bytes=0)
+    seen = replace(seen, page=replace(seen.page, interval_s=43_200.0))
+    await store.commit(Batch(entries=(seen, error)))
+    found = await store.census(NOW + 1)
+    assert (found.pages, found.paused, found.requisites, found.sites, found.hosts) == (3, 1, 1, 1, 2)
+    assert (found.visits, found.changes, found.errors, found.bytes) == (2, 1, 1, 10)
+    assert (found.due, found.in_flight, found.next_at, found.expected_per_day) == (1, 0, NOW, 2.0)
+    await store.claim(NOW + 1, 1, NOW + 60, "me")
+    found = await store.census(NOW + 1)
+    assert (found.due, found.in_flight, found.next_at) == (0, 1, NOW + 5)
+    await store.pause([one.url])
+    assert (await store.census(NOW + 1)).expected_per_day == 0.0
+    await store.add_pages([_new("1"), _new("3")], NOW)
+    found = await store.census(NOW + 1)
+    assert (found.pages, found.paused, found.expected_per_day) == (4, 0, 2.0)
+
+
+async def hosts_are_counted_by_day(store: Store) -> None:
+    other = NewPage(url="https://b.example/", host="b.example")
+    await store.add_pages([_new("1"), other], NOW)
+    page, far = await store.claim(NOW, 2, NOW + 60, "me")
+    failed = Failure(kind=FailureKind.RESET)
+    await store.commit(Batch(entries=(_entry(page, counts=True, duration_s=0.5), _entry(far))))
+    await store.commit(Batch(entries=(_entry(page, at=NOW + 1, failure=failed, duration_s=0.25),)))
+    await store.commit(Batch(entries=(_entry(page, at=NOW + 86_400),)))
+    rows = [(d.host, d.day - DAY, d.visits, d.changes, d.errors, d.bytes) for d in await store.host_days()]
+    assert rows == [("a.example", 0, 2, 1, 1, 20), ("b.example", 0, 1, 0, 0, 10), ("a.example", 1, 1, 0, 0, 10)]
+    assert (await store.host_days(host="a.example"))[0].duration_s == 0.75
+    assert [d.day for d in await store.host_days(since_day=DAY + 1)] == [DAY + 1]
+
+
+async def what_the_web_sends_can_be_stored(store: Store) -> None:
+    """U+0000 and halves of surrogate pairs do not stop a commit; a tag with one is refused."""
+    await store.add_pages([_new("1")], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    bad = "a\x00b\ud800c"
+    seen = replace(page, reason=bad, etag=bad, fingerprint=Fingerprint(raw="", size=0, title=bad))
+    failure = Failure(kind=FailureKind.MALFORMED, detail=bad)
+    visit = _visit(page, failure=failure, headers={bad: bad}, hops=(Hop(url=bad, status=1),))
+    found = (_new(bad), _new("2"))
+    await store.commit(Batch(entries=(Entry(page=seen, visit=visit),), discovered=found))
+    assert (await _page(store, "1")).etag == "a\ufffdb\ufffdc"
+    assert len(await store.visits(page.id)) == 1
+    assert len(await _all(store.pages())) == 2
+    try:
+        await store.add_pages([_new("3", tags=(bad,))], NOW)
+    except UsageError:
+        pass
+    else:
+        raise AssertionError("a tag that cannot be stored must be refused")
+
+
+STORE_CHECKS: tuple[Check, ...] = (
+    adding_twice_is_harmless,
+    adding_again_updates_and_wakes,
+    pausing_is_counted_and_kept,
+    sites_are_kept_by_url,
+    pages_are_found_by_tag_state_and_host,
+    long_listings_are_whole,
+    listing_by_next_visit_is_in_order,
+    most_overdue_pages_come_first,
+    a_lease_holds_until_it_ends,
+    two_owners_never_share_a_page,
+    a_released_page_is_due_again,
+    next_due_is_none_when_nothing_will_be,
+    a_page_comes_back_as_it_was_committed,
+    a_visit_comes_back_as_it_was_committed,
+    a_commit_repeated_changes_nothing,
+    a_commit_ends_the_lease,
+    a_commit_keeps_what_the_user_changed_meanwhile,
+    a_broken_batch_leaves_nothing,
+    the_first_original_stays,
+    discovered_pages_are_due_and_known_ones_left_alone,
+    waking_moves_visits_forward_only,
+    waking_does_not_break_a_lease,
+    politeness_survives,
+    visits_can_be_narrowed,
+    the_census_counts,
+    hosts_are_counted_by_day,
+    what_the_web_sends_can_be_stored,
+)
