@@ -116,8 +116,7 @@ async def _live(
             async for page in store.pages():
                 log += await store.visits(page.id)
         truth = what_happened(recordings, start_at, end_at, see=fingerprint, counts=_counts, only=set(pages))
-        print(living.meter.violations(), file=sys.stderr)
-        board = score(log, truth, politeness_violations=len(living.meter.violations()))
+        board = score(log, truth, politeness_violations=living.meter.count)
         return board, {"pages": len(pages), "seconds": tally.summary()["seconds"]}
 
 

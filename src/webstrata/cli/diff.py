@@ -10,8 +10,8 @@ import typer
 from webstrata.cli.output import moment, print_json, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_instant
-from webstrata.detect.textdiff import html_diff, unified_diff
-from webstrata.flows.recall import Version, lines_of, recall, two_versions, watched_page
+from webstrata.detect.textdiff import as_html, unified
+from webstrata.flows.recall import Version, text_of, recall, two_versions, watched_page
 
 
 def command(
@@ -43,28 +43,31 @@ def command(
             return recall(read, before, limit), recall(read, after, limit)
 
     before, after = run_async(read)
-    old, new = lines_of(before, raw=raw), lines_of(after, raw=raw)
+    old, new = text_of(before, raw=raw), text_of(after, raw=raw)
     url = after.visit.url
-    names = (f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}")
+    before_name, after_name = f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}"
+    text = unified(old, new, before_name=before_name, after_name=after_name)
     if as_json:
+        layer = "raw" if raw else "text"
         print_json(
             {
                 "url": url,
                 "from": when(before.visit.at),
                 "to": when(after.visit.at),
-                "layer": "raw" if raw else "text",
-                "diff": unified_diff(old, new, *names),
+                "layer": layer,
+                "diff": text.splitlines(),
             }
         )
         return
-    text = html_diff(old, new, *names) if html else "\n".join(unified_diff(old, new, *names))
+    if html:
+        text = as_html(old, new, title=url, before_name=before_name, after_name=after_name)
     if out is not None:
         out.write_text(text + "\n", encoding="utf-8")
         typer.echo(f"wrote {out}", err=True)
     elif html:
         typer.echo(text)
     elif text:
-        for line in text.split("\n"):
+        for line in text.splitlines():
             typer.secho(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
     else:
         typer.echo("No difference.")

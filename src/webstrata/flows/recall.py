@@ -69,10 +69,10 @@ def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
 
 
-def lines_of(version: Version, *, raw: bool) -> list[str]:
-    """The lines that a diff compares: of the useful text, or of the source."""
+def text_of(version: Version, *, raw: bool) -> str:
+    """What a diff compares: the useful text in lines, or the source."""
     kind = version.header("content-type")
     text = None if raw else observe(version.body, kind, version.visit.url).text
     if text is None:
         text, _ = decode_text(version.body, header_charset(kind))
-    return text.splitlines()
+    return text

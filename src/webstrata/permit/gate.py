@@ -130,8 +130,15 @@ class Gate:
             host.backoff_count = 0
 
     def learn_robots(self, origin: str, state: RobotsState) -> None:
-        """The request for an origin's robots.txt, with all its redirects, is over."""
+        """The request for an origin's robots.txt, with all its redirects, is over.
+
+        A Crawl-delay learned here binds the very next request: it counts from this answer.
+        """
         self._robots.learn(origin, state)
+        asked_s = self._asked_s(origin, state.at)
+        if asked_s > self._rules.delay_s:
+            host = self._spacing.host_to_change(urls.host_of(origin))
+            host.next_at = max(host.next_at, state.at + asked_s)
 
     def changed(self) -> tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple[RobotsState, ...]]:
         """What must be remembered across restarts and changed since the last call."""
