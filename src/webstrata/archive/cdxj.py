@@ -161,5 +161,10 @@ def sort_key(raw: bytes) -> bytes:
     return raw[: raw.find(b" {")]
 
 
+def stamp_of(raw: bytes) -> bytes:
+    """The fourteen digits of a line."""
+    return sort_key(raw).rpartition(b" ")[2]
+
+
 def _quoted(value: str) -> str:
     return f'"{value}"' if _PLAIN.fullmatch(value) else json.dumps(value)

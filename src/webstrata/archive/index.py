@@ -39,21 +39,21 @@ class Index:
         limit: int | None = None,
     ) -> Iterator[Entry]:
         """Captures of a URL (or SURT) in the order of the index; times as up to 14 digits, both included."""
-        found = (
-            entry
-            for start, end in _ranges(url if _is_surt(url) else cdxj.key(url), match, since, until)
-            for entry in self._merged(start, end)
-            if _within(entry, since, until)
-        )
-        return islice(found, limit)
+        lines = self.lookup_lines(url, match=match, since=since, until=until)
+        return islice((entry for line in lines if (entry := cdxj.parse(line))), limit)
+
+    def lookup_lines(self, url: str, *, match: Match = "exact", since: str = "", until: str = "") -> Iterator[bytes]:
+        """The same as lines, each with its line end."""
+        key = url if _is_surt(url) else cdxj.key(url)
+        for start, end in _ranges(key, match, since, until):
+            yield from self._merged(start, end, since, until)
 
     def entries(self) -> Iterator[Entry]:
         """Every line, merged: SURT, time, file, offset."""
-        return self._merged(b"", _LAST)
+        return (entry for line in self.lines() if (entry := cdxj.parse(line)))
 
-    def lines(self) -> Iterator[bytes]:
-        """The same as bytes, each with its line end."""
-        return self._merged_lines(b"", _LAST)
+    def lines(self, *, since: str = "", until: str = "") -> Iterator[bytes]:
+        return self._merged(b"", _LAST, since, until)
 
     def close(self) -> None:
         with self._lock:
@@ -62,16 +62,14 @@ class Index:
             self._segments.clear()
             self._growing.clear()
 
-    def _merged(self, start: bytes, end: bytes) -> Iterator[Entry]:
-        for line in self._merged_lines(start, end):
-            entry = cdxj.parse(line)
-            if entry:
-                yield entry
-
-    def _merged_lines(self, start: bytes, end: bytes) -> Iterator[bytes]:
+    def _merged(self, start: bytes, end: bytes, since: str, until: str) -> Iterator[bytes]:
         # Parts come by name, and merge is stable: equal SURT and time are in the order of file, then offset.
         runs = [part.between(start, end) for part in self._parts()]
-        return heapq.merge(*runs, key=cdxj.sort_key)
+        merged = heapq.merge(*runs, key=cdxj.sort_key)
+        if not since and not until:
+            return merged
+        first, last = since.encode(), until.encode() + _LAST if until else _LAST
+        return (line for line in merged if first <= cdxj.stamp_of(line) <= last)
 
     def _parts(self) -> list[_Segment | _Growing]:
         with self._lock:
@@ -196,9 +194,3 @@ def _ranges(key: str, match: Match, since: str, until: str) -> list[tuple[bytes,
         return [(host + b")", host + b")" + _LAST)]
     domain = host.split(b":", 1)[0]
     return [(domain + mark, domain + mark + _LAST) for mark in (b")", b",", b":")]
-
-
-def _within(entry: Entry, since: str, until: str) -> bool:
-    return (not since or entry.timestamp >= since) and (
-        not until or entry.timestamp <= until or entry.timestamp.startswith(until)
-    )

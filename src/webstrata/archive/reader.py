@@ -58,41 +58,48 @@ class Reader:
 
     def record(self, file: str, offset: int) -> Record:
         """The record itself, not resolved."""
-        if "/" in file or "\\" in file or file.startswith("."):
-            raise _unreadable(file, offset, "not the name of an archive file")
         item = self._item(file, offset)
         if item is None or isinstance(item, Damage) or not item.whole:
             why = item.what if isinstance(item, Damage) else "no whole record"
             raise _unreadable(file, offset, why)
         return item
 
+    def raw(self, file: str, offset: int, length: int) -> bytes:
+        """The bytes of a record as they stand in the file."""
+        with self._path(file, offset).open("rb", buffering=0) as opened:
+            opened.seek(offset)
+            return opened.read(length)
+
     def close(self) -> None:
         self._index.close()
 
     def _item(self, name: str, offset: int) -> Record | Damage | None:
-        for path in (self._folder / name, self._folder / (name + OPEN), self._folder / name):
-            try:
-                with path.open("rb", buffering=0) as file:
-                    file.seek(offset)
-                    if file.read(2) != MAGIC[:2]:
-                        return _plain_record(path, offset)
-                    member = member_at(file, offset)
-                break
-            except FileNotFoundError:
-                continue  # growing, or just renamed
-        else:
-            raise _unreadable(name, offset, "no such file")
+        path = self._path(name, offset)
+        with path.open("rb", buffering=0) as file:
+            file.seek(offset)
+            if file.read(2) != MAGIC[:2]:
+                return _plain_record(path, offset)
+            member = member_at(file, offset)
         if member is None or isinstance(member, Damage):
             return member
         return next(records_of(member))
 
+    def _path(self, name: str, offset: int) -> Path:
+        """The file, finished or growing; asked twice, since it may be renamed between."""
+        if "/" in name or "\\" in name or name.startswith("."):
+            raise _unreadable(name, offset, "not the name of an archive file")
+        for path in (self._folder / name, self._folder / (name + OPEN), self._folder / name):
+            if path.is_file():
+                return path
+        raise _unreadable(name, offset, "no such file")
+
     def _stored(self, record: Record) -> StoredCapture:
         if record.kind != "revisit":
             return _capture(record)
-        original = self._original(record)
-        if original is None:
+        found = self.original_of(record)
+        if found is None:
             raise _unreadable(record.url, record.offset, "the record it revisits is not in this archive")
-        whole = _capture(original)
+        whole = _capture(found[1])
         seen = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
         head = http_head.split_head(seen.block)[0] if seen else whole.head
         return StoredCapture(
@@ -109,8 +116,8 @@ class Reader:
             original_at=whole.at,
         )
 
-    def _original(self, revisit: Record) -> Record | None:
-        """By the place the revisit names, else by URL and time, else by payload alone."""
+    def original_of(self, revisit: Record) -> tuple[str, Record] | None:
+        """File and record: by the place the revisit names, else by URL and time, else by payload alone."""
         wanted = bare_uri(revisit.field("warc-refers-to") or "")
         digest = revisit.field("warc-payload-digest")
         for file, offset in self._candidates(revisit, digest):
@@ -121,7 +128,7 @@ class Reader:
             if found.kind == "revisit":
                 continue
             if found.record_id == wanted or (digest and _same(digest, found.field("warc-payload-digest"))):
-                return found
+                return file, found
         return None
 
     def _candidates(self, revisit: Record, digest: str | None) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,106 @@
+"""Captures out of the archive as one WARC file or one CDXJ file, record for record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from isal import isal_zlib
+
+from webstrata.archive import compose
+from webstrata.archive.growing import sync_folder
+from webstrata.archive.index import Index
+from webstrata.archive.members import MAGIC
+from webstrata.archive.reader import Reader
+from webstrata.archive.record import Record
+from webstrata.archive.segment import record_line
+from webstrata.archive.selection import Selection, chosen, pieces, with_request
+from webstrata.errors import ArchiveError
+
+_GZIP = 31
+_LEVEL = 2
+
+
+class Source:
+    """An archive to export from: its folders, opened."""
+
+    def __init__(self, archive_folder: Path, index_folder: Path) -> None:
+        self.index = Index(index_folder)
+        self.reader = Reader(archive_folder, index_folder)
+
+    def close(self) -> None:
+        self.reader.close()
+        self.index.close()
+
+
+def export_cdxj(source: Source, selection: Selection, out: Path) -> int:
+    """Index lines of the selection, sorted; how many."""
+    count = 0
+    with whole_or_nothing(out) as file:
+        for line in chosen(source.index, selection):
+            file.write(line)
+            count += 1
+    return count
+
+
+def export_warc(source: Source, selection: Selection, out: Path, *, software: str, at: float) -> int:
+    """The selection's records in one `.warc.gz`; how many captures."""
+    with whole_or_nothing(out) as file:
+        return len(copy_records(source, selection, file.write, out.name, software, at))
+
+
+def copy_records(
+    source: Source,
+    selection: Selection,
+    write: Callable[[bytes], object],
+    filename: str,
+    software: str,
+    at: float,
+) -> list[bytes]:
+    """Write a `warcinfo` and all records of the selection; the index lines of what was written, unsorted."""
+    about = compose.warcinfo(next(compose.record_ids()), at, filename, software, None)
+    end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
+    lines: list[bytes] = []
+    for piece in pieces(source.index, source.reader, selection):
+        for record in with_request(source.reader, piece):
+            member = _member(source.reader, piece.file, record)
+            moved = msgspec.structs.replace(record, offset=end, length=len(member))
+            end += _put(write, member)
+            line = record_line(moved, filename)
+            if line:
+                lines.append(line)
+    return lines
+
+
+def _member(reader: Reader, file: str, record: Record) -> bytes:
+    """The record as its own gzip member: copied where it is one, else compressed now."""
+    raw = reader.raw(file, record.offset, record.length)
+    if raw.startswith(MAGIC):
+        return raw
+    if not record.version.startswith("WARC"):
+        raise ArchiveError(f"{file} is an ARC file, which cannot be exported as WARC. Convert it with `warcio`.")
+    member: bytes = isal_zlib.compress(raw + b"\r\n\r\n", _LEVEL, _GZIP)
+    return member
+
+
+def _put(write: Callable[[bytes], object], data: bytes) -> int:
+    write(data)
+    return len(data)
+
+
+@contextmanager
+def whole_or_nothing(out: Path) -> Iterator[BinaryIO]:
+    """Written beside and renamed at the end, so that no half export ever has the name."""
+    part = out.with_name(out.name + ".part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.rename(out)
+        sync_folder(out.parent)
+    except OSError as error:
+        raise ArchiveError(f"cannot write {out}: {error.strerror or error}. Choose another place.") from error
+    finally:
+        part.unlink(missing_ok=True)
