@@ -34,7 +34,7 @@ class _Adaptive:
 
     def start(self, n: int) -> State:
         state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.float64(self.bounds.start_days))
+        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
         return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:

@@ -48,7 +48,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not 0 < self.min_days <= self.max_days < float("inf"):
             raise BadSettings(
-                f"shortest ({self.min_days:g} d) and longest interval ({self.max_days:g} d) must be positive and in order."
+                f"the shortest interval ({self.min_days:g} d) must be positive and not above the longest "
+                f"({self.max_days:g} d)."
             )
 
     def clamp(self, days: Days) -> Days:

@@ -1,0 +1,167 @@
+"""The difference of two texts, for people: unified lines, or a page of HTML. Of other bytes, that they differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Literal, NamedTuple
+
+from webstrata.detect.matching import Run, matching_runs
+
+CONTEXT = 3
+_MOST_LINES = 200_000
+_LONGEST_LINE = 20_000
+
+Sign = Literal[" ", "-", "+", "@"]
+
+
+class Line(NamedTuple):
+    """One line of a difference: equal, gone, come, or (`@`) where a hunk begins."""
+
+    sign: Sign
+    text: str
+
+
+def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[Line]:
+    """The hunks of the difference, with lines around; empty if the texts have the same lines."""
+    old, new = _lines(before), _lines(after)
+    return [line for hunk in _hunks(old, new, context) for line in hunk]
+
+
+def unified(
+    before: str, after: str, *, before_name: str = "before", after_name: str = "after", context: int = CONTEXT
+) -> str:
+    """Unified diff as `diff -u` writes it; empty if there is no difference."""
+    lines = diff_lines(before, after, context=context)
+    if not lines:
+        return ""
+    shown = (line.text if line.sign == "@" else line.sign + line.text for line in lines)
+    return "\n".join([f"--- {before_name}", f"+++ {after_name}", *shown]) + "\n"
+
+
+def unified_bytes(before: bytes, after: bytes, *, before_name: str = "before", after_name: str = "after") -> str:
+    """Unified diff of two bodies as they are; of what is no text, one line that says how they differ."""
+    if before == after:
+        return ""
+    if _is_binary(before) or _is_binary(after):
+        old, new = (f"{len(body)} bytes, SHA-256 {hashlib.sha256(body).hexdigest()}" for body in (before, after))
+        return f"--- {before_name}\n+++ {after_name}\nBinary contents differ: {old} -> {new}\n"
+    old, new = (body.decode("utf-8", "backslashreplace") for body in (before, after))
+    shown = unified(old, new, before_name=before_name, after_name=after_name)
+    return shown or f"--- {before_name}\n+++ {after_name}\nOnly line endings differ.\n"
+
+
+def _is_binary(body: bytes) -> bool:
+    return b"\0" in body[:8000]
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by the line feed only, limited in number and length."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MOST_LINES)
+    if lines[-1] == "":
+        lines.pop()
+    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines]
+
+
+class _Edit(NamedTuple):
+    """Lines `i:i_end` became lines `j:j_end`."""
+
+    i: int
+    i_end: int
+    j: int
+    j_end: int
+
+
+def _edits(runs: list[Run], old_length: int, new_length: int) -> Iterator[_Edit]:
+    """What lies between equal runs."""
+    i = j = 0
+    for run in [*runs, Run(old_length, new_length, 0)]:
+        if run.before > i or run.after > j:
+            yield _Edit(i, run.before, j, run.after)
+        i, j = run.before + run.length, run.after + run.length
+
+
+def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[list[Line]]:
+    group: list[_Edit] = []
+    for edit in _edits(matching_runs(old, new), len(old), len(new)):
+        if group and edit.i - group[-1].i_end > 2 * context:
+            yield _hunk(old, new, group, context)
+            group = []
+        group.append(edit)
+    if group:
+        yield _hunk(old, new, group, context)
+
+
+def _hunk(old: Sequence[str], new: Sequence[str], edits: list[_Edit], context: int) -> list[Line]:
+    first, last = edits[0], edits[-1]
+    start = max(0, first.i - context)
+    new_start = first.j - (first.i - start)
+    end = min(len(old), last.i_end + context)
+    new_end = last.j_end + (end - last.i_end)
+    head = f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@"
+    lines = [Line("@", head)]
+    place = start
+    for edit in edits:
+        lines += (Line(" ", text) for text in old[place : edit.i])
+        lines += (Line("-", text) for text in old[edit.i : edit.i_end])
+        lines += (Line("+", text) for text in new[edit.j : edit.j_end])
+        place = edit.i_end
+    lines += (Line(" ", text) for text in old[place:end])
+    return lines
+
+
+def _range(start: int, end: int) -> str:
+    """As `diff -u` counts: from 1; the line before where the range is empty."""
+    length = end - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"
+
+
+# ── as HTML ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_STYLE = """
+:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.2rem;overflow-wrap:anywhere}
+p{color:GrayText}
+div.diff{font:13px/1.5 ui-monospace,monospace;border:1px solid #8884;border-radius:6px;overflow:hidden}
+div.diff div{padding:0 .8rem;white-space:pre-wrap;overflow-wrap:anywhere}
+.at{background:#8882;color:GrayText}
+.del{background:#f852492e}
+.add{background:#2ea04333}
+""".strip()
+_CLASSES: dict[Sign, str] = {" ": "same", "-": "del", "+": "add", "@": "at"}
+
+
+def _row(line: Line) -> str:
+    sign = "" if line.sign == "@" else line.sign + " "
+    return f'<div class="{_CLASSES[line.sign]}">{sign}{escape(line.text)}</div>'
+
+
+def as_html(before: str, after: str, *, title: str, before_name: str = "before", after_name: str = "after") -> str:
+    """A self-contained page that shows the difference; whatever the texts hold, it runs and loads nothing."""
+    lines = diff_lines(before, after)
+    added = sum(line.sign == "+" for line in lines)
+    removed = sum(line.sign == "-" for line in lines)
+    rows = "\n".join(map(_row, lines))
+    body = f'<div class="diff">\n{rows}\n</div>' if lines else "<p>No difference in the useful text.</p>"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{escape(title)}</title>
+<style>
+{_STYLE}
+</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<p>{escape(before_name)} → {escape(after_name)}: {added} lines added, {removed} removed</p>
+{body}
+</body>
+</html>
+"""

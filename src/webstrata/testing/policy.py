@@ -1,0 +1,111 @@
+"""What every timer policy must keep. A new policy is done when `check_policy(policy)` returns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from webstrata.columns import Days, Flags, Rows, State, pack, unpack
+from webstrata.schedule.policy import LARGEST_STATE, TimerPolicy
+
+_PAGES = 40
+_VISITS = 60
+
+
+def check_policy(policy: TimerPolicy, *, min_days: float = 1.0, max_days: float = 180.0, seed: int = 1) -> None:
+    """Play seeded histories to a policy made for these bounds; AssertionError says what it does not keep."""
+    _check_state(policy)
+    _check_intervals(policy, min_days, max_days, seed)
+    _check_one_is_many(policy, seed)
+    _check_order(policy, seed)
+    _check_others_untouched(policy, seed)
+    _check_rest(policy, seed)
+
+
+def _history(seed: int, pages: int = _PAGES) -> list[tuple[Days, Flags]]:
+    """Visits of all pages: some never change, some always, most at times, after no time at all or after years."""
+    random = np.random.default_rng(seed)
+    chance = np.concatenate([[0.0, 1.0], random.random(pages - 2)])
+    return [
+        (random.choice([0.0, 1e-6, 0.5, 1, 7, 30, 180, 4000], size=pages), random.random(pages) < chance)
+        for _ in range(_VISITS)
+    ]
+
+
+def _played(policy: TimerPolicy, seed: int, order: Rows) -> State:
+    """All pages' state after their history, every batch in the given order."""
+    state = policy.start(_PAGES)
+    for elapsed, changed in _history(seed):
+        policy.learn(state, order, elapsed[order], changed[order])
+    return state
+
+
+def _check_state(policy: TimerPolicy) -> None:
+    assert policy.name, "a policy has a name"
+    assert policy.dtype.itemsize <= LARGEST_STATE, f"{policy.dtype.itemsize} bytes a page are too many"
+    assert not policy.dtype.hasobject, "state must survive as bytes"
+    for n in (0, 1, 7):
+        state = policy.start(n)
+        assert state.shape == (n,), f"start({n}) gave shape {state.shape}"
+        assert state.dtype == policy.dtype, "start() gives rows of the policy's dtype"
+    assert policy.start(1) is not policy.start(1), "the caller owns the state"
+
+
+def _check_intervals(policy: TimerPolicy, min_days: float, max_days: float, seed: int) -> None:
+    state, rows = policy.start(_PAGES), np.arange(_PAGES)
+    for elapsed, changed in _history(seed):
+        days = policy.interval(state, rows)
+        assert days.shape == rows.shape, "one interval for each row asked"
+        assert np.isfinite(days).all(), "intervals are finite"
+        assert ((min_days <= days) & (days <= max_days)).all(), f"intervals stay in [{min_days}, {max_days}] days"
+        policy.learn(state, rows, elapsed, changed)
+
+
+def _check_one_is_many(policy: TimerPolicy, seed: int) -> None:
+    """Random subsets of pages learn together; each page then stands where it would stand alone."""
+    random = np.random.default_rng(seed)
+    together = policy.start(_PAGES)
+    alone = [policy.start(1) for _ in range(_PAGES)]
+    for elapsed, changed in _history(seed):
+        rows = np.flatnonzero(random.random(_PAGES) < 0.5)
+        policy.learn(together, rows, elapsed[rows], changed[rows])
+        for page in rows:
+            policy.learn(alone[page], np.array([0]), elapsed[page : page + 1], changed[page : page + 1])
+    days = policy.interval(together, np.arange(_PAGES))
+    for page in range(_PAGES):
+        assert alone[page][0].tobytes() == together[page].tobytes(), "one page is a batch of one"
+        assert policy.interval(alone[page], np.array([0]))[0] == days[page], "intervals do not depend on one another"
+
+
+def _check_order(policy: TimerPolicy, seed: int) -> None:
+    shuffled = np.random.default_rng(seed).permutation(_PAGES)
+    one, other = _played(policy, seed, np.arange(_PAGES)), _played(policy, seed, shuffled)
+    assert one.tobytes() == other.tobytes(), "the order of rows in a batch does not matter"
+
+
+def _check_others_untouched(policy: TimerPolicy, seed: int) -> None:
+    state = _played(policy, seed, np.arange(_PAGES))
+    before = state.copy()
+    rows = np.array([3, 17, 5])
+    elapsed, changed = np.array([1.0, 2.0, 3.0]), np.array([True, False, True])
+    inputs = rows.copy(), elapsed.copy(), changed.copy()
+    policy.learn(state, rows, elapsed, changed)
+    for kept, now in zip(inputs, (rows, elapsed, changed), strict=True):
+        assert (kept == now).all(), "learn() leaves its inputs as they are"
+    others = np.setdiff1d(np.arange(_PAGES), rows)
+    assert state[others].tobytes() == before[others].tobytes(), "learn() touches only the rows given"
+    learned = state.tobytes()
+    policy.interval(state, rows)
+    policy.explain(state, 3)
+    assert state.tobytes() == learned, "interval() and explain() only read"
+    policy.learn(state, np.array([], dtype=np.intp), np.array([]), np.array([], dtype=bool))
+    assert state.tobytes() == learned, "an empty batch teaches nothing"
+
+
+def _check_rest(policy: TimerPolicy, seed: int) -> None:
+    state = _played(policy, seed, np.arange(_PAGES))
+    rows = np.arange(_PAGES)
+    back = unpack(pack(state), policy.start(_PAGES))
+    assert (policy.interval(back, rows) == policy.interval(state, rows)).all(), "state survives the store"
+    evidence = policy.explain(state, 0)
+    assert evidence, "a policy can say why"
+    assert all(isinstance(key, str) for key in evidence), "evidence has names"
