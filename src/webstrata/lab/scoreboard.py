@@ -114,13 +114,13 @@ def _follow(log: Sequence[LoggedVisit], instants: Sequence[float], layer: Layer)
         if last is not None:
             visited += 1
             happened = bisect_right(instants, visit.at) > bisect_right(instants, last.at)
-            captured += happened and _reports_change(visit, last, layer)
+            captured += happened and _reports_change(visit, layer)
         last = visit
     return captured, visited
 
 
-def _reports_change(visit: LoggedVisit, last: LoggedVisit, layer: Layer) -> bool:
+def _reports_change(visit: LoggedVisit, layer: Layer) -> bool:
     """By its flag; going and coming back are changes in every layer."""
-    if (visit.outcome is Outcome.GONE) != (last.outcome is Outcome.GONE):
+    if visit.outcome in (Outcome.GONE, Outcome.BACK):
         return True
     return visit.raw_changed if layer == "raw" else visit.counts

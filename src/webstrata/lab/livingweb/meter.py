@@ -44,12 +44,20 @@ class PolitenessMeter:
     """Counts every request against what its host and its address allow.
 
     The gap between two request starts at a host must be the robots.txt's Crawl-delay, or `minimum_gap_s` where it asks
-    for none; at an address `minimum_gap_s`, whatever the hosts. Pages need a robots.txt request at most a day old
+    for none or less; at an address `address_gap_s`, whatever the hosts. Pages need a robots.txt request at most a day old
     before them. `slack_s` forgives rounding and, on a real clock, the jitter of the network.
     """
 
-    def __init__(self, *, minimum_gap_s: float = 1.0, robots_age_s: float = DAY_S, slack_s: float = 0.005) -> None:
+    def __init__(
+        self,
+        *,
+        minimum_gap_s: float = 1.0,
+        address_gap_s: float = 0.5,
+        robots_age_s: float = DAY_S,
+        slack_s: float = 0.005,
+    ) -> None:
         self._minimum_gap_s = minimum_gap_s
+        self._address_gap_s = address_gap_s
         self._robots_age_s = robots_age_s
         self._slack_s = slack_s
         self._by_host: dict[str, _Seen] = {}
@@ -105,8 +113,8 @@ class PolitenessMeter:
 
     def _check_address(self, address: str, at: float, blame: _Blame) -> None:
         last = self._by_address.get(address)
-        if last is not None and (gap_s := at - last.start_at) < self._minimum_gap_s - self._slack_s:
-            blame("address-gap", f"{gap_s:.3f} s after the last request; {self._minimum_gap_s:g} s are asked")
+        if last is not None and (gap_s := at - last.start_at) < self._address_gap_s - self._slack_s:
+            blame("address-gap", f"{gap_s:.3f} s after the last request; {self._address_gap_s:g} s are asked")
 
     def _check_robots(self, host: str, manners: Manners, path: str, at: float, blame: _Blame) -> None:
         if not manners.allows(path):

@@ -26,7 +26,8 @@ class LivingWeb:
     """Serves recordings on real sockets. Use it as `async with LivingWeb(recordings, clock) as living:`.
 
     Each site is the host `SITE.test` on its own or a shared loopback address; names exist only in `hosts()`. `port` 0
-    takes a free one on each address. `meter` judges every request by the clock.
+    takes a free one on each address. `meter` judges every request by the clock: `minimum_gap_s` is the gap that a host
+    without a Crawl-delay wants between request starts, `address_gap_s` the one that an address wants.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class LivingWeb:
         *,
         port: int = 0,
         minimum_gap_s: float = 1.0,
+        address_gap_s: float = 0.5,
         manners: Mapping[str, Manners] | None = None,
     ) -> None:
         chosen = manners or {}
@@ -45,7 +47,7 @@ class LivingWeb:
             recording.host: ServedSite(recording, chosen.get(recording.site) or manners_of(recording.site))
             for recording in recordings
         }
-        self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s)
+        self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s, address_gap_s=address_gap_s)
         self._asked: Counter[tuple[str, str]] = Counter()
         self._ports: dict[str, int] = {}
         self._servers: list[asyncio.Server] = []
@@ -59,9 +61,9 @@ class LivingWeb:
                 server = await loop.create_server(
                     functools.partial(Conversation, respond, self._conversations), address, self._port
                 )
-            except OSError as error:
+            except (OSError, OverflowError) as error:  # OverflowError: no port has this number
                 await self.close()
-                raise UsageError(f"the living web cannot listen on {address}:{self._port}: {error.strerror}.") from None
+                raise UsageError(f"the living web cannot listen on {address}:{self._port}: {error}.") from None
             self._servers.append(server)
             self._ports[address] = server.sockets[0].getsockname()[1]
 

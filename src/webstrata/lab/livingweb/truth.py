@@ -7,9 +7,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from webstrata.detect.verdict import judge
 from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.records import Fingerprint
+from webstrata.observe.fingerprint import fingerprint
+from webstrata.records import Fingerprint, Observation
 
 See = Callable[[bytes, str, str | None, str], Fingerprint]
 """(body, media type, charset, url) -> fingerprint."""
@@ -33,21 +35,27 @@ def what_happened(
     start_at: float,
     end_at: float,
     *,
-    see: See,
-    counts: Counts,
+    see: See = fingerprint,
+    counts: Counts | None = None,
     only: Container[str] | None = None,
 ) -> list[TrueChange]:
     """All changes in (start_at, end_at], by URL and time; with `only`, of those URLs.
 
-    Two versions are compared as a visitor gets them: the same media type and charset as the living web declares.
+    Two versions are compared as a visitor gets them (with the media type and charset that the living web declares)
+    and, unless told otherwise, by the loop's own fingerprint and verdict.
     """
     found: list[TrueChange] = []
     for recording in recordings:
         for path in recording.pages:
             url = recording.url(path)
             if only is None or url in only:
-                found += _page(recording, path, url, (start_at, end_at), see, counts)
+                found += _page(recording, path, url, (start_at, end_at), see, counts or _judged)
     return sorted(found, key=lambda change: (change.url, change.at))
+
+
+def _judged(before: Fingerprint, after: Fingerprint) -> bool:
+    seen = Observation(url="", at=0.0, status=200, fingerprint=after)
+    return judge(before, False, seen).counts
 
 
 def _page(
