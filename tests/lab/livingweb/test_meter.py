@@ -1,0 +1,83 @@
+"""The politeness meter: each kind of offence is seen, and politeness is not blamed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from tests.lab.livingweb.plain_client import connected
+from tests.lab.livingweb.recordings import DAY, T0, boost
+
+from webstrata.clock import ManualClock
+from webstrata.lab.livingweb.manners import Manners
+from webstrata.lab.livingweb.meter import PolitenessMeter
+from webstrata.lab.livingweb.server import LivingWeb
+
+FREE = Manners(address="127.0.0.2", disallow=("/private/",))
+SLOW = Manners(address="127.0.0.2", crawl_delay_s=10)
+HASTY = Manners(address="127.0.0.2", crawl_delay_s=0.1)
+
+# (host, manners, path, seconds, latency)
+Requests = list[tuple[str, Manners, str, float, float]]
+
+
+def robots(host: str = "a", manners: Manners = FREE, at: float = 0.0) -> tuple[str, Manners, str, float, float]:
+    return (host, manners, "/robots.txt", at, 0.1)
+
+
+CASES: list[tuple[str, Requests, list[str]]] = [
+    ("polite", [robots(), ("a", FREE, "/", 1, 0.1), ("a", FREE, "/x", 2, 0.1)], []),
+    ("rounding", [robots(), ("a", FREE, "/", 1, 0.1), ("a", FREE, "/x", 1.9999, 0.1)], []),
+    ("too soon", [robots(), ("a", FREE, "/", 1, 0.1), ("a", FREE, "/x", 1.7, 0.1)], ["host-gap"]),
+    ("even for robots.txt", [("a", FREE, "/robots.txt", 0, 0.1), robots(at=0.6)], ["host-gap"]),
+    ("asked for more", [robots("a", SLOW), ("a", SLOW, "/", 9, 0.1)], ["host-gap"]),
+    ("asked for less", [robots("a", HASTY), ("a", HASTY, "/", 0.6, 0.1)], ["host-gap"]),
+    ("two hosts, one address", [robots("a"), robots("b", at=0.2)], ["address-gap"]),
+    ("two hosts in turn", [robots("a"), robots("b", at=0.5)], []),
+    ("two addresses", [robots("a"), robots("b", Manners(address="127.0.0.3"), at=0.0)], []),
+    ("overlap", [robots(), ("a", FREE, "/", 1, 5), ("a", FREE, "/x", 3, 0.1)], ["overlap"]),
+    ("two overlaps", [robots(), *[("a", FREE, "/", at, 5 / at) for at in (1.0, 2.0, 3.0)]], ["overlap"] * 2),
+    ("forbidden", [robots(), ("a", FREE, "/private/x", 1, 0.1)], ["disallowed"]),
+    ("never asked", [("a", FREE, "/", 1, 0.1)], ["no-robots"]),
+    ("asked another", [robots("b", at=0), ("a", FREE, "/", 1, 0.1)], ["no-robots"]),
+    ("asked too late", [("a", FREE, "/", 1, 0.1), robots(at=2)], ["no-robots"]),
+    ("a day old", [robots(), ("a", FREE, "/", DAY + 0.1, 0.1)], []),
+    ("older", [robots(), ("a", FREE, "/", DAY + 10, 0.1)], ["old-robots"]),
+]
+
+
+@pytest.mark.parametrize(("requests", "kinds"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_offences(requests: Requests, kinds: list[str]) -> None:
+    """Each sequence of requests is blamed for exactly its offences."""
+    meter = PolitenessMeter(minimum_gap_s=1.0, address_gap_s=0.5)
+    for host, manners, path, at, latency_s in requests:
+        meter.record(host, manners, path, 1e9 + at, latency_s)
+    assert [violation.kind for violation in meter.violations()] == kinds
+    assert meter.count == len(kinds)
+    assert meter.requests.total() == len(requests)
+
+
+def test_all_are_counted_and_the_first_are_kept() -> None:
+    """A flood of offences is counted in full without filling memory."""
+    meter = PolitenessMeter()
+    for _ in range(3000):
+        meter.record("a", FREE, "/", 5.0, 0.0)
+    assert meter.count == 3 * 3000 - 2
+    assert len(meter.violations()) == 1000
+    assert re.search("robots", meter.violations()[0].detail)
+
+
+def test_an_impolite_visitor_is_seen_by_the_server() -> None:
+    """Two requests at one instant over real sockets are violations; spaced ones after robots.txt are not."""
+
+    async def scenario(gap_s: float, *, ask: bool) -> set[str]:
+        clock = ManualClock(T0)
+        async with LivingWeb([boost()], clock) as living, connected(living.hosts()["boost.test"]) as client:
+            for target in (["/robots.txt"] if ask else []) + ["/", "/users/", "/data.csv"]:
+                await client.get("boost.test", target)
+                clock.advance(gap_s)
+            return {violation.kind for violation in living.meter.violations()}
+
+    assert asyncio.run(scenario(0.0, ask=False)) == {"host-gap", "address-gap", "overlap", "no-robots"}
+    assert asyncio.run(scenario(5.0, ask=True)) == set()

@@ -1,0 +1,48 @@
+"""The shipped extract: small, licensed, and as varied as it says."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from webstrata.lab.livingweb.manners import manners_of
+from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+
+FOLDER = Path(str(files("webstrata.lab"))) / "data" / "sites"
+
+
+def test_it_is_small() -> None:
+    """All shipped files together stay below three megabytes."""
+    assert sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()) < 3_000_000
+
+
+def test_every_site_has_source_licence_and_text() -> None:
+    """Each site names source and licence in its file and in the README; licences that ask for it have their text."""
+    readme = (FOLDER / "README.md").read_text()
+    texts = {file.stem for file in (FOLDER / "licences").iterdir()}
+    for recording in load_shipped():
+        assert f"| {recording.site} | {recording.source.removeprefix('https://')} | {recording.licence} |" in readme
+        if not recording.licence.startswith(("CC0", "ODC-PDDL")):
+            assert any(recording.licence.split(" ")[0] in text for text in texts)
+
+
+def test_two_years_of_varied_sites() -> None:
+    """There are 150 to 250 pages on a dozen hosts, of five media kinds, with births, deaths and quiet pages."""
+    recordings = load_shipped()
+    pages = [versions for recording in recordings for versions in recording.pages.values()]
+    assert 150 <= len(pages) <= 250
+    assert len(recordings) == 12
+    endings = {path.rpartition(".")[2] for recording in recordings for path in recording.pages}
+    assert {"html", "csv", "json", "ttl", "jsonld"} <= endings
+    assert sum(versions[0][0] > SHIPPED_WINDOW[0] for versions in pages) > 20
+    assert sum(versions[-1][1] is None for versions in pages) > 20
+    assert sum(len(versions) == 1 for versions in pages) > 30
+    assert all(versions[-1][0] <= SHIPPED_WINDOW[1] for versions in pages)
+
+
+def test_shipped_sites_have_written_manners() -> None:
+    """No shipped site is left to chance for its manners, and one has pages that robots.txt forbids."""
+    recordings = load_shipped()
+    assert all(manners_of(recording.site).address.startswith("127.0.0.") for recording in recordings)
+    forbidden = [p for r in recordings for p in r.pages if not manners_of(r.site).allows(f"/{p}")]
+    assert forbidden

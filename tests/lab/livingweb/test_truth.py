@@ -1,0 +1,90 @@
+"""The truth against a recount by brute force, and its kinds and layers on a page made for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+
+import pytest
+from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
+
+from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+from webstrata.lab.livingweb.truth import what_happened
+from webstrata.records import Fingerprint
+
+
+def by_bytes(body: bytes, media_type: str, charset: str | None, url: str) -> Fingerprint:
+    return Fingerprint(raw=sha256(body).hexdigest(), size=len(body), media_type=media_type, charset=charset)
+
+
+def never(before: Fingerprint, after: Fingerprint) -> bool:
+    return False
+
+
+def test_comings_goings_and_edits() -> None:
+    """Each publication in the window is a change of its kind; the first instant is outside, the last inside."""
+    changes = what_happened([boost()], T0 + DAY, T0 + 5 * DAY, see=by_bytes, counts=never)
+    assert [
+        (change.url.removeprefix("http://boost.test"), (change.at - T0) / DAY, change.kind) for change in changes
+    ] == [
+        ("/", 3, "changed"),
+        ("/late.html", 5, "new"),
+        ("/news/a%20b.html", 2, "gone"),
+        ("/news/a%20b.html", 4, "back"),
+    ]
+    assert [change.counts for change in changes] == [False, True, True, True]
+
+
+def test_layers_by_the_loops_own_eyes() -> None:
+    """By default an edit counts where the useful text differs, and for data where the bytes do."""
+    site = make_recording(
+        "x",
+        {
+            "p.html": [(-1, "<p>news</p>"), (1, "<p  class=a>news</p>"), (2, "<p class=a>other</p>")],
+            "d.csv": [(-1, "a,b\n"), (1, "a,b \n")],
+        },
+    )
+    changes = what_happened([site], T0, T0 + 9 * DAY)
+    assert [(change.url[-6:], change.counts) for change in changes] == [
+        ("/d.csv", True),
+        ("p.html", False),
+        ("p.html", True),
+    ]
+
+
+def test_only_the_watched() -> None:
+    """With a choice of URLs, only their changes are told."""
+    changes = what_happened([boost()], T0, T0 + 9 * DAY, see=by_bytes, counts=never, only={"http://boost.test/"})
+    assert [change.kind for change in changes] == ["changed"]
+
+
+@pytest.mark.parametrize("days", [(0, 731), (100, 130)])
+def test_counts_equal_a_recount_by_brute_force(days: tuple[int, int]) -> None:
+    """Asking every page of the shipped sites at every publication instant finds the same changes."""
+    start_at, end_at = (SHIPPED_WINDOW[0] + day * DAY for day in days)
+    recordings = load_shipped()
+    told = Counter(
+        (change.url, change.at) for change in what_happened(recordings, start_at, end_at, see=by_bytes, counts=never)
+    )
+    recount: Counter[tuple[str, float]] = Counter()
+    for recording in recordings:
+        instants = sorted(
+            {at for versions in recording.pages.values() for at, _ in versions if start_at < at <= end_at}
+        )
+        for path, versions in recording.pages.items():
+            content = _linear(recording.contents, versions, start_at)
+            for at in instants:
+                now = _linear(recording.contents, versions, at)
+                if now != content:
+                    recount[recording.url(path), at] += 1
+                content = now
+    assert told == recount
+    assert told.total() > 100
+
+
+def _linear(contents: dict[str, bytes], versions: list[tuple[float, str | None]], at: float) -> bytes | None:
+    found = None
+    for published_at, blob in versions:
+        if published_at <= at:
+            found = contents[blob] if blob else None
+    return found

@@ -1,0 +1,120 @@
+"""HTTP on real sockets: what is understood, and what hostile bytes get."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Mapping
+
+import pytest
+from tests.lab.livingweb.plain_client import Client
+
+from webstrata.lab.livingweb.site import Answer
+from webstrata.lab.livingweb.wire import Conversation
+
+
+def _echo(host: str, target: str, headers: Mapping[str, str]) -> Answer:
+    return Answer(status=304 if target == "/304" else 200, headers=(("X-Host", host),), body=target.encode())
+
+
+async def _talk(sent: bytes, *, pieces: int = 1) -> bytes:
+    """All that the server says to these bytes, until it closes or the client has hung up its side."""
+    loop = asyncio.get_running_loop()
+    open_ones: set[Conversation] = set()
+    server = await loop.create_server(functools.partial(Conversation, _echo, open_ones), "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    size = -(-len(sent) // pieces)
+    for start in range(0, len(sent), size):
+        writer.write(sent[start : start + size])
+        await asyncio.sleep(0.001 if pieces > 1 else 0)
+    writer.write_eof()
+    said = await asyncio.wait_for(reader.read(), 5)
+    writer.close()
+    server.close()
+    await server.wait_closed()
+    assert not open_ones
+    return said
+
+
+REQUEST = b"GET /a HTTP/1.1\r\nHost: x.test\r\n\r\n"
+
+STATUSES = [
+    (REQUEST, 200),
+    (b"GET http://x.test/a HTTP/1.1\r\nHost: x.test\r\n\r\n", 200),
+    (b"GET /a HTTP/1.0\r\nHost: x.test\r\n\r\n", 200),
+    (b"GET /a HTTP/1.1\r\n\r\n", 400),
+    (b"GET /a\r\nHost: x\r\n\r\n", 400),
+    (b"GET a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    (b"GET /a HTTP/3.0\r\nHost: x\r\n\r\n", 400),
+    (b"GET /a HTTP/1.1\r\nHost x\r\n\r\n", 400),
+    (b"GET /a HTTP/1.1\r\nHost : x\r\n\r\n", 400),
+    (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", 400),
+    (b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 405),
+    (b"GET /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 413),
+    (b"GET /a HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 20_000, 431),
+]
+
+
+@pytest.mark.parametrize(("sent", "status"), STATUSES)
+def test_every_beginning_gets_a_status(sent: bytes, status: int) -> None:
+    """Whatever is sent gets one clear status, and what is not understood a closed connection."""
+    said = asyncio.run(_talk(sent))
+    assert said.startswith(f"HTTP/1.1 {status} ".encode())
+    if status >= 400:
+        assert b"Connection: close" in said
+        assert said.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 60])
+def test_pipelines_and_pieces(pieces: int) -> None:
+    """Requests that come together or in crumbs are answered one by one, in order."""
+    sent = b"".join(REQUEST.replace(b"/a", f"/{n}".encode()) for n in range(5))
+    said = asyncio.run(_talk(sent, pieces=pieces))
+    assert [part.partition(b"\r\n\r\n")[2] for part in said.split(b"HTTP/1.1 200 OK")[1:]] == [
+        f"/{n}".encode() for n in range(5)
+    ]
+
+
+def test_head_and_304_have_no_body() -> None:
+    """A HEAD request gets the length without the body; a 304 has neither."""
+    said = asyncio.run(_talk(REQUEST.replace(b"GET", b"HEAD")))
+    assert b"Content-Length: 2\r\n" in said
+    assert said.endswith(b"\r\n\r\n")
+    assert b"Content-Length" not in asyncio.run(_talk(REQUEST.replace(b"/a", b"/304")))
+
+
+def test_a_wish_to_close_is_kept() -> None:
+    """After `Connection: close` nothing more is answered."""
+    closing = REQUEST.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    assert asyncio.run(_talk(closing + REQUEST)).count(b"200 OK") == 1
+
+
+def test_slow_readers_do_not_fill_memory() -> None:
+    """While a visitor does not read, the server stops reading its further requests, and goes on afterwards."""
+    big = b"x" * 300_000
+
+    async def scenario() -> None:
+        answered = 0
+
+        def respond(host: str, target: str, headers: Mapping[str, str]) -> Answer:
+            nonlocal answered
+            answered += 1
+            return Answer(status=200, body=big)
+
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(functools.partial(Conversation, respond, set()), "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=1000)
+        for _ in range(100):
+            writer.write(REQUEST)
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        stuck_at = answered
+        assert stuck_at < 100
+        client = Client(reader, writer)
+        for _ in range(100):
+            assert (await client.read()).body == big
+        writer.close()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(asyncio.wait_for(scenario(), 20))
