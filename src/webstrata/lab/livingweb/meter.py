@@ -44,7 +44,7 @@ class PolitenessMeter:
     """Counts every request against what its host and its address allow.
 
     The gap between two request starts at a host must be the robots.txt's Crawl-delay, or `minimum_gap_s` where it asks
-    for none or less; at an address `address_gap_s`, whatever the hosts. Pages need a robots.txt request at most a day old
+    for none or less; at an address `address_gap_s`, whatever the hosts. Pages need a robots.txt at most a day old
     before them. `slack_s` forgives rounding and, on a real clock, the jitter of the network.
     """
 

@@ -28,12 +28,13 @@ class _BadRequestError(Exception):
 
 
 class Conversation(asyncio.Protocol):
-    """One connection. Requests are answered in order, as they come; reading pauses while the visitor lags."""
+    """One connection. Requests are answered in order, as they come; while the visitor does not read, they wait."""
 
     def __init__(self, respond: Responder, open_ones: set[Conversation]) -> None:
         self._respond = respond
         self._open_ones = open_ones
         self._buffer = b""
+        self._lagging = False
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -45,12 +46,15 @@ class Conversation(asyncio.Protocol):
         self._transport = None
 
     def pause_writing(self) -> None:
+        self._lagging = True
         if self._transport:
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
+        self._lagging = False
         if self._transport:
             self._transport.resume_reading()
+            self._go_on()
 
     def hang_up(self) -> None:
         if self._transport:
@@ -58,11 +62,15 @@ class Conversation(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while self._transport and not self._transport.is_closing():
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._transport and not self._transport.is_closing() and not self._lagging:
             end = self._buffer.find(_END_OF_HEAD)
+            if (end if end >= 0 else len(self._buffer)) > _HEAD_LIMIT:
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+                return
             if end < 0:
-                if len(self._buffer) > _HEAD_LIMIT:
-                    self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
                 return
             head, self._buffer = self._buffer[:end], self._buffer[end + len(_END_OF_HEAD) :]
             try:
