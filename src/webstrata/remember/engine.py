@@ -100,5 +100,6 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _postgres(url: URL, wait_ms: int) -> Engine:
-    options = f"-c statement_timeout={_STATEMENT_MS} -c lock_timeout={wait_ms}"
+    asked = url.query.get("options", "")  # a search_path, say: a schema of one's own
+    options = f"-c statement_timeout={_STATEMENT_MS} -c lock_timeout={wait_ms} {asked}"
     return create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 10, "options": options})

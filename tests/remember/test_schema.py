@@ -1,0 +1,112 @@
+"""Tables come from migrations, wholly or not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, inspect, text
+
+from webstrata.clock import ManualClock
+from webstrata.errors import StoreError
+from webstrata.remember import schema
+from webstrata.remember.engine import open_store
+from webstrata.remember.tables import metadata
+
+OPEN_AND_DIE = """
+import os, signal, sys
+from sqlalchemy import Engine, event
+from webstrata.clock import ManualClock
+from webstrata.remember.engine import open_store
+
+left = int(sys.argv[2])
+
+@event.listens_for(Engine, "before_cursor_execute")
+def count(connection, cursor, statement, *rest):
+    global left
+    left -= statement.startswith(("\\nCREATE", "CREATE", "INSERT"))
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+open_store(sys.argv[1], ManualClock())
+"""
+
+
+def engine_of(url: str) -> Engine:
+    return create_engine(url)
+
+
+def indexes(engine: Engine) -> list[str]:
+    """Every index as the engine itself spells it, with the schema's name taken out."""
+    query = {
+        "sqlite": "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'alembic_version'",
+        "postgresql": "SELECT replace(indexdef, schemaname || '.', '') FROM pg_indexes "
+        "WHERE schemaname = current_schema() AND tablename <> 'alembic_version'",
+    }[engine.dialect.name]
+    with engine.connect() as connection:
+        return sorted(" ".join(line.split()) for line in connection.execute(text(query)).scalars())
+
+
+def test_migrated_equals_declared(store_url: str) -> None:
+    """The migrations lead to exactly the tables and indexes that the code declares."""
+    open_store(store_url, ManualClock())
+    engine = engine_of(store_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    migrated = indexes(engine)
+    metadata.drop_all(engine)
+    metadata.create_all(engine)
+    assert indexes(engine) == migrated
+    engine.dispose()
+
+
+def test_head_is_the_newest_script() -> None:
+    """The version that the code names is the newest migration."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
+
+
+def test_a_newer_database_is_refused(store_url: str) -> None:
+    """Tables of a newer version are left alone, and the text says what to do."""
+    open_store(store_url, ManualClock())
+    engine = engine_of(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match=r"newer Webstrata.*9999.*Install"):
+        open_store(store_url, ManualClock())
+    engine.dispose()
+
+
+def test_foreign_tables_are_refused(store_url: str) -> None:
+    """A database that something else uses is not touched."""
+    engine = engine_of(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE pages (x integer)"))
+    with pytest.raises(StoreError, match="something else"):
+        open_store(store_url, ManualClock())
+    assert inspect(engine).get_table_names() == ["pages"]
+    engine.dispose()
+
+
+@pytest.mark.parametrize("statements", [1, 9, 16])
+def test_a_migration_killed_half_way_is_as_if_never_begun(store_url: str, statements: int) -> None:
+    """After kill -9 in a migration the database is empty, and the next start finishes."""
+    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.run(
+        [sys.executable, "-c", OPEN_AND_DIE, store_url, str(statements)], env=environment, check=False
+    )
+    assert killed.returncode == -9
+    engine = engine_of(store_url)
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+    open_store(store_url, ManualClock())
