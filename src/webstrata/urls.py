@@ -57,9 +57,9 @@ def join(base: str, href: str) -> str | None:
 def _serialised(url: str, base: str | None) -> str | None:
     try:
         href: str = normalize_url(url) if base is None else join_url(base, url)
-    except UnicodeEncodeError:  # a lone surrogate: the standard reads it as U+FFFD
-        return _serialised(_SURROGATES.sub("\ufffd", url), base and _SURROGATES.sub("\ufffd", base))
     except ValueError:
+        if _SURROGATES.search(url):  # the standard reads a lone one as U+FFFD
+            return _serialised(_SURROGATES.sub("\ufffd", url), base)
         return None
     return href.partition("#")[0]  # in the serialised form it stands nowhere but before the fragment
 
@@ -150,7 +150,6 @@ _TRAP_LENGTH = 2000
 _TRAP_DEPTH = 20
 _TRAP_PARAMETERS = 24
 _TRAP_REPEATS = 4
-_REPEATED_RUN = re.compile(r"(/[^?]+?)\1{2,}(?=/|\?|$)")
 _CALENDAR = re.compile(
     r"(?:calendar|kalender|event|agenda).*?[/=-](\d{4})[/-]\d\d?(?!\d)"
     r"|[?&](?:cal_?)?(?:year|yr|y|date|month|day|week)=(\d{4})(?!\d)",
@@ -168,7 +167,7 @@ def looks_like_trap(url: str, now: float | None = None) -> str | None:
     segments = [segment for segment in path.split("/") if segment]
     if len(segments) > _TRAP_DEPTH:
         return f"more than {_TRAP_DEPTH} folders deep"
-    if _REPEATED_RUN.search(path):
+    if _repeats(segments):
         return "part of the path repeats itself"
     words = Counter(segment for segment in segments if not segment.isdigit())
     if words and max(words.values()) >= _TRAP_REPEATS:
@@ -176,6 +175,16 @@ def looks_like_trap(url: str, now: float | None = None) -> str | None:
     if query.count("&") >= _TRAP_PARAMETERS:
         return f"more than {_TRAP_PARAMETERS} query parameters"
     return _calendar_trap(url, now)
+
+
+def _repeats(segments: list[str]) -> bool:
+    """Whether some folders (not only numbers, as in dates) stand three times in a row."""
+    for length in range(1, len(segments) // 3 + 1):
+        for start in range(len(segments) - 3 * length + 1):
+            run = segments[start : start + length]
+            if run * 3 == segments[start : start + 3 * length] and not "".join(run).isdigit():
+                return True
+    return False
 
 
 def _calendar_trap(url: str, now: float | None) -> str | None:

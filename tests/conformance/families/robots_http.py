@@ -144,7 +144,9 @@ def _per_authority(_: Setup, __: list[str]) -> bool:
 
 def _delay_7(setup: Setup, _: list[str]) -> bool:
     gate = _gate(setup)
-    return isinstance(_visit(gate, "/a"), Permit) and gate.earliest(host_of(_HOME), _NOW) == _NOW + 7
+    first_at = gate.earliest(host_of(_HOME), _NOW)
+    first = _visit(gate, "/a", first_at)
+    return isinstance(first, Permit) and gate.earliest(host_of(_HOME), first_at) == first_at + 7
 
 
 def _delay_clamped(_: Setup, __: list[str]) -> bool:
