@@ -42,7 +42,7 @@ class _Careless(Dyn):
 
     def learn(self, state: np.ndarray, rows: np.ndarray, elapsed_days: np.ndarray, changed: np.ndarray) -> None:
         super().learn(state, rows, elapsed_days, changed)
-        state["count"] = 0
+        state["interval"] *= 0.99
 
 
 class _Spoiling(Dyn):

@@ -11,6 +11,7 @@ from msgspec import Struct
 from webstrata.observe import charset as encoding
 from webstrata.observe.head import Pointers, pointers
 from webstrata.observe.media import HTML, header_charset, media_type
+from webstrata.observe.scan import scan_pointers, scan_text
 from webstrata.observe.text import flat_text, lined_text, plain_lines, silence
 from webstrata.observe.tree import parse
 from webstrata.records import Fingerprint
@@ -64,15 +65,24 @@ def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Se
     default = encoding.DEFAULT if kind == "text/html" else "utf-8"
     html, name = encoding.decode(body, charset, html=True, default=default)
     tree = parse(html)
-    points: Pointers = pointers(tree, url)
+    if tree is None:
+        lines = scan_text(html)
+        return _seen(body, raw, kind, name, scan_pointers(html, url), " ".join(lines.split("\n")), lambda: lines)
+    points = pointers(tree, url)
     silence(tree)
+    return _seen(body, raw, kind, name, points, flat_text(tree), partial(lined_text, tree))
+
+
+def _seen(
+    body: bytes, raw: str, kind: str, charset: str, points: Pointers, text: str, read_text: Callable[[], str]
+) -> Seen:
     mark = Fingerprint(
         raw=raw,
         size=len(body),
         media_type=kind,
-        charset=name,
+        charset=charset,
         title=points.title,
-        text=_text_digest(flat_text(tree)),
+        text=_text_digest(text),
         links=_set_digest(points.links),
         link_count=len(points.links),
     )
@@ -85,7 +95,7 @@ def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Se
         canonical=points.canonical,
         nofollow=points.nofollow,
         noindex=points.noindex,
-        read_text=partial(lined_text, tree),
+        read_text=read_text,
     )
 
 
