@@ -150,9 +150,7 @@ def play() -> Iterator[Callable[..., PlayedServer]]:
     """Start servers: `play(script)` or `play(b"answer bytes")`, which are sent and the connection closed."""
     servers: list[PlayedServer] = []
 
-    def start(
-        script: Script | bytes, *, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None
-    ) -> PlayedServer:
+    def start(script: Script | bytes, *, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> PlayedServer:
         if isinstance(script, bytes):
             script = answering(script, then_close=True)
         servers.append(PlayedServer(script, address, tls))

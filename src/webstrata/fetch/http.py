@@ -11,6 +11,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import aiohttp
@@ -197,6 +198,7 @@ class HttpWeb:
         return socket.socket(family, kind, protocol)
 
 
+@cache
 def _tls_context(ca_file: str | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -213,7 +215,7 @@ def _refuse(response: WireResponse) -> Failure | None:
         return failure_of(NotHttp(f"status {response.status} to a request that asked for no upgrade"))
     if version is None or version.major != 1:
         return failure_of(NotHttp(f"protocol version {version}"))
-    if head[:13].split(b" ")[1:2] != [b"%d" % response.status] or b"\0" in head:
+    if not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % response.status or b"\0" in head:
         return failure_of(NotHttp("head that can be read in two ways"))
     return None
 

@@ -22,7 +22,7 @@ _MOST_NAMES = 10_000
 
 
 class Names:
-    """Answers which address, out of those that the guard allows, a host has."""
+    """Answers which address a host has, if the guard allows it."""
 
     def __init__(self, guard: Guard, hosts: Mapping[str, str], timeout_s: float) -> None:
         self._guard = guard
@@ -32,7 +32,11 @@ class Names:
         self._asking: dict[str, asyncio.Task[tuple[str, ...] | Failure]] = {}
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
-        """The first allowed address; IPv4 goes first, because one address is chosen and none is tried after it."""
+        """The host's first address, IPv4 before IPv6: one is chosen and none is tried after it.
+
+        A host with any forbidden address is blocked as a whole: an honest one has no such thing, and it leaves a
+        rebinding name server nothing to play with.
+        """
         host = _plain(host)
         if host in self._hosts:
             address, other_port = self._hosts[host]
@@ -44,9 +48,10 @@ class Names:
 
     def _allowed(self, host: str, addresses: tuple[str, ...], port: int) -> tuple[str, int] | Failure:
         for address in addresses:
-            if self._guard.allows(address, port):
-                return address, port
-        return Failure(kind=FailureKind.BLOCKED, detail=f"{host}: {addresses[0]} port {port} is not public")
+            if not self._guard.allows(address, port):
+                why = f"{host}: {address} port {port} is not public"
+                return Failure(kind=FailureKind.BLOCKED, detail=why)
+        return addresses[0], port
 
     async def _addresses(self, host: str) -> tuple[str, ...] | Failure:
         now = time.monotonic()

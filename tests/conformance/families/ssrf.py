@@ -1,0 +1,205 @@
+"""URL forms that must not reach a private address, and controls that must pass.
+
+Judged by counting connections, not by what is returned. The whole way (canonical URL, name, guard, socket, redirects)
+runs in a network namespace in which every address is the same machine. Where none can be had, only the way up to
+the socket is run, and nothing is connected to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from tests.conformance.verdict import Verdict
+from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_inside, unshare_command
+
+from webstrata import urls
+from webstrata.clock import RealClock
+from webstrata.errors import BadUrl
+from webstrata.fetch.guard import Guard
+from webstrata.fetch.http import HttpWeb
+from webstrata.fetch.limits import Limits
+from webstrata.records import Exchange, Failure, Permit
+
+FAMILY = "ssrf"
+
+_PUBLIC, _PUBLIC_SIX = "93.184.216.34", "2606:2800:220:1::1"
+_PRIVATE = "10.0.0.5"
+_NAMES = {
+    "public.test": (_PUBLIC,),
+    "example.com": (_PUBLIC, _PUBLIC_SIX),
+    "localhost.example.com": (_PUBLIC,),
+    "localhost": ("127.0.0.1", "::1"),
+    "multi.test": (_PUBLIC, "127.0.0.1"),
+    "dual.test": (_PUBLIC, "::1"),
+    "cname.test": ("127.0.0.1",),
+}
+"""What the test's name server says; every other name is private."""
+_PORTS = (22, 25, 80, 443, 6379, 8443, 8888)
+_LIMITS = Limits(connect_s=2.0, first_byte_s=2.0, total_s=3.0)
+_EVERYTHING = ("0.0.0.0/0:*", "[::/0]:*")
+
+
+def run(folder: Path) -> Verdict:
+    if unshare_command() is None:
+        return _in_own_loop(_judge(folder, Guard(), None))
+    return Verdict(**json.loads(run_inside(__name__, str(folder)))["guarded"])
+
+
+def main(folder: Path) -> None:
+    """Inside the namespace: with the guard, and once without it to see that holes would be counted."""
+    make_everything_local()
+    counter = ConnectionCounter()
+    guarded = _in_own_loop(_judge(folder, Guard(), counter))
+    unguarded = _in_own_loop(_judge(folder, Guard(_EVERYTHING), counter))
+    rebinding = _in_own_loop(_rebind(counter))
+    print(json.dumps({"guarded": vars(guarded), "unguarded": vars(unguarded), "rebinding": rebinding}))
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop whose name server is the table above; `*.rebind.test` change their mind after one answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: set[str] = set()
+
+    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:  # type: ignore[override]
+        addresses = _NAMES.get(host, (_PRIVATE,))
+        if host.endswith(".rebind.test") and host not in self._asked:
+            addresses = (_PUBLIC,)
+        self._asked.add(host)
+        return [
+            (socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
+            for address in addresses
+        ]
+
+
+def _in_own_loop(coroutine: Any) -> Any:
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        return runner.run(coroutine)
+
+
+async def _judge(folder: Path, guard: Guard, counter: ConnectionCounter | None) -> Verdict:
+    """Every case as a watched URL and as a redirect's target; without a counter, no request is made."""
+    verdict = Verdict()
+    servers = await _serve() if counter else []
+    web = HttpWeb(RealClock(), guard, _LIMITS)
+    for case in json.loads((folder / "cases.json").read_text(encoding="utf-8")):
+        url = case["url"].replace("INTERNAL", _PRIVATE).replace("PUBLIC", _PUBLIC)
+        if counter is None:
+            reached = await _reachable(web, url)
+            expected = case["expect"] == "allowed" or case["class"] == "second-order"
+            verdict.check(case["id"], expected, reached)
+            continue
+        await _visit(web, url)
+        direct = counter.take()
+        await _visit(web, "http://public.test/", leads_to=url)
+        redirected = counter.take()
+        forbidden = [target for target in direct + redirected if target[0] not in (_PUBLIC, _PUBLIC_SIX)]
+        arrived = bool(direct) if case["expect"] == "allowed" else True
+        verdict.check(f"{case['id']} {case['url']!r}", ([], True), (forbidden, arrived))
+    await web.close()
+    for server in servers:
+        server.close()
+    return verdict
+
+
+async def _rebind(counter: ConnectionCounter) -> dict[str, Any]:
+    """Twenty names, each of which is public when first asked for and private ever after, visited twice."""
+    servers = await _serve()
+    opened = []
+    for _ in range(2):
+        web = HttpWeb(RealClock(), Guard(), _LIMITS)
+        for number in range(20):
+            await _visit(web, f"http://{number}.rebind.test/")
+            opened += counter.take()
+        await web.close()
+    for server in servers:
+        server.close()
+    return {"opened": len(opened), "forbidden": [target for target in opened if target[0] != _PUBLIC]}
+
+
+async def _reachable(web: HttpWeb, url: str) -> bool:
+    try:
+        canonical = urls.canonical(url)
+    except BadUrl:
+        return False
+    return not isinstance(await web.resolve(urls.host_of(canonical), urls.port_of(canonical)), Failure)
+
+
+async def _visit(web: HttpWeb, url: str, leads_to: str | None = None) -> None:
+    """What the crawl does with a URL: canonical form, address, request, and the same for every hop.
+
+    `leads_to` is asked of the public server as the target of a redirect.
+    """
+    try:
+        target: str | None = urls.canonical(url)
+    except BadUrl:
+        return
+    _Server.location = leads_to
+    for _ in range(4):
+        if target is None:
+            return
+        exchange = await _fetch(web, target)
+        location = exchange.header("location") if exchange is not None else None
+        if exchange is not None and exchange.body.startswith(b"see "):
+            location = exchange.body[4:].decode()
+        target = urls.join(target, location) if location else None
+
+
+async def _fetch(web: HttpWeb, url: str) -> Exchange | None:
+    found = await web.resolve(urls.host_of(url), urls.port_of(url))
+    if isinstance(found, Failure):
+        return None
+    address, port = found
+    permit = Permit(
+        url=url,
+        origin=urls.origin(url),
+        host=urls.host_of(url),
+        address=address,
+        port=port,
+        agent="webstrata-test/1",
+        granted_at=0.0,
+    )
+    return await web.fetch(permit)
+
+
+class _Server(asyncio.Protocol):
+    """Listens everywhere; redirects where it is told to, or tells of an address to go to."""
+
+    location: str | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        target = data.split(b" ")[1].decode("latin-1") if data.startswith(b"GET ") else ""
+        location, body = _Server.location, b"hello"
+        _Server.location = None
+        if target.startswith(("/redir?to=", "/redir307?to=")):
+            location = unquote(target.partition("to=")[2])
+        elif (target.count("/") == 1 and "-" in target) or target == "/webhook":
+            body = b"see http://127.0.0.1/"  # a page that names an inner address
+        lines = [b"HTTP/1.1 302 Found" if location else b"HTTP/1.1 200 OK", b"Content-Length: %d" % len(body)]
+        if location:
+            lines.append(b"Location: " + location.encode())
+        self._transport.write(b"\r\n".join([*lines, b"", body]))
+
+
+async def _serve() -> list[asyncio.Server]:
+    loop = asyncio.get_running_loop()
+    servers = []
+    for port in _PORTS:
+        listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
+        servers.append(await loop.create_server(_Server, sock=listener))
+    return servers
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

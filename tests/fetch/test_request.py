@@ -1,0 +1,121 @@
+"""The request that a permit becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from webstrata.fetch.request import Request, request_of
+from webstrata.records import Failure, FailureKind, Permit, Validators
+
+
+def permit(**changes: Any) -> Permit:
+    values: dict[str, Any] = {
+        "url": "http://example.org/a?b=c",
+        "origin": "http://example.org",
+        "host": "example.org",
+        "address": "93.184.216.34",
+        "port": 80,
+        "agent": "webstrata/1 (+https://example.org/bot)",
+        "granted_at": 0.0,
+    }
+    return Permit(**(values | changes))
+
+
+def made(validators: Validators | None = None, **changes: Any) -> Request:
+    request = request_of(permit(**changes), "text/html", validators)
+    assert isinstance(request, Request)
+    return request
+
+
+def test_head() -> None:
+    """The head holds the request line and the headers in the order in which they are sent."""
+    assert made().head == (
+        b"GET /a?b=c HTTP/1.1\r\n"
+        b"Host: example.org\r\n"
+        b"User-Agent: webstrata/1 (+https://example.org/bot)\r\n"
+        b"Accept: text/html\r\n"
+        b"Accept-Encoding: gzip, deflate, br, zstd\r\n"
+        b"\r\n"
+    )
+
+
+TARGETS = [
+    ("http://example.org/", "/", "example.org", "example.org"),
+    ("http://example.org/a?", "/a?", "example.org", "example.org"),
+    ("http://example.org//a/%2e%2E/b;c?d=%41|'{}", "//a/%2e%2E/b;c?d=%41|'{}", "example.org", "example.org"),
+    ("https://example.org:8443/x", "/x", "example.org:8443", "example.org"),
+    ("http://[2606:2800:220:1::1]/x", "/x", "[2606:2800:220:1::1]", "2606:2800:220:1::1"),
+    ("http://xn--bcher-kva.example/x", "/x", "xn--bcher-kva.example", "xn--bcher-kva.example"),
+]
+
+
+@pytest.mark.parametrize(("url", "target", "authority", "server_name"), TARGETS)
+def test_targets_are_asked_for_as_written(url: str, target: str, authority: str, server_name: str) -> None:
+    """The canonical URL's path and query are sent without any further change."""
+    request = made(url=url)
+    assert request.head.startswith(f"GET {target} HTTP/1.1\r\nHost: {authority}\r\n".encode())
+    assert request.endpoint.raw_path_qs == target
+    assert request.server_name == server_name
+
+
+@pytest.mark.parametrize(("address", "port"), [("93.184.216.34", 80), ("2606:2800:220:1::1", 8480)])
+def test_the_endpoint_is_the_permit_s(address: str, port: int) -> None:
+    """The connection goes to the permit's address and port, whatever the URL says."""
+    endpoint = made(address=address, port=port).endpoint
+    assert (endpoint.raw_host, endpoint.port) == (address, port)
+
+
+CONDITIONS = [
+    (None, b""),
+    (Validators(), b""),
+    (Validators(etag='"x"'), b'If-None-Match: "x"\r\n'),
+    (Validators(etag='W/"x"', last_modified="Sun, 15 Nov 2026 08:30:00 GMT"), b'If-None-Match: W/"x"\r\n'),
+    (
+        Validators(last_modified="Sun, 15 Nov 2026 08:30:00 GMT"),
+        b"If-Modified-Since: Sun, 15 Nov 2026 08:30:00 GMT\r\n",
+    ),
+    (Validators(etag='"ü"', last_modified="junk"), b"If-Modified-Since: junk\r\n"),
+    (Validators(etag='"ü"'), b""),
+]
+
+
+@pytest.mark.parametrize(("validators", "line"), CONDITIONS)
+def test_conditions(validators: Validators | None, line: bytes) -> None:
+    """The ETag goes before the date; what cannot be sent back as it came is left out."""
+    condition = made(validators).head.partition(b"zstd\r\n")[2]
+    assert condition == line + b"\r\n"
+
+
+REFUSED: list[dict[str, Any]] = [
+    {"url": "http://example.org/\r\nX: y"},
+    {"url": "http://example.org/a b"},
+    {"url": "http://example.org/\u00fc"},
+    {"url": "http://example.org/\x00"},
+    {"url": "http://example.org"},
+    {"url": "http://user:pw@example.org/"},
+    {"url": "http://example.org/#part"},
+    {"url": "ftp://example.org/"},
+    {"url": "file:///etc/passwd"},
+    {"url": "/path"},
+    {"url": ""},
+    {"agent": "bot\r\nX: y"},
+    {"agent": "bot\x7f"},
+]
+
+
+@pytest.mark.parametrize("changes", REFUSED, ids=str)
+def test_refused(changes: dict[str, Any]) -> None:
+    """What is no canonical URL, or would put a line break into the request, is refused."""
+    request = request_of(permit(**changes), "*/*", None)
+    assert isinstance(request, Failure)
+    assert request.kind is FailureKind.BAD_URL
+
+
+def test_line_breaks_in_other_headers() -> None:
+    """Validators and Accept cannot smuggle a header either."""
+    for accept, etag in (("*/*\r\nX: y", None), ("*/*", '"x"\r\nX: y')):
+        request = request_of(permit(), accept, Validators(etag=etag))
+        assert isinstance(request, Failure)
+        assert request.kind is FailureKind.BAD_URL

@@ -1,0 +1,159 @@
+"""Content codings: what comes out, what is said, and what is never spent."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zlib
+
+import brotli
+import pytest
+import zstandard
+
+from webstrata.coding import Decoded, decode
+
+TEXT = "".join(f"<p>Line {number} of a page, with ü and €.</p>\n" for number in range(5000)).encode()
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    engine = zlib.compressobj(wbits=-15)
+    return engine.compress(data) + engine.flush()
+
+
+ENCODERS = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "GZIP ": gzip.compress,
+    "deflate": zlib.compress,
+    " deflate": _raw_deflate,
+    "br": lambda data: brotli.compress(data, quality=4),
+    "zstd": zstandard.compress,
+}
+
+BLANK = bytes(30_000_000)
+BOMBS = {
+    "gzip": lambda: gzip.compress(BLANK, compresslevel=1),
+    "deflate": lambda: zlib.compress(BLANK, level=1),
+    "br": lambda: brotli.compress(BLANK, quality=1),
+    "zstd": lambda: zstandard.compress(BLANK),
+}
+
+
+def taken_off(body: bytes, coding: str | None, max_bytes: int = 10**7, max_ratio: float = 1000.0) -> Decoded:
+    return decode(body, coding, max_bytes=max_bytes, max_ratio=max_ratio)
+
+
+@pytest.mark.parametrize("coding", ENCODERS)
+def test_each_coding(coding: str) -> None:
+    """What was encoded comes out again, without a problem."""
+    assert taken_off(ENCODERS[coding](TEXT), coding) == Decoded(body=TEXT)
+
+
+@pytest.mark.parametrize("coding", [None, "", "identity", "identity, identity", " , "])
+def test_no_coding(coding: str | None) -> None:
+    """Without a coding the body is the body."""
+    assert taken_off(TEXT, coding) == Decoded(body=TEXT)
+
+
+@pytest.mark.parametrize("coding", [*ENCODERS, "unheard-of"])
+def test_empty_body(coding: str) -> None:
+    """An empty body (of a 304, of a HEAD) has nothing to decode."""
+    assert taken_off(b"", coding) == Decoded(body=b"")
+
+
+def test_codings_on_top_of_one_another() -> None:
+    """The last coding named is taken off first."""
+    body = brotli.compress(gzip.compress(TEXT))
+    assert taken_off(body, "gzip, identity, br") == Decoded(body=TEXT)
+
+
+def test_several_gzip_members() -> None:
+    """Members that follow one another are one body, also across the pieces in which it is read."""
+    assert taken_off(gzip.compress(TEXT, compresslevel=0) * 3, "gzip") == Decoded(body=TEXT * 3)
+
+
+def test_padded_gzip() -> None:
+    """Zero bytes behind the last member are padding."""
+    assert taken_off(gzip.compress(TEXT) + bytes(512), "gzip") == Decoded(body=TEXT)
+
+
+WRONG = {
+    "plain text called gzip": (TEXT, "gzip", TEXT, "not gzip data"),
+    "plain text called deflate": (TEXT, "deflate", TEXT, "not deflate data"),
+    "plain text called br": (TEXT, "br", TEXT, "not br data"),
+    "plain text called zstd": (TEXT, "zstd", TEXT, "not zstd data"),
+    "encoded once, said twice": (gzip.compress(TEXT), "gzip, gzip", TEXT, "not gzip data"),
+    "encoded twice, said once": (
+        gzip.compress(gzip.compress(TEXT, mtime=0)),
+        "gzip",
+        gzip.compress(TEXT, mtime=0),
+        "gzip data inside the decoded body",
+    ),
+    "unknown coding": (TEXT, "compress", TEXT, "unknown content coding 'compress'"),
+    "unknown coding below": (gzip.compress(TEXT), "sdch, gzip", TEXT, "unknown content coding 'sdch'"),
+    "too many codings": (TEXT, "gzip, gzip, gzip, gzip", TEXT, "more than 3 content codings"),
+    "bytes behind": (gzip.compress(TEXT) + b"<!-- served -->", "gzip", TEXT, "other bytes after the gzip data"),
+    "one byte": (b"\x1f", "gzip", b"\x1f", "gzip data ends early"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_codings(name: str) -> None:
+    """A body that does not fit its header is kept as far as it could be read, and the problem is said."""
+    body, coding, expected, problem = WRONG[name]
+    assert taken_off(body, coding) == Decoded(body=expected, problem=problem)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_cut_bodies(coding: str) -> None:
+    """A body cut by the network gives the beginning of its text and says that it ends early."""
+    body = ENCODERS[coding](TEXT)
+    decoded = taken_off(body[: len(body) // 2], coding)
+
+    assert decoded.problem == f"{coding} data ends early"
+    assert TEXT.startswith(decoded.body) or decoded.body == body[: len(body) // 2]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_bombs_stop_at_the_limit(coding: str) -> None:
+    """A bomb gives exactly the allowed bytes and costs memory for them only."""
+    bomb = BOMBS[coding]()
+    tracemalloc.start()
+    decoded = taken_off(bomb, coding, max_bytes=3_000_000, max_ratio=10.0**9)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert decoded == Decoded(body=bytes(3_000_000), problem="decoded body cut at 3000000 bytes")
+    assert peak < 15_000_000
+
+
+def test_bomb_in_a_bomb() -> None:
+    """The limit holds for every step, not only for the last."""
+    bomb = gzip.compress(gzip.compress(BLANK))
+    assert len(taken_off(bomb, "gzip, gzip", max_bytes=2_000_000).body) <= 2_000_000
+
+
+def test_ratio_counts_above_a_size_only() -> None:
+    """A small blank page may shrink as it likes; a large body is cut at the allowed ratio."""
+    small, large = gzip.compress(bytes(1_000_000)), gzip.compress(BLANK)
+
+    assert taken_off(small, "gzip", max_ratio=2.0).problem is None
+    assert len(taken_off(large, "gzip", max_bytes=10**9, max_ratio=100.0).body) == len(large) * 100
+
+
+def test_exactly_the_limit() -> None:
+    """A body of just the allowed size is whole."""
+    assert taken_off(gzip.compress(TEXT), "gzip", max_bytes=len(TEXT)) == Decoded(body=TEXT)
+
+
+def test_countless_tiny_members() -> None:
+    """A hundred thousand empty members are given up early instead of being decoded one by one."""
+    decoded = taken_off(gzip.compress(b"x") + gzip.compress(b"") * 100_000, "gzip")
+    assert decoded == Decoded(body=b"x", problem="more than 1000 gzip members")
+
+
+def test_zstd_window_beyond_the_standard() -> None:
+    """A frame that asks for more memory than HTTP allows is refused."""
+    parameters = zstandard.ZstdCompressionParameters(window_log=27)
+    engine = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    assert taken_off(engine.compress(TEXT) + engine.flush(), "zstd").problem == "not zstd data"
