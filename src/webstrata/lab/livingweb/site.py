@@ -18,6 +18,7 @@ from webstrata.lab.livingweb.media import content_type
 from webstrata.lab.livingweb.recording import Recording
 
 _GZIP_FROM_BYTES = 256
+_GZIP_LEVEL = 1  # each version is packed once and sent a few times: time matters more than size
 _GZIP_ETAG = "-gzip"
 _INDEX = "index.html"
 
@@ -105,7 +106,7 @@ class ServedSite:
 
     def _gzip(self, blob: str, body: bytes) -> bytes:
         if (known := self._gzipped.get(blob)) is None:
-            packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+            packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
             known = self._gzipped[blob] = packer.compress(body) + packer.flush()
         return known
 
