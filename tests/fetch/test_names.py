@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,7 +17,7 @@ from webstrata.records import Failure, FailureKind
 class TableLoop(asyncio.SelectorEventLoop):
     """An event loop with a name server of its own, which counts its questions."""
 
-    table: dict[str, list[str]] = {}
+    table: ClassVar[dict[str, list[str]]] = {}
 
     def __init__(self) -> None:
         super().__init__()

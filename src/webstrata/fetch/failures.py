@@ -6,6 +6,7 @@ our own fault (`INTERNAL`).
 
 from __future__ import annotations
 
+from socket import gaierror
 from ssl import SSLError
 
 import aiohttp
@@ -46,6 +47,7 @@ KINDS: tuple[tuple[type[BaseException], FailureKind], ...] = (
     (aiohttp.ServerFingerprintMismatch, FailureKind.TLS),
     (SSLError, FailureKind.TLS),
     (aiohttp.ClientConnectorDNSError, FailureKind.DNS),
+    (gaierror, FailureKind.DNS),
     (aiohttp.ClientConnectorError, FailureKind.CONNECT),
     # waiting
     (aiohttp.ConnectionTimeoutError, FailureKind.TIMEOUT_CONNECT),

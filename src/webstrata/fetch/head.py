@@ -69,11 +69,15 @@ class HeadKeeper:
             return None
         return int(lengths[0])
 
+    @property
+    def has_too_many_lines(self) -> bool:
+        return (self.head or self._collected).count(b"\n") - 2 > self._max_headers
+
     def _finish(self, end: int) -> None:
         self.head = bytes(self._collected[:end])
         del self._collected[:end]
         self.open = False
-        if self.head.count(b"\n") - 2 > self._max_headers:
+        if self.has_too_many_lines:
             raise HeadTooLarge(f"more than {self._max_headers} header lines")
 
     def _drop(self, count: int) -> None:

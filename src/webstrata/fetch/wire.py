@@ -14,6 +14,7 @@ from typing import Any, cast
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
+from aiohttp.http_exceptions import HttpProcessingError
 
 from webstrata.fetch.failures import AddressBlocked, ConnectionLost, HeadTooLarge
 from webstrata.fetch.guard import Guard
@@ -67,6 +68,14 @@ class WireProtocol(ResponseHandler):
         self._idle.discard(self)
         self.broken = exc is not None
         super().connection_lost(exc)
+
+    def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        if isinstance(exc, HttpProcessingError):
+            if self.keeper.open and self.keeper.has_too_many_lines:
+                exc = HeadTooLarge("too many header lines")
+            if self._payload is not None and not self._payload.is_eof():
+                self._payload.set_exception(exc)  # aiohttp would leave who reads the body waiting
+        super().set_exception(exc, *cause)
 
     def set_response_params(self, **params: Any) -> None:
         """A request is about to be sent: its answer's head comes next."""
