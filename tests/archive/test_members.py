@@ -1,0 +1,66 @@
+"""Members are found one by one, and damage between them is an item, not an end."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from hypothesis import given
+from hypothesis import strategies as st
+from isal import isal_zlib
+
+from webstrata.archive.members import Damage, Member, member_at, members
+
+PARTS = [os.urandom(200), b"x" * 300_000, b"", os.urandom(100_000)]
+PACKED = [isal_zlib.compress(part, 2, 31) for part in PARTS]
+WHOLE = b"".join(PACKED)
+
+
+def read(data: bytes, **options: int) -> list[Member | Damage]:
+    return list(members(io.BytesIO(data), **options))
+
+
+def test_members_and_their_places() -> None:
+    """Offsets and lengths cut the file into its members."""
+    found = read(WHOLE)
+
+    assert [WHOLE[item.offset : item.offset + item.length] for item in found] == PACKED
+    assert [item.data for item in found if isinstance(item, Member)] == PARTS
+
+
+def test_keeping_only_the_beginning() -> None:
+    """Large members can be passed without holding them."""
+    found = read(WHOLE, keep=100)
+
+    assert [item.data for item in found if isinstance(item, Member)] == [part[:100] for part in PARTS]
+    assert [item.size for item in found if isinstance(item, Member)] == [len(part) for part in PARTS]
+
+
+def test_going_on_behind_damage() -> None:
+    """A broken member costs itself only."""
+    data = PACKED[0] + PACKED[3][:500] + b"junk" + PACKED[1] + PACKED[0][:-3]
+
+    kinds = [item.kind if isinstance(item, Damage) else "whole" for item in read(data)]
+
+    assert kinds == ["whole", "damaged", "whole", "torn"]
+
+
+def test_one_member_alone() -> None:
+    """A place that is no member, or behind the end, is told apart."""
+    file = io.BytesIO(WHOLE)
+
+    assert isinstance(member_at(file, len(PACKED[0])), Member)
+    assert isinstance(member_at(file, 1), Damage)
+    assert member_at(file, len(WHOLE)) is None
+
+
+@given(data=st.binary(max_size=400), cut=st.integers(0, len(PACKED[0])))
+def test_any_bytes(data: bytes, cut: int) -> None:
+    """Whatever the bytes are, the items cover them from end to end without a gap."""
+    given_bytes = data + PACKED[0][cut:] + PACKED[0]
+
+    at = 0
+    for item in read(given_bytes):
+        assert item.offset == at
+        at += item.length
+    assert at == len(given_bytes)

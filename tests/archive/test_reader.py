@@ -1,0 +1,93 @@
+"""Reading back: by position, through every way to an original, and from other writers' files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from isal import isal_zlib
+from tests.archive.conftest import write_family
+
+from webstrata.archive.index import Index
+from webstrata.archive.reader import Reader
+from webstrata.archive.segment import reindex
+from webstrata.errors import ArchiveError
+
+FOREIGN = Path(__file__).parents[1] / "data" / "conformance" / "warc" / "files"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        rb"WARC-Refers-To-File[^\r]*\r\n",
+        rb"WARC-Refers-To(-File[^:]*)?:[^\r]*\r\n",
+        rb"WARC-Refers-To[^\r]*\r\n",
+    ],
+    ids=["without its place", "without its name", "without any reference"],
+)
+def test_ways_to_an_original(tmp_path: Path, hidden: bytes) -> None:
+    """A revisit is resolved by place, else by name and time, else by its payload alone."""
+    home, captures = write_family(tmp_path)
+    data = home.warc.read_bytes()
+    revisit = home.positions[2]
+    raw = isal_zlib.decompress(data[revisit.offset : revisit.offset + revisit.length], 31)
+    changed = re.sub(hidden, b"", raw)
+    assert changed != raw
+    home.warc.write_bytes(data[: revisit.offset] + isal_zlib.compress(changed, 2, 31))
+    reindex(home.archive, home.index, fsync=False)
+    reader = Reader(home.archive, home.index)
+
+    assert reader.read_at(revisit.file, revisit.offset).body == captures[0].exchange.body
+    reader.close()
+
+
+def test_a_revisit_without_its_original(tmp_path: Path) -> None:
+    """What cannot be resolved says so, and what to do."""
+    shutil.copy(FOREIGN / "pywb-example-url-agnostic-revisit.warc.gz", tmp_path)
+    reindex(tmp_path, tmp_path / "index", fsync=False)
+    reader = Reader(tmp_path, tmp_path / "index")
+
+    with pytest.raises(ArchiveError, match="not in this archive"):
+        reader.read_at("pywb-example-url-agnostic-revisit.warc.gz", 355)
+    shutil.copy(FOREIGN / "pywb-example-url-agnostic-orig.warc.gz", tmp_path)
+    reindex(tmp_path, tmp_path / "index", fsync=False)
+    assert b"<html" in reader.read_at("pywb-example-url-agnostic-revisit.warc.gz", 355).body.lower()
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"offset": 1}, "no whole record"),
+        ({"offset": 10**9}, "no whole record"),
+        ({"file": "absent.warc.gz"}, "no such file"),
+        ({"file": "../../etc/passwd"}, "not the name"),
+        ({"record_id": "urn:uuid:1"}, "another record"),
+    ],
+)
+def test_wrong_positions(tmp_path: Path, change: dict[str, object], why: str) -> None:
+    """A position that leads nowhere is an error with a reason, never another capture."""
+    home, _ = write_family(tmp_path)
+    reader = Reader(home.archive, home.index)
+
+    with pytest.raises(ArchiveError, match=why):
+        reader.read(msgspec.structs.replace(home.positions[0], **change))
+    reader.close()
+
+
+@pytest.mark.parametrize("name", ["example.arc", "pywb-example-extra.warc", "example.warc.gz", "cc.warc.gz"])
+def test_foreign_files(tmp_path: Path, name: str) -> None:
+    """ARC, plain and compressed files of other writers can be indexed and read in place."""
+    shutil.copy(FOREIGN / name, tmp_path)
+    reindex(tmp_path, tmp_path / "index", fsync=False)
+    reader, index = Reader(tmp_path, tmp_path / "index"), Index(tmp_path / "index")
+
+    bodies = [reader.read_at(entry.filename, entry.offset).body for entry in index.entries() if not entry.revisit]
+
+    assert bodies
+    assert all(bodies)
+    reader.close()
+    index.close()
