@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plots": FLOOR | {"lab"} | THINKING,
     "serve": FLOOR | {"ports", "flows"} | THINKING,
     "node": FLOOR | {"ports", "settings", "home", "flows"} | THINKING | TOUCHING,
-    "cli": FLOOR | {"ports", "settings", "home", "flows", "node", "lab", "plots"} | THINKING | TOUCHING,
+    "cli": FLOOR | {"ports", "settings", "home", "flows", "node", "lab", "plots"} | THINKING,
     "testing": FLOOR | {"ports"} | THINKING,
 }
 

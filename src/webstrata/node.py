@@ -5,11 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from webstrata import __version__
+from webstrata.archive.export import Source, export_cdxj, export_warc
+from webstrata.archive.index import Match
 from webstrata.archive.reader import Reader
 from webstrata.archive.repair import repair
+from webstrata.archive.scrub import Scrub, Scrubbed
+from webstrata.archive.segment import reindex
+from webstrata.archive.selection import Selection
+from webstrata.archive.wacz import export_wacz
 from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
 from webstrata.fetch.guard import Guard
@@ -48,6 +55,10 @@ class Node:
         return self.settings.store.url or f"sqlite:///{self.home.database}"
 
     @property
+    def software(self) -> str:
+        return f"webstrata/{__version__}"
+
+    @property
     def agent(self) -> str:
         contact = self.settings.polite.contact or "no contact set"
         return f"{self.settings.polite.token}/{__version__} (web archiving; {contact})"
@@ -62,6 +73,34 @@ class Node:
 
     def reader(self) -> Reader:
         return Reader(self.home.archive, self.home.index)
+
+    async def check(self, *, mend: bool) -> Scrubbed:
+        """Scrub the archive, its index, and the store's positions against both."""
+        with self.home.locked():
+            scrub = Scrub(self.home.archive, self.home.index, mend=mend)
+            scrub.run()
+            async with self.store() as store:
+                for problem in await store.integrity():
+                    scrub.damaged_store(problem)
+                async for position, payload in store.positions():
+                    scrub.position(position, payload)
+        return scrub.result
+
+    def reindex(self) -> tuple[int, int]:
+        """(files, lines) of an index built anew."""
+        with self.home.locked():
+            return reindex(self.home.archive, self.home.index)
+
+    def export(
+        self, kind: Literal["wacz", "warc", "cdxj"], out: Path, *, url: str | None, match: Match, since: str, until: str
+    ) -> int:
+        """Write a selection of captures; how many."""
+        source = Source(self.home.archive, self.home.index)
+        selection = Selection(url=url, match=match, since=since, until=until)
+        if kind == "cdxj":
+            return export_cdxj(source, selection, out)
+        write = export_wacz if kind == "wacz" else export_warc
+        return write(source, selection, out, software=self.software, at=self.clock.now())
 
     def timetable(self) -> Timetable:
         schedule = self.settings.schedule
@@ -125,7 +164,7 @@ class Node:
                 self.home.archive,
                 index_folder=self.home.index,
                 rotate_bytes=self.settings.archive.rotate,
-                software=f"webstrata/{__version__}",
+                software=self.software,
                 operator=self.settings.archive.operator or None,
                 clock=self.clock,
             )

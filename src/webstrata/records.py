@@ -11,11 +11,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-
-class _Record(Struct, frozen=True, kw_only=True, gc=False):
-    pass
-
-
 # ── pages: what is watched ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -33,7 +28,7 @@ class PageRole(StrEnum):
     """A sitemap of a watched site: visited like a page, read for the addresses that it lists."""
 
 
-class NewPage(_Record):
+class NewPage(Struct, frozen=True, kw_only=True, gc=False):
     """A page to be watched, before the store gave it an id."""
 
     url: str
@@ -51,7 +46,7 @@ class NewPage(_Record):
     """First visit; none: at once."""
 
 
-class Page(_Record):
+class Page(Struct, frozen=True, kw_only=True, gc=False):
     """A watched page with all that the next visit needs to know of the last one."""
 
     id: int
@@ -95,7 +90,7 @@ class Page(_Record):
     gone: bool = False
 
 
-class Site(_Record):
+class Site(Struct, frozen=True, kw_only=True, gc=False):
     """A whole site to be discovered and watched."""
 
     id: int
@@ -113,7 +108,7 @@ class Site(_Record):
 # ── politeness ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Permit(_Record):
+class Permit(Struct, frozen=True, kw_only=True, gc=False):
     """Leave to make one request now. Only `webstrata.permit` makes one; `fetch` takes nothing else."""
 
     url: str
@@ -130,27 +125,27 @@ class Permit(_Record):
     """This permit is for the origin's robots.txt itself."""
 
 
-class Wait(_Record):
+class Wait(Struct, frozen=True, kw_only=True, gc=False):
     """Not yet: ask again at `until`."""
 
     until: float
     why: str
 
 
-class Refusal(_Record):
+class Refusal(Struct, frozen=True, kw_only=True, gc=False):
     """No: the host's owner does not want this visited (as far as known until `until`)."""
 
     why: str
     until: float | None = None
 
 
-class NeedRobots(_Record):
+class NeedRobots(Struct, frozen=True, kw_only=True, gc=False):
     """The origin's robots.txt is not known, or too old: fetch it first."""
 
     origin: str
 
 
-class HostState(_Record):
+class HostState(Struct, frozen=True, kw_only=True, gc=False):
     """What politeness must remember of a host across restarts."""
 
     host: str
@@ -162,14 +157,14 @@ class HostState(_Record):
     last_duration_s: float = 0.0
 
 
-class AddressState(_Record):
+class AddressState(Struct, frozen=True, kw_only=True, gc=False):
     """The same for an address: many hosts may live on one."""
 
     address: str
     next_at: float = 0.0
 
 
-class RobotsState(_Record):
+class RobotsState(Struct, frozen=True, kw_only=True, gc=False):
     """An origin's robots.txt as last fetched."""
 
     origin: str
@@ -212,19 +207,19 @@ class FailureKind(StrEnum):
     """Our own fault: the log has the details."""
 
 
-class Failure(_Record):
+class Failure(Struct, frozen=True, kw_only=True, gc=False):
     kind: FailureKind
     detail: str = ""
 
 
-class Validators(_Record):
+class Validators(Struct, frozen=True, kw_only=True, gc=False):
     """What a conditional request sends."""
 
     etag: str | None = None
     last_modified: str | None = None
 
 
-class Exchange(_Record):
+class Exchange(Struct, frozen=True, kw_only=True, gc=False):
     """One request and its answer, as they were on the wire (transfer coding removed, content coding kept)."""
 
     url: str
@@ -256,7 +251,7 @@ class Exchange(_Record):
 # ── the archive ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Original(_Record):
+class Original(Struct, frozen=True, kw_only=True, gc=False):
     """The record that first held a payload; revisit records refer to it."""
 
     payload: str
@@ -268,7 +263,7 @@ class Original(_Record):
     offset: int
 
 
-class Capture(_Record):
+class Capture(Struct, frozen=True, kw_only=True, gc=False):
     """An exchange on its way into the archive."""
 
     exchange: Exchange
@@ -278,7 +273,7 @@ class Capture(_Record):
     """Set: write a revisit record that refers to it."""
 
 
-class Position(_Record):
+class Position(Struct, frozen=True, kw_only=True, gc=False):
     """Where a capture's response (or revisit) record stands."""
 
     file: str
@@ -292,7 +287,7 @@ class Position(_Record):
 # ── seeing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Fingerprint(_Record):
+class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """What was seen of one content, layer by layer. Later layers are added behind, with defaults."""
 
     raw: str
@@ -320,7 +315,7 @@ class Outcome(StrEnum):
     ERROR = "error"
 
 
-class Observation(_Record):
+class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """A fact: this content (or its absence) was seen at this time."""
 
     url: str
@@ -331,7 +326,7 @@ class Observation(_Record):
     source: Literal["visit", "archive", "agent"] = "visit"
 
 
-class Change(_Record):
+class Change(Struct, frozen=True, kw_only=True, gc=False):
     """The verdict on two observations in a row."""
 
     outcome: Outcome
@@ -345,7 +340,7 @@ class Change(_Record):
     """The layer that decided."""
 
 
-class Hop(_Record):
+class Hop(Struct, frozen=True, kw_only=True, gc=False):
     """One step of a visit: the redirects, then the answer."""
 
     url: str
@@ -353,7 +348,7 @@ class Hop(_Record):
     position: Position | None = None
 
 
-class Visit(_Record):
+class Visit(Struct, frozen=True, kw_only=True, gc=False):
     """One row of the crawl log."""
 
     page_id: int
@@ -380,14 +375,14 @@ class Visit(_Record):
     id: int | None = None
 
 
-class Entry(_Record):
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """A finished visit on its way into the store: the log row and the page as it is now."""
 
     visit: Visit
     page: Page
 
 
-class Batch(_Record):
+class Batch(Struct, frozen=True, kw_only=True, gc=False):
     """What one transaction writes, after the archive was synced."""
 
     entries: tuple[Entry, ...] = ()
@@ -401,7 +396,7 @@ class Batch(_Record):
     robots: tuple[RobotsState, ...] = ()
 
 
-class HostDay(_Record):
+class HostDay(Struct, frozen=True, kw_only=True, gc=False):
     """Aggregate of a host's visits in one UTC day."""
 
     host: str
@@ -414,7 +409,7 @@ class HostDay(_Record):
     duration_s: float
 
 
-class Census(_Record):
+class Census(Struct, frozen=True, kw_only=True, gc=False):
     """The store's counts, for `status`."""
 
     pages: int

@@ -99,6 +99,10 @@ class Scrub:
             self.position(position, payload)
         return self.result
 
+    def damaged_store(self, what: str) -> None:
+        """The database engine found fault with its own file."""
+        self._note("bad", "database", 0, what, "restore the database from a backup; the archive is not touched by it")
+
     # ── one file ────────────────────────────────────────────────────────────────────────────────────────────
 
     def _file(self, path: Path) -> None:

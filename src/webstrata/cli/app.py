@@ -11,12 +11,15 @@ import typer
 from webstrata import __version__
 from webstrata.cli import (
     cat,
+    check,
     crawl,
     demo,
     diff,
+    export,
     init,
     listing,
     log,
+    reindex,
     run,
     status,
     unwatch,
@@ -36,10 +39,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (init, watch, unwatch, crawl, run, status, log, diff, cat, why, demo):
+for module in (init, watch, unwatch, crawl, run, status, log, diff, cat, why, check, reindex, demo):
     app.command(name=module.__name__.rsplit(".", 1)[1])(module.command)
 app.command(name="list")(listing.command)
 app.command(name="settings")(settings_command.command)
+app.add_typer(export.app, name="export")
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,7 +11,7 @@ from webstrata.cli.output import moment, print_json, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.detect.textdiff import as_html, unified
-from webstrata.flows.recall import Version, text_of, recall, two_versions, watched_page
+from webstrata.flows.recall import Version, recall, text_of, two_versions, watched_page
 
 
 def command(

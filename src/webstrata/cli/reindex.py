@@ -1,0 +1,17 @@
+"""`webstrata reindex`: build the CDXJ index again from the WARC files alone."""
+
+from __future__ import annotations
+
+import typer
+
+from webstrata.cli.output import print_json
+from webstrata.cli.session import HomeOption, JsonOption, open_node
+
+
+def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Build the index again from the WARC files; the result is byte for byte what the crawl had written."""
+    files, lines = open_node(home).reindex()
+    if as_json:
+        print_json({"files": files, "lines": lines})
+    else:
+        typer.echo(f"{lines} captures in {files} WARC files indexed.")
