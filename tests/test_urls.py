@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -27,6 +29,7 @@ REFUSED = [
     ("", "not a URL"),
     ("example.org/page", "Write it whole"),
     ("http://", "not a URL"),
+    ("http://../a", "no host"),
     ("http://exa mple.org/", "not a URL"),
     ("ftp://example.org/", "only http and https"),
     ("javascript:alert(1)", "only http and https"),
@@ -81,6 +84,7 @@ LINKS = [
     ("javascript:void(0)", None),
     ("http://user@example.org/", None),
     ("http://[broken", None),
+    ("http://./", None),
     ("data:text/plain,x", None),
     ("/\udfff", "http://example.org/%EF%BF%BD"),
     ("/" + "a" * 9000, None),
@@ -213,6 +217,7 @@ KEYS_OF_ARCHIVES = [
     ("http://example.org/?sid=9682993c8daa2c5497996114facdc805&x=y", "org,example)/?x=y"),
     ("urn:uuid:1", "urn:uuid:1"),
     ("dns:example.org", "dns:example.org"),
+    ("metadata:a b", "metadata:a%20b"),
     ("", "-"),
 ]
 
@@ -225,8 +230,19 @@ def test_surt_is_the_key_that_archives_use(url: str, key: str) -> None:
 
 @given(st.text())
 def test_surt_never_raises(text: str) -> None:
-    """Any record's target gets a key without line breaks."""
-    assert "\n" not in urls.surt(text)
+    """Any record's target gets a key that fits the first field of a CDXJ line."""
+    key = urls.surt(text)
+
+    assert key
+    assert not set(key) & set(" \t\r\n\x00")
+
+
+def test_surt_of_deeply_escaped_text_is_quick() -> None:
+    """Escapes of escapes cost no more than their length."""
+    started = time.thread_time()
+
+    assert urls.surt("http://example.org/%" + "25" * 200_000 + "41") == "org,example)/a"
+    assert time.thread_time() - started < 0.5
 
 
 PUBLIC = ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::808:808", "192.0.1.1"]

@@ -39,7 +39,10 @@ def canonical(url: str, base: str | None = None) -> str:
         raise BadUrl(f"not a URL: {_shown(url)}. Write it whole, as in https://example.org/page.")
     if not href.startswith(("http://", "https://")):
         raise BadUrl(f"only http and https can be visited, not {_shown(url)}.")
-    if _authority(href).find("@") >= 0:
+    authority = _authority(href)
+    if authority[0] == "." and not host_of(href):
+        raise BadUrl(f"no host in {_shown(url)}. Write it whole, as in https://example.org/page.")
+    if "@" in authority:
         raise BadUrl(f"a URL with a user name or password is not kept: {_hide_credentials(href)}. Leave them out.")
     if len(href) > LONGEST_URL:
         raise BadUrl(f"longer than {LONGEST_URL} characters: {_shown(url)}")
@@ -51,7 +54,10 @@ def join(base: str, href: str) -> str | None:
     target = _serialised(href, base)
     if target is None or not target.startswith(("http://", "https://")):
         return None
-    return None if "@" in _authority(target) or len(target) > LONGEST_URL else target
+    authority = _authority(target)
+    if "@" in authority or len(target) > LONGEST_URL or (authority[0] == "." and not host_of(target)):
+        return None
+    return target
 
 
 def _serialised(url: str, base: str | None) -> str | None:
@@ -209,6 +215,9 @@ _PATH_SESSION = re.compile(r"/(?:\((?:[a-z]\([0-9a-z]{24}\))+\)|\([0-9a-z]{24}\)
 _QUERY_SESSION = re.compile(
     r"(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=[^&]+&cftoken=[^&]+)(?:&|$)"
 )
+_ESCAPED_PERCENT = re.compile(rb"%(?:25)+")
+_MOST_PASSES = 50
+_BLANKS = re.compile(r"[\x00-\x20\x7f]")
 _TO_ESCAPE = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
 
 
@@ -222,7 +231,7 @@ def surt(url: str) -> str:
     if not url:
         return "-"
     if _UNTOUCHED.match(url):
-        return url
+        return _BLANKS.sub(lambda blank: f"%{ord(blank[0]):02X}", url)
     scheme, rest = _without_scheme(url)
     parts = _PARTS.match(rest)
     assert parts  # every part may be empty
@@ -293,12 +302,14 @@ def _name_and_value(parameter: str) -> list[str]:
 
 
 def _unescaped(text: str) -> bytes:
-    """Percent-decoded until nothing changes."""
+    """Percent-decoded until nothing changes, in few passes whatever the text."""
     before = text.encode("utf-8", "surrogatepass")
-    after = unquote_to_bytes(before)
-    while after != before:
-        before, after = after, unquote_to_bytes(after)
-    return after
+    for _ in range(_MOST_PASSES):
+        after = unquote_to_bytes(_ESCAPED_PERCENT.sub(b"%", before))
+        if after == before:
+            break
+        before = after
+    return before
 
 
 def _escaped(data: bytes) -> str:

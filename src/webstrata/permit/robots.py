@@ -43,20 +43,42 @@ class Ruling(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Group:
+class _Block:
+    """The lines below one list of agents. Kept once, however many agents it names."""
+
+    agents: int = 0
+    patterns: list[Pattern] = field(default_factory=list)
+    delays: list[tuple[int, float]] = field(default_factory=list)
+    """(agents named before it, seconds)."""
+
+
+class _Membership(NamedTuple):
+    block: _Block
+    place: int
+    """Place in the block's list of agents."""
+
+
+class _Group(NamedTuple):
     """All that the file says to one product token."""
 
-    patterns: list[Pattern] = field(default_factory=list)
-    delay_s: float | None = None
+    patterns: list[tuple[str, bool, Pattern]]
+    """(what the path begins with, allows, the whole), the first that matches decides."""
+    delay_s: float | None
 
 
 class Robots:
     """What one robots.txt allows. Made by `parse`; never raises for what is in it."""
 
-    __slots__ = ("_everything", "_groups", "sitemaps")
+    __slots__ = ("_everything", "_groups", "_members", "sitemaps")
 
-    def __init__(self, groups: dict[str, _Group], sitemaps: tuple[str, ...], everything: Ruling | None = None) -> None:
-        self._groups = groups
+    def __init__(
+        self,
+        members: dict[str, list[_Membership]],
+        sitemaps: tuple[str, ...],
+        everything: Ruling | None = None,
+    ) -> None:
+        self._members = members
+        self._groups: dict[str, _Group] = {}
         self._everything = everything
         self.sitemaps = sitemaps
         """Addresses of sitemaps as written, in order, each once; perhaps relative."""
@@ -69,8 +91,7 @@ class Robots:
         is, for now.
         """
         if 200 <= status < 300:
-            groups, sitemaps = _read(_text(body))
-            return cls(groups, sitemaps)
+            return cls(*_read(_text(body)))
         if is_temporary(status):
             why = f"status {status}" if status else "no answer"
             return cls({}, (), Ruling(False, f"robots.txt cannot be reached ({why}): nothing may be visited"))
@@ -89,8 +110,9 @@ class Robots:
             return self._everything
         group = self._group(agent)
         if group is not None:
-            for pattern in group.patterns:
-                if matches(pattern, path):
+            strict, resolved = path
+            for first, allow, pattern in group.patterns:  # most fall at the first look
+                if (strict if allow else resolved).startswith(first) and matches(pattern, path):
                     return Ruling(pattern.allow, f"{'Allow' if pattern.allow else 'Disallow'}: {pattern.text}")
         return Ruling(True, "no rule of robots.txt matches")
 
@@ -101,7 +123,13 @@ class Robots:
 
     def _group(self, agent: str) -> _Group | None:
         token = product_token(agent)
-        return (token and self._groups.get(token)) or self._groups.get("*")
+        if token not in self._members:
+            token = "*"
+        if token is None or token not in self._members:
+            return None
+        if token not in self._groups:
+            self._groups[token] = _merged(self._members[token])
+        return self._groups[token]
 
 
 def is_temporary(status: int) -> bool:
@@ -138,32 +166,44 @@ def _bom_length(body: bytes) -> int:
     return length
 
 
-def _read(text: str) -> tuple[dict[str, _Group], tuple[str, ...]]:
-    groups: dict[str, _Group] = {}
+def _read(text: str) -> tuple[dict[str, list[_Membership]], tuple[str, ...]]:
+    members: dict[str, list[_Membership]] = {}
     sitemaps: dict[str, None] = {}
-    current: list[_Group] = []
+    block = _Block()
     heading = False  # agent lines follow one another, only rules end the list
     for line in _LINE_ENDS.split(text):
         name, value = _name_and_value(line)
         if name == "agent":
             if not heading:
-                current, heading = [], True
-            token = _agent_token(value)
-            if token:
-                current.append(groups.setdefault(token, _Group()))
+                block, heading = _Block(), True
+            _join(members, block, _agent_token(value))
         elif name in ("allow", "disallow"):
             heading = False
             if value:
-                pattern = compiled(value, name == "allow")
-                for group in current:
-                    group.patterns.append(pattern)
+                block.patterns.append(compiled(value, name == "allow"))
         elif name == "delay":
-            _slow_down(current, value)
+            seconds = _delay(value)
+            if seconds is not None:
+                block.delays.append((block.agents, seconds))
         elif name == "sitemap" and value and len(sitemaps) < _MOST_SITEMAPS:
             sitemaps[value] = None
-    for group in groups.values():
-        group.patterns.sort()
-    return groups, tuple(sitemaps)
+    return members, tuple(sitemaps)
+
+
+def _join(members: dict[str, list[_Membership]], block: _Block, token: str | None) -> None:
+    if token is None:
+        return
+    memberships = members.setdefault(token, [])
+    if not memberships or memberships[-1].block is not block:
+        memberships.append(_Membership(block, block.agents))
+        block.agents += 1
+
+
+def _merged(memberships: list[_Membership]) -> _Group:
+    patterns = sorted(pattern for block, _ in memberships for pattern in block.patterns)
+    delays = [s for block, place in memberships for named, s in block.delays if place < named]
+    rows = [(pattern.pieces[0], pattern.allow, pattern) for pattern in patterns]
+    return _Group(rows, max(delays, default=None))
 
 
 def _name_and_value(line: str) -> tuple[str | None, str]:
@@ -183,12 +223,10 @@ def _agent_token(value: str) -> str | None:
     return product_token(value)
 
 
-def _slow_down(groups: list[_Group], value: str) -> None:
-    """Take a Crawl-delay for the agents named so far; what is no sensible number is ignored."""
+def _delay(value: str) -> float | None:
+    """A Crawl-delay, if it is a sensible number."""
     try:
         seconds = float(value)
     except ValueError:
-        return
-    if math.isfinite(seconds) and seconds >= 0:
-        for group in groups:
-            group.delay_s = max(seconds, group.delay_s or 0.0)
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

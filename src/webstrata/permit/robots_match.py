@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 _ODD = re.compile(rb"%[0-9A-Fa-f]{2}|[\x00-\x20\x7f-\xff]")
+_PLAIN = re.compile(r"[!-$&-~]*")
 _ESCAPE = re.compile(r"%([0-9A-F]{2})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -77,7 +78,7 @@ def matches(pattern: Pattern, spelled: Path) -> bool:
 
 def normalised(text: str) -> str:
     """The strict spelling; bytes that were not UTF-8 arrive as lone surrogates and are encoded as they were."""
-    if text.isascii() and "%" not in text and " " not in text:
+    if _PLAIN.fullmatch(text):
         return text
     return _ODD.sub(_respelled, text.encode("utf-8", "surrogateescape")).decode("ascii")
 
