@@ -7,8 +7,11 @@ bytes alone.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import multiprocessing
+import signal
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -16,6 +19,16 @@ from concurrent.futures.process import BrokenProcessPool
 from webstrata.flows.look import Job, Look, look, look_at_bytes
 
 log = logging.getLogger("webstrata.readers")
+
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent() -> None:
+    """A reader whose crawler was killed would wait for work for ever; Linux ends it with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the crawler's to handle
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Readers:
@@ -42,7 +55,9 @@ class Readers:
     async def _in_pool(self, jobs: Sequence[Job]) -> list[Look]:
         if self._pool is None:
             # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
-            self._pool = ProcessPoolExecutor(self._processes, mp_context=multiprocessing.get_context("spawn"))
+            self._pool = ProcessPoolExecutor(
+                self._processes, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
+            )
         return await asyncio.get_running_loop().run_in_executor(self._pool, look, jobs)
 
     async def _alone(self, job: Job) -> Look:
