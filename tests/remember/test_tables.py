@@ -1,0 +1,46 @@
+"""The tables are documented, and the questions asked most use their indexes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from webstrata.clock import ManualClock
+from webstrata.remember.engine import open_store
+from webstrata.remember.tables import metadata
+
+DOC = (Path(__file__).parents[2] / "docs/reference/store.md").read_text()
+
+
+def test_everything_is_documented() -> None:
+    """Each table and index, and each column of pages and visits, is in the reference."""
+    names = set(metadata.tables) | {index.name for table in metadata.tables.values() for index in table.indexes}
+    names |= {
+        column.name for table in ("pages", "visits") for column in metadata.tables[table].c if column.name != "id"
+    }
+    assert [name for name in sorted(map(str, names)) if f"`{name}" not in DOC and f" {name}`" not in DOC] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("SELECT id FROM pages WHERE due_at <= 5 ORDER BY due_at, id LIMIT 9", "ix_pages_due"),
+        ("SELECT count(*) FROM pages WHERE due_at <= 5", "ix_pages_due"),
+        ("SELECT due_at FROM pages WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1", "ix_pages_due"),
+        ("SELECT count(*) FROM pages WHERE lease_until > 5", "ix_pages_leased"),
+        ("SELECT site_id, count(*) FROM pages WHERE site_id IS NOT NULL GROUP BY site_id", "ix_pages_site"),
+        ("SELECT * FROM pages WHERE host = 'a' AND id > 5 ORDER BY id LIMIT 9", "ix_pages_host"),
+        ("SELECT * FROM visits WHERE page_id = 5 ORDER BY at DESC LIMIT 9", "uq_visits_page_at"),
+    ],
+)
+def test_no_scan(sqlite_url: str, query: str, index: str) -> None:
+    """The engine answers from the index meant for the question, without sorting."""
+    open_store(sqlite_url, ManualClock())
+    engine = create_engine(sqlite_url)
+    with engine.connect() as connection:
+        plan = " ".join(str(row[3]) for row in connection.execute(text(f"EXPLAIN QUERY PLAN {query}")))
+    engine.dispose()
+    assert index in plan
+    assert "TEMP B-TREE" not in plan
