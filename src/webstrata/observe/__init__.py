@@ -1,1 +1,1 @@
-"""Bytes -> Seen: what a content is, layer by layer (raw bytes, useful text, links). Pure; never raises for bad input."""
+"""Bytes -> Seen: what a content is (raw bytes, useful text, links), layer by layer. Pure; never raises."""

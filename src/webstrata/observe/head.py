@@ -1,19 +1,18 @@
-"""Which elements of a page point where: links, requisites, and what its head says of the page."""
+"""What a page says of itself and where it points: title, links, requisites, feeds, canonical address, robots."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from msgspec import Struct
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.links import Resolver, srcset_urls
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
-_STYLE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
-_OTHERS = (
-    "base[href],meta[name],link[href],area[href],iframe[src],frame[src],"
-    "img,source[srcset],script[src],input[src],video[poster],body[background]"
-)
+_REQUISITE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
+_SHOWN = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
 _LONGEST_TITLE = 1000
 
 
@@ -22,81 +21,81 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
 
     title: str | None = None
     links: tuple[str, ...] = ()
-    requisites: tuple[str, ...] = ()
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
-
-
-class _Found:
-    """Addresses as written, sorted by what they are for."""
-
-    def __init__(self) -> None:
-        self.base: str | None = None
-        self.links: list[str | None] = []
-        self.requisites: list[str | None] = []
-        self.feeds: list[str | None] = []
-        self.canonical: str | None = None
-        self.robots = ""
-
-    def add(self, tag: str, attributes: dict[str, str | None]) -> None:
-        if tag == "img" or tag == "source":
-            self._image(tag, attributes)
-        elif tag == "link":
-            self._link(attributes)
-        elif tag == "meta":
-            if (attributes.get("name") or "").strip().lower() == "robots":
-                self.robots += "," + (attributes.get("content") or "").lower()
-        elif tag == "base":
-            self.base = self.base if self.base is not None else attributes.get("href")
-        elif tag == "area":
-            self.links.append(attributes.get("href"))
-        elif tag == "iframe" or tag == "frame":
-            self.links.append(attributes.get("src"))
-        else:
-            self.requisites += map(attributes.get, ("src", "poster", "background"))
-
-    def _image(self, tag: str, attributes: dict[str, str | None]) -> None:
-        if tag == "img":
-            self.requisites.append(attributes.get("src"))
-        srcset = attributes.get("srcset")
-        if srcset:
-            self.requisites += srcset_urls(srcset)
-
-    def _link(self, attributes: dict[str, str | None]) -> None:
-        rels = (attributes.get("rel") or "").lower().split()
-        href = attributes.get("href")
-        if not _STYLE_RELS.isdisjoint(rels):
-            self.requisites.append(href)
-        elif "canonical" in rels:
-            self.canonical = self.canonical or href
-        elif "alternate" in rels and (attributes.get("type") or "").strip().lower() in _FEED_TYPES:
-            self.feeds.append(href)
+    read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
 def pointers(tree: LexborHTMLParser, url: str) -> Pointers:
     """Read a tree whose scripts have not been taken out yet. `url` is the page's canonical URL."""
-    found = _Found()
-    found.links += [node.attributes.get("href") for node in tree.tags("a")]
-    for node in tree.css(_OTHERS):
-        found.add(node.tag or "", node.attributes)
-    base = (join(url, found.base) if found.base else None) or url
-    resolver = Resolver(base)
-    robots = {word.strip() for word in found.robots.split(",")}
+    head = tree.head
+    title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
+    resolver = Resolver((join(url, base) if base else None) or url)
+    links = [node.attributes.get("href") for node in tree.tags("a")]
+    links += [node.attributes.get("href") for node in tree.tags("area")]
+    links += [node.attributes.get("src") for tag in ("frame", "iframe") for node in tree.tags(tag)]
+    scripts = [node.attributes.get("src") for node in tree.tags("script")]
     return Pointers(
-        title=_title(tree),
-        links=resolver.all(found.links),
-        requisites=resolver.all(found.requisites),
-        feeds=resolver.all(found.feeds),
-        canonical=resolver.resolve(found.canonical) if found.canonical else None,
-        nofollow="nofollow" in robots or "none" in robots,
-        noindex="noindex" in robots or "none" in robots,
+        title=title,
+        links=resolver.all(links),
+        feeds=resolver.all(feeds),
+        canonical=resolver.resolve(canonical) if canonical else None,
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        noindex=not robots.isdisjoint(("noindex", "none")),
+        read_requisites=lambda: resolver.all([*_requisites(tree), *scripts]),
     )
 
 
-def _title(tree: LexborHTMLParser) -> str | None:
-    head = tree.head
-    node = head.css_first("title") if head is not None else None
-    title = " ".join(node.text().split()) if node is not None else ""
-    return title[:_LONGEST_TITLE] or None
+_NO_HEAD: tuple[str | None, str | None, set[str], str | None, list[str | None]] = (None, None, set(), None, [])
+
+
+class _Head:
+    """Reads the head's children, of which there are few."""
+
+    def __init__(self, head: LexborNode) -> None:
+        self._head = head
+        self._base: str | None = None
+        self._title: str | None = None
+        self._robots: set[str] = set()
+        self._canonical: str | None = None
+        self._feeds: list[str | None] = []
+
+    def read(self) -> tuple[str | None, str | None, set[str], str | None, list[str | None]]:
+        for node in self._head.iter():
+            tag = node.tag
+            if tag == "link":
+                self._link(node.attributes)
+            elif tag == "meta":
+                self._meta(node.attributes)
+            elif tag == "title" and self._title is None:
+                self._title = " ".join(node.text().split())[:_LONGEST_TITLE]
+            elif tag == "base" and self._base is None:
+                self._base = node.attributes.get("href")
+        return self._title or None, self._base, self._robots, self._canonical, self._feeds
+
+    def _link(self, attributes: dict[str, str | None]) -> None:
+        rel = (attributes.get("rel") or "").lower()
+        if "canonical" in rel.split():
+            self._canonical = self._canonical or attributes.get("href")
+        elif "alternate" in rel.split() and (attributes.get("type") or "").strip().lower() in _FEED_TYPES:
+            self._feeds.append(attributes.get("href"))
+
+    def _meta(self, attributes: dict[str, str | None]) -> None:
+        if (attributes.get("name") or "").strip().lower() == "robots":
+            self._robots.update(word.strip() for word in (attributes.get("content") or "").lower().split(","))
+
+
+def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
+    """Images, style sheets and icons, as written."""
+    for node in tree.css(_SHOWN):
+        attributes = node.attributes
+        if node.tag == "link":
+            if not _REQUISITE_RELS.isdisjoint((attributes.get("rel") or "").lower().split()):
+                yield attributes.get("href")
+            continue
+        yield attributes.get("src")
+        yield attributes.get("poster")
+        yield attributes.get("background")
+        yield from srcset_urls(attributes.get("srcset") or "")

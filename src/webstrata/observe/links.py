@@ -10,13 +10,16 @@ from webstrata.urls import join
 MOST_LINKS = 50_000
 """Different addresses read of one page; further ones are left out."""
 
-_MEMO_LENGTH = 256  # bounds the memory of the memo, whatever pages send
+# The memo: template links come again on every page of a site, so each is resolved once per site (rooted ones), folder
+# (relative ones) or at all (absolute ones). Its size is bounded, whatever pages send.
 _MEMO_ENTRIES = 32_768
+_MEMO_LENGTH = 256
+
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
 
 class Resolver:
-    """Resolves the addresses on one page. The memo behind it makes a site's template links nearly free."""
+    """Resolves the addresses on one page."""
 
     def __init__(self, base: str) -> None:
         """`base` is a canonical URL."""
@@ -25,33 +28,32 @@ class Resolver:
         self._base = base
         self._root = base[: path_start + 1]
         self._folder = path[: path.rfind("/") + 1]
-        self._memo = len(self._folder) <= _MEMO_LENGTH
+        self._long = len(self._folder) > _MEMO_LENGTH
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
         """Where they lead, in the order of first appearance, without doubles and what cannot be visited."""
         resolve = self.resolve
-        found: dict[str, None] = {}
+        urls: dict[str, None] = {}
         for href in dict.fromkeys(hrefs):
             url = resolve(href) if href else None
             if url is not None:
-                found[url] = None
-                if len(found) >= MOST_LINKS:
+                urls[url] = None
+                if len(urls) == MOST_LINKS:
                     break
-        return tuple(found)
+        return tuple(urls)
 
     def resolve(self, href: str) -> str | None:
         """Canonical absolute URL; None where there is nothing to visit."""
         if href.startswith(_NOWHERE):
             return None
-        first = href[:1]
-        if not self._memo or len(href) > _MEMO_LENGTH or not (first.isalnum() or first in "/.%_-"):
+        if self._long or len(href) > _MEMO_LENGTH:
             return join(self._base, href)
-        if first == "/":  # `/path` and `//host/path` depend on the root alone
+        if href.startswith("/"):
             return _joined(self._root, href)
-        if href.startswith("http"):
-            # An absolute one depends on nothing; `https:path` depends on the whole base.
-            absolute = href.startswith(("http://", "https://"))
-            return _joined("http://any/", href) if absolute else join(self._base, href)
+        if href.startswith(("http://", "https://")):
+            return _joined("http://any/", href)
+        if href.startswith("http") or not (href[0].isalnum() or href[0] in "._-%"):  # may need the whole base
+            return join(self._base, href)
         return _joined(self._folder, href)
 
 
@@ -61,11 +63,12 @@ def _joined(base: str, href: str) -> str | None:
 
 
 def srcset_urls(srcset: str) -> list[str]:
-    """Addresses in a `srcset`, by the standard's rules: white space ends one, a comma at its end belongs to the list."""
+    """Addresses in a `srcset`, as the standard reads it: white space ends one, a comma at its end is no part."""
     urls: list[str] = []
     rest = srcset.lstrip(" \t\n\r\f,")
     while rest and len(urls) < _MOST_CANDIDATES:
-        url, _, rest = _cut(rest)
+        url, *more = rest.split(None, 1)
+        rest = more[0] if more else ""
         bare = url.rstrip(",")
         urls.append(bare)
         if bare == url:
@@ -75,11 +78,6 @@ def srcset_urls(srcset: str) -> list[str]:
 
 
 _MOST_CANDIDATES = 100
-
-
-def _cut(text: str) -> tuple[str, str, str]:
-    parts = text.split(None, 1)
-    return parts[0], " ", parts[1] if len(parts) > 1 else ""
 
 
 def _after_descriptors(text: str) -> str:

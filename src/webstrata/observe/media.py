@@ -1,8 +1,8 @@
 """Which media type a body has: what the server said, and a light look at the bytes where it said little or nonsense.
 
-A server's plausible word is taken. Bytes decide only for an absent or malformed header and for the two types that
-servers give when they do not know (`application/octet-stream`, `text/plain` for what is clearly HTML is *not* one of
-them: a page shown as source is meant as source).
+A server's plausible word is taken. Bytes decide only for an absent or malformed header and for what
+servers give when they do not know (`application/octet-stream` and its kin; `text/plain` is not one of them: a page
+that is served as source is meant as source).
 """
 
 from __future__ import annotations
@@ -67,6 +67,5 @@ def _sniffed(body: bytes) -> str:
             return kind
     if start.startswith((b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")):
         return "text/plain"
-    if start and not start.translate(None, _BINARY_BYTES) == start:
-        return "application/octet-stream"
-    return "text/plain" if start else "application/octet-stream"
+    is_text = bool(start) and start.translate(None, _BINARY_BYTES) == start
+    return "text/plain" if is_text else "application/octet-stream"

@@ -24,14 +24,13 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     title: str | None = None
     links: tuple[str, ...] = ()
     """Canonical absolute URLs of other pages, in order of appearance, each once."""
-    requisites: tuple[str, ...] = ()
-    """Images, style sheets, scripts and icons."""
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
     """What the page says its own address is."""
     nofollow: bool = False
     noindex: bool = False
     read_text: Callable[[], str] | None = None
+    read_requisites: Callable[[], tuple[str, ...]] | None = None
 
     @property
     def text(self) -> str | None:
@@ -40,6 +39,11 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
         Made anew at each call, because few want it and it takes longer than all digests together.
         """
         return None if self.read_text is None else self.read_text()
+
+    @property
+    def requisites(self) -> tuple[str, ...]:
+        """Canonical URLs of images, style sheets, icons and scripts. Read at each call, for the same reason."""
+        return () if self.read_requisites is None else self.read_requisites()
 
 
 def observe(body: bytes, content_type: str | None, url: str) -> Seen:
@@ -90,12 +94,12 @@ def _seen(
         fingerprint=mark,
         title=points.title,
         links=points.links,
-        requisites=points.requisites,
         feeds=points.feeds,
         canonical=points.canonical,
         nofollow=points.nofollow,
         noindex=points.noindex,
         read_text=read_text,
+        read_requisites=points.read_requisites,
     )
 
 

@@ -5,8 +5,8 @@ For HTML, by these rules:
 1. The tree is the one a browser with scripting on builds (WHATWG parsing), so the content of `noscript` is no markup.
 2. `script`, `style`, `noscript`, `template` and comments say nothing; attributes say nothing.
 3. All other text counts in document order, the title (of the head) first, whether or not a style sheet hides it.
-4. Between two text nodes stands a space. White space (what Unicode calls so) is collapsed to one space, cut at the ends.
-   The result, in UTF-8, is what the text digest is taken of (`flat_text`).
+4. Between two text nodes stands a space. White space (what Unicode calls so) is collapsed to one space, and cut at
+   the ends. The result, in UTF-8, is what the text digest is taken of (`flat_text`).
 5. For people, the same words in lines (`lined_text`): a line ends where an element of `BLOCKS` starts or ends.
 
 Plain text counts as it stands, in lines, white space collapsed in each.
@@ -22,9 +22,9 @@ SILENT = ["script", "style", "noscript", "template"]
 """Elements whose content is not for readers."""
 
 BLOCKS = frozenset(
-    "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol optgroup "
-    "option p pre search section select summary table tbody td textarea tfoot th thead title tr ul".split()
+    """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption
+    figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol optgroup
+    option p pre search section select summary table tbody td textarea tfoot th thead title tr ul""".split()  # noqa: SIM905
 )
 """Elements that end the line before them and their own."""
 

@@ -20,10 +20,14 @@ _MOST_REOPENED = 4_000_000
 """Formatting elements that could be reopened, times the places where they could be."""
 _PLAIN_REOPENED = 36
 """Formatting elements without attributes are reopened at most three times a name."""
-_SHORT = 65_536
+_SHORT = 131_072
 """Characters below which attributes cannot do harm."""
 
-_FORMATTING = re.compile(r"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)[\t\n\f\r /]", re.IGNORECASE)
+# Both cases spelled out: ignoring case would cost the fast search for `<`.
+_FORMATTING = re.compile(
+    "<(?:[bisuBISU]|[tT][tT]|[eE][mM]|[bB][iI][gG]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[sS][mM][aA][lL][lL]"
+    "|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG])[\t\n\f\r /]"
+)
 _ATTRIBUTE = (
     r"[\t\n\f\r /]*+(?:=?[^\t\n\f\r />=]++|=)"
     r"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\t\n\f\r >]*+))?+"
