@@ -204,6 +204,15 @@ async def a_released_page_is_due_again(store: Store) -> None:
     await store.release([])
 
 
+async def a_dead_owner_gets_its_leases_back(store: Store) -> None:
+    await store.add_pages([_new(str(n), site_id=4) for n in range(5)], NOW)
+    await store.claim(NOW, 3, NOW + 60, "me")
+    await store.claim(NOW, 1, NOW + 60, "other")
+    assert await store.end_leases("me") == 3
+    assert len(await store.claim(NOW, 9, NOW + 60, "me")) == 4
+    assert await store.site_sizes() == {4: 5}
+
+
 async def next_due_is_none_when_nothing_will_be(store: Store) -> None:
     assert await store.next_due() is None
     await store.add_pages([_new("1")], NOW)
@@ -473,6 +482,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     a_lease_holds_until_it_ends,
     two_owners_never_share_a_page,
     a_released_page_is_due_again,
+    a_dead_owner_gets_its_leases_back,
     next_due_is_none_when_nothing_will_be,
     a_page_comes_back_as_it_was_committed,
     a_visit_comes_back_as_it_was_committed,
