@@ -1,4 +1,7 @@
-"""The one wiring file: reads settings, names the adapters, hands them to the flows."""
+"""The one wiring file: reads settings, names the adapters, hands them to the flows.
+
+What only a crawl needs (HTTP, NumPy) is imported where it is wired, so that the commands that look are there at once.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,18 @@ from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
 from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
-from webstrata.fetch.guard import Guard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
-from webstrata.flows.readers import Readers
-from webstrata.flows.revisit import Pace, Progress, Revisit
-from webstrata.flows.settle import Settler, Unpacking
-from webstrata.flows.timetable import Timetable
 from webstrata.home import Home
 from webstrata.permit.gate import Gate
 from webstrata.permit.rules import Rules
 from webstrata.remember.engine import open_store
-from webstrata.schedule.registry import policy
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from webstrata.fetch.http import HttpWeb
+    from webstrata.flows.revisit import Pace, Progress, Revisit
+    from webstrata.flows.timetable import Timetable
     from webstrata.ports import Clock, Store, Web
     from webstrata.remember.sql import SqlStore
 
@@ -103,6 +101,9 @@ class Node:
         return write(source, selection, out, software=self.software, at=self.clock.now())
 
     def timetable(self) -> Timetable:
+        from webstrata.flows.timetable import Timetable
+        from webstrata.schedule.registry import policy
+
         schedule = self.settings.schedule
         return Timetable(
             policy(
@@ -132,6 +133,10 @@ class Node:
         return gate
 
     def web(self) -> HttpWeb:
+        from webstrata.fetch.guard import Guard
+        from webstrata.fetch.http import HttpWeb
+        from webstrata.fetch.limits import Limits
+
         fetch = self.settings.fetch
         return HttpWeb(
             self.clock,
@@ -153,6 +158,10 @@ class Node:
         self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[Revisit]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
+        from webstrata.flows.readers import Readers
+        from webstrata.flows.revisit import Revisit
+        from webstrata.flows.settle import Settler, Unpacking
+
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
             for torn in repair(self.home.archive, self.home.index):
@@ -198,6 +207,8 @@ class Node:
             )
 
     def _pace(self) -> Pace:
+        from webstrata.flows.revisit import Pace
+
         return Pace(
             round_s=self.settings.crawl.round,
             round_pages=self.settings.crawl.round_pages,

@@ -1,49 +1,60 @@
-"""The application: its commands, and what becomes of errors (a sentence and an exit code, never a traceback)."""
+"""The application: its commands, and what becomes of errors (a sentence and an exit code, never a traceback).
+
+A command's file is imported when it is called for: what `list` needs is there at once, whatever `demo` needs.
+"""
 
 from __future__ import annotations
 
 import sys
 import traceback
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from webstrata import __version__
-from webstrata.cli import (
-    cat,
-    check,
-    crawl,
-    demo,
-    diff,
-    export,
-    init,
-    listing,
-    log,
-    reindex,
-    run,
-    status,
-    unwatch,
-    watch,
-    why,
-)
-from webstrata.cli import settings as settings_command
 from webstrata.cli.session import HomeOption, remember_home
 from webstrata.errors import WebstrataError
 
-app = typer.Typer(
-    name="webstrata",
-    help="Keeps a faithful record of a changing web: watches pages, visits politely, archives every version.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "init": "init",
+    "watch": "watch",
+    "unwatch": "unwatch",
+    "list": "listing",
+    "crawl": "crawl",
+    "run": "run",
+    "status": "status",
+    "log": "log",
+    "diff": "diff",
+    "cat": "cat",
+    "why": "why",
+    "settings": "settings",
+    "check": "check",
+    "reindex": "reindex",
+    "export": "export",
+    "demo": "demo",
+}
+"""Command -> its file in this folder."""
 
-for module in (init, watch, unwatch, crawl, run, status, log, diff, cat, why, check, reindex, demo):
-    app.command(name=module.__name__.rsplit(".", 1)[1])(module.command)
-app.command(name="list")(listing.command)
-app.command(name="settings")(settings_command.command)
-app.add_typer(export.app, name="export")
+
+def application(*only: str) -> typer.Typer:
+    """The command line with these commands; without names, with all of them."""
+    app = typer.Typer(
+        name="webstrata",
+        help="Keeps a faithful record of a changing web: watches pages, visits politely, archives every version.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in only or COMMANDS:
+        module = import_module(f"webstrata.cli.{COMMANDS[name]}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name=name)(module.command)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -52,7 +63,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     home: HomeOption = None,
     version: Annotated[
@@ -62,10 +72,17 @@ def _root(
     remember_home(home)
 
 
+def _called(words: list[str]) -> list[str]:
+    """The command that these words call for, if that is plain: else none, and all are loaded."""
+    if len(words) > 2 and words[0] == "--home":
+        words = words[2:]
+    return words[:1] if words and words[0] in COMMANDS else []
+
+
 def main() -> None:
     """Run the command line; errors become a sentence on stderr and an exit code (1 failed, 2 usage)."""
     try:
-        app()
+        application(*_called(sys.argv[1:]))()
     except WebstrataError as problem:
         typer.echo(f"webstrata: {problem}", err=True)
         sys.exit(problem.exit_code)

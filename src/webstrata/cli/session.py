@@ -6,14 +6,16 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from webstrata import settings as settings_file
 from webstrata.home import Home
-from webstrata.node import Node
-from webstrata.ports import Clock
+
+if TYPE_CHECKING:
+    from webstrata.node import Node
+    from webstrata.ports import Clock
 
 HomeOption = Annotated[
     Path | None,
@@ -50,6 +52,8 @@ def home_path(home: Path | None) -> Path:
 
 
 def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | None = None) -> Node:
+    from webstrata.node import Node  # the adapters are heavy: not before the words on the command line make sense
+
     path = home_path(home)
     opened = Home.open(path)
     settings, _ = settings_file.load(path, flags=flags or ())

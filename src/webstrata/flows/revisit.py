@@ -171,6 +171,7 @@ class Revisit:
                 left = dict.fromkeys(unsettled) | dict(lanes.left(self._gate, self._clock.now()))
                 if left:
                     await self._store.release(left.items())
+                self._gate.forget_idle(self._clock.now())
                 self._progress.round_ended(len(left))
         return made
 
