@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
+import uvloop
 
 from webstrata.clock import RealClock
 from webstrata.fetch.guard import Guard
@@ -167,7 +168,7 @@ def with_web(
     allow: tuple[str, ...] = ("127.0.0.0/8:*", "[::1]:*"),
     **arguments: Any,
 ) -> Any:
-    """Run a coroutine function on a fresh web that may visit loopback addresses."""
+    """Run a coroutine function on a fresh web that may visit loopback addresses, on the loop that nodes use."""
 
     async def main() -> Any:
         web = HttpWeb(RealClock(), Guard(allow), limits, **arguments)
@@ -176,7 +177,8 @@ def with_web(
         finally:
             await web.close()
 
-    return asyncio.run(main())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main())
 
 
 def fetch(permit: Permit, *, validators: Validators | None = None, accept: str = "*/*", **options: Any) -> Exchange:

@@ -9,9 +9,11 @@ from webstrata.fetch.failures import HeadTooLarge
 _END = re.compile(rb"\r?\n\r?\n")
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d\b")
 """100, 102, 103: an answer before the answer. 101 is final: we never ask for an upgrade."""
+_WHOLE_START = re.compile(rb"HTTP/1\.[01] [2-9]")
+"""The usual case, worth a short way: a final answer whose head comes in one piece."""
 _WITHOUT_BODY = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
-_LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-_TRANSFER = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?(?=\n)")
+_TRANSFER = re.compile(rb"\ntransfer-encoding[ \t]*:")
 
 
 class HeadKeeper:
@@ -40,6 +42,13 @@ class HeadKeeper:
 
     def feed(self, data: bytes) -> int | None:
         """Take bytes; returns how many of them stand behind the head, None while it is still open."""
+        if not self.received and _WHOLE_START.match(data) and (end := _END.search(data)) is not None:
+            self._check(end.end())
+            self._finish(data[: end.end()])
+            return len(data) - end.end()
+        return self._feed_piece(data)
+
+    def _feed_piece(self, data: bytes) -> int | None:
         collected = self._collected
         seen = max(0, len(collected) - 3)
         collected += data
@@ -55,7 +64,8 @@ class HeadKeeper:
                 self._drop(end.end())
                 seen = 0
             else:
-                self._finish(end.end())
+                self._finish(bytes(collected[: end.end()]))
+                del collected[: end.end()]
         behind = len(collected)
         collected.clear()
         return behind
@@ -64,8 +74,9 @@ class HeadKeeper:
         """Bytes that the finished head announces, or None where only the body itself can tell."""
         if _WITHOUT_BODY.match(self.head):
             return 0
-        lengths = _LENGTH.findall(self.head)
-        if len(lengths) != 1 or _TRANSFER.search(self.head):
+        head = self.head.lower()
+        lengths = _LENGTH.findall(head)
+        if len(lengths) != 1 or _TRANSFER.search(head):
             return None
         return int(lengths[0])
 
@@ -73,9 +84,8 @@ class HeadKeeper:
     def has_too_many_lines(self) -> bool:
         return (self.head or self._collected).count(b"\n") - 2 > self._max_headers
 
-    def _finish(self, end: int) -> None:
-        self.head = bytes(self._collected[:end])
-        del self._collected[:end]
+    def _finish(self, head: bytes) -> None:
+        self.head = head
         self.open = False
         if self.has_too_many_lines:
             raise HeadTooLarge(f"more than {self._max_headers} header lines")

@@ -11,7 +11,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import aiohttp
@@ -90,7 +90,8 @@ class HttpWeb:
             failure = _refuse(response)
             body = await self._read(response) if failure is None else _Body(b"", failure=failure)
         finally:
-            response.close()  # after a whole body: nothing to do
+            if not response.content.is_eof():
+                response.close()
         return Exchange(
             url=permit.url,
             at=at,
@@ -99,7 +100,7 @@ class HttpWeb:
             address=permit.address,
             status=response.status,
             response_head=response.wire_head,
-            headers=tuple((_text(name).lower(), _text(value)) for name, value in response.raw_headers),
+            headers=tuple([(_name(name), _text(value)) for name, value in response.raw_headers]),
             body=body.content,
             truncated=body.truncated,
             failure=body.failure,
@@ -227,6 +228,11 @@ def _has_length(response: WireResponse) -> bool:
 def _is_end(error: BaseException) -> bool:
     """Whether a body broke off because the connection did, not because its bytes make no sense."""
     return not isinstance(error, HttpProcessingError)
+
+
+@lru_cache(maxsize=1024)
+def _name(raw: bytes) -> str:
+    return _text(raw).lower()
 
 
 def _text(raw: bytes) -> str:

@@ -11,11 +11,9 @@ from webstrata.records import Failure, FailureKind, Permit, Validators
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
-_URL = re.compile(r"(https?)://((?:[^/?#@:\[\]]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[^#]*)")
-"""Scheme, authority and target of a canonical URL; credentials have no place in one."""
-_VISIBLE = re.compile(r"[\x21-\x7e]+")
+_URL = re.compile(r"(https?)://((?:[a-zA-Z0-9._~!$&'()*+,;=%-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[!-\"$-~]*)")
+"""Scheme, authority and target of a canonical URL: visible ASCII only; credentials have no place in one."""
 _FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Request(NamedTuple):
@@ -33,7 +31,7 @@ class Request(NamedTuple):
 def request_of(permit: Permit, accept: str, validators: Validators | None) -> Request | Failure:
     """Translate a permit; refuses what could smuggle a second line or a second target into the request."""
     match = _URL.fullmatch(permit.url)
-    if match is None or _VISIBLE.fullmatch(permit.url) is None:
+    if match is None:
         return Failure(kind=FailureKind.BAD_URL, detail=f"not a URL that can be asked for: {permit.url[:200]!r}")
     scheme, authority, target = match.groups()
     headers = {
@@ -43,17 +41,18 @@ def request_of(permit: Permit, accept: str, validators: Validators | None) -> Re
         "Accept-Encoding": ACCEPT_ENCODING,
         **_condition(validators),
     }
+    lines = [f"GET {target} HTTP/1.1"]
     for name, value in headers.items():
         if _FIELD_VALUE.fullmatch(value) is None:
             return Failure(kind=FailureKind.BAD_URL, detail=f"{name} holds more than plain text: {value[:200]!r}")
+        lines.append(f"{name}: {value}")
     address = f"[{permit.address}]" if ":" in permit.address else permit.address
-    lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
     return Request(
         # the query is given as part of the path, because yarl would drop the `?` of an empty one
         endpoint=URL.build(scheme=scheme, authority=f"{address}:{permit.port}", path=target, encoded=True),
         server_name=_host(authority),
         headers=headers,
-        head="\r\n".join(lines).encode("ascii"),
+        head=("\r\n".join(lines) + "\r\n\r\n").encode("ascii"),
     )
 
 
@@ -70,12 +69,7 @@ def _condition(validators: Validators | None) -> dict[str, str]:
     """
     if validators is None:
         return {}
-    if _can_be_sent(validators.etag):
-        return {"If-None-Match": validators.etag or ""}
-    if _can_be_sent(validators.last_modified):
-        return {"If-Modified-Since": validators.last_modified or ""}
+    for name, value in (("If-None-Match", validators.etag), ("If-Modified-Since", validators.last_modified)):
+        if value and value.isascii():
+            return {name: value}
     return {}
-
-
-def _can_be_sent(value: str | None) -> bool:
-    return bool(value) and (value.isascii() if value else False)

@@ -62,7 +62,8 @@ class WireProtocol(ResponseHandler):
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
         if peer is None or not self._guard.allows(peer[0], peer[1]):
-            self._give_up(AddressBlocked(f"connected to {peer}"))
+            # not at once: a transport that ends while it begins leaves its socket open on uvloop
+            self._loop.call_soon(self._give_up, AddressBlocked(f"connected to {peer}"))
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._idle.discard(self)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.clock import RealClock
 from webstrata.fetch.guard import Guard
 from webstrata.fetch.http import HttpWeb

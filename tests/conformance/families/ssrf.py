@@ -17,7 +17,6 @@ from urllib.parse import unquote
 
 from tests.conformance.verdict import Verdict
 from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_inside, unshare_command
-
 from webstrata import urls
 from webstrata.clock import RealClock
 from webstrata.errors import BadUrl
