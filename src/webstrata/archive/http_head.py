@@ -15,6 +15,8 @@ _CONTENT_TYPE = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee][ \
 
 _FRAMING = re.compile(rb"\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*(?=[\r\n]|\Z)", re.I)
 
+_BLANK = " \t\r\n\v\f"
+
 # Answers that have no body whatever their Content-Length says (RFC 9112, 6.3).
 _BODILESS = frozenset({204, 304})
 
@@ -72,16 +74,22 @@ def media_type_of(head: bytes) -> str | None:
 def parse_fields(head: bytes) -> tuple[tuple[str, str], ...]:
     """Name (lower case) and value of every field; folded lines are joined, lines without a colon left out."""
     fields: list[tuple[str, str]] = []
-    for line in head.split(b"\n")[1:]:
-        line = line.rstrip(b"\r")
-        if line[:1] in (b" ", b"\t") and fields:
+    for line in _lines(head)[1:]:
+        if line[:1] in (" ", "\t") and fields:
             name, value = fields[-1]
-            fields[-1] = (name, f"{value} {text(line.strip())}".strip())
+            fields[-1] = (name, f"{value} {line.strip(_BLANK)}".strip(_BLANK))
             continue
-        key, colon, rest = line.partition(b":")
+        key, colon, rest = line.partition(":")
         if colon:
-            fields.append((text(key.strip()).lower(), text(rest.strip())))
+            fields.append((key.strip(_BLANK).lower(), rest.strip(_BLANK)))
     return tuple(fields)
+
+
+def _lines(head: bytes) -> list[str]:
+    try:
+        return head.decode("utf-8").split("\n")  # nearly always, and one decoding for all
+    except UnicodeDecodeError:
+        return [text(line) for line in head.split(b"\n")]
 
 
 def text(raw: bytes) -> str:

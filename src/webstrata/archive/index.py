@@ -73,18 +73,25 @@ class Index:
 
     def _parts(self) -> list[_Segment | _Growing]:
         with self._lock:
-            names = {path.name for path in self._folder.iterdir()} if self._folder.is_dir() else set()
-            for gone in self._segments.keys() - names:
-                self._segments.pop(gone).close()
-            for gone in self._growing.keys() - names:
-                del self._growing[gone]
-            parts: dict[str, _Segment | _Growing] = {}
-            for name in sorted(names):
-                if name.endswith(".cdxj"):
-                    parts[name] = self._segment(name)
-                elif name.endswith(".cdxj" + OPEN) and name.removesuffix(OPEN) not in names:
-                    parts[name.removesuffix(OPEN)] = self._grown(name)
-            return [parts[name] for name in sorted(parts)]
+            while True:
+                try:
+                    return self._parts_now()
+                except FileNotFoundError:
+                    continue  # a growing file was finished between the listing and the look
+
+    def _parts_now(self) -> list[_Segment | _Growing]:
+        names = {path.name for path in self._folder.iterdir()} if self._folder.is_dir() else set()
+        for gone in self._segments.keys() - names:
+            self._segments.pop(gone).close()
+        for gone in self._growing.keys() - names:
+            del self._growing[gone]
+        parts: dict[str, _Segment | _Growing] = {}
+        for name in names:
+            if name.endswith(".cdxj"):
+                parts[name] = self._segment(name)
+            elif name.endswith(".cdxj" + OPEN) and name.removesuffix(OPEN) not in names:
+                parts[name.removesuffix(OPEN)] = self._grown(name)
+        return [parts[name] for name in sorted(parts)]
 
     def _segment(self, name: str) -> _Segment:
         path = self._folder / name
@@ -151,14 +158,11 @@ class _Growing:
         self._lines: list[bytes] = []
 
     def refresh(self) -> None:
-        try:
-            with self._path.open("rb") as file:
-                if file.seek(0, 2) < self._read:  # written anew
-                    self._read, self._lines = 0, []
-                file.seek(self._read)
-                fresh = file.read()
-        except FileNotFoundError:
-            return
+        with self._path.open("rb") as file:
+            if file.seek(0, 2) < self._read:  # written anew
+                self._read, self._lines = 0, []
+            file.seek(self._read)
+            fresh = file.read()
         whole = fresh[: fresh.rfind(b"\n") + 1]
         if whole:
             self._read += len(whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 
 from webstrata.archive import http_head
@@ -123,6 +124,7 @@ def _unchunked(body: bytes) -> bytes | None:
     return None
 
 
+@lru_cache(1024)
 def _is_address(value: str) -> bool:
     try:
         ip_address(value.strip("[]"))

@@ -68,6 +68,7 @@ class WarcArchive:
         self._marked = 0
         self._index_whole = True
         self._index_fd: int | None = None
+        self._closed = False
         self._reader = Reader(folder, self._index_folder)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
 
@@ -85,12 +86,17 @@ class WarcArchive:
             return await asyncio.to_thread(self._reader.read, position)
 
     async def close(self) -> None:
-        """Finish the growing file: it gets its final name and its index segment."""
+        """Finish the growing file: it gets its final name and its index segment. Closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
         with self._clock.working():
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._writer, self._finish)
-        self._writer.shutdown()
-        self._reader.close()
+            try:
+                await loop.run_in_executor(self._writer, self._finish)
+            finally:
+                self._writer.shutdown(wait=False)
+                self._reader.close()
 
     # ── in the writer thread ────────────────────────────────────────────────────────────────────────────────
 
