@@ -12,7 +12,7 @@ from webstrata.observe import charset as encoding
 from webstrata.observe.head import Pointers, pointers
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.scan import scan_pointers, scan_text
-from webstrata.observe.text import flat_text, lined_text, plain_lines, silence
+from webstrata.observe.text import flat_text, lined_text, plain_lines, silence, words
 from webstrata.observe.tree import parse
 from webstrata.records import Fingerprint
 
@@ -59,7 +59,7 @@ def look(body: bytes, kind: str, charset: str | None, url: str) -> Seen:
     if kind == "text/plain":
         text, name = encoding.decode_plain(body, charset)
         mark = Fingerprint(
-            raw=raw, size=len(body), media_type=kind, charset=name, text=_text_digest(" ".join(text.split()))
+            raw=raw, size=len(body), media_type=kind, charset=name, text=_text_digest(b" ".join(words(text)))
         )
         return Seen(fingerprint=mark, read_text=partial(plain_lines, text))
     return Seen(fingerprint=Fingerprint(raw=raw, size=len(body), media_type=kind, charset=charset))
@@ -71,14 +71,14 @@ def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Se
     tree = parse(html)
     if tree is None:
         lines = scan_text(html)
-        return _seen(body, raw, kind, name, scan_pointers(html, url), " ".join(lines.split("\n")), lambda: lines)
+        return _seen(body, raw, kind, name, scan_pointers(html, url), b" ".join(words(lines)), lambda: lines)
     points = pointers(tree, url)
     silence(tree)
     return _seen(body, raw, kind, name, points, flat_text(tree), partial(lined_text, tree))
 
 
 def _seen(
-    body: bytes, raw: str, kind: str, charset: str, points: Pointers, text: str, read_text: Callable[[], str]
+    body: bytes, raw: str, kind: str, charset: str, points: Pointers, text: bytes, read_text: Callable[[], str]
 ) -> Seen:
     mark = Fingerprint(
         raw=raw,
@@ -103,14 +103,10 @@ def _seen(
     )
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def _text_digest(text: str) -> str | None:
+def _text_digest(text: bytes) -> str | None:
     """None for no text at all: contents that say nothing (a picture, an empty shell) are compared by their bytes."""
-    return _digest(text) if text else None
+    return hashlib.sha256(text).hexdigest() if text else None
 
 
 def _set_digest(urls: Iterable[str]) -> str:
-    return _digest("\n".join(sorted(urls)))
+    return hashlib.sha256("\n".join(sorted(urls)).encode()).hexdigest()

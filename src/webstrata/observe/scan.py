@@ -11,7 +11,7 @@ from html import unescape
 
 from webstrata.observe.head import Pointers
 from webstrata.observe.links import MOST_LINKS, Resolver
-from webstrata.observe.text import BLOCKS, SILENT
+from webstrata.observe.text import BLOCKS, SILENT, plain_lines
 
 _SILENT = re.compile(
     rf"<!--.*?(?:-->|\Z)|<({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)", re.IGNORECASE | re.DOTALL
@@ -38,8 +38,7 @@ def scan_pointers(html: str, url: str) -> Pointers:
 def scan_text(html: str) -> str:
     """Useful text in lines."""
     marked = _TAG.sub(_space_or_break, _SILENT.sub(" ", html).replace("\n", " "))
-    lines = (" ".join(line.split()) for line in unescape(marked).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return plain_lines(unescape(marked))
 
 
 def _space_or_break(tag: re.Match[str]) -> str:
