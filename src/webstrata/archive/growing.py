@@ -18,10 +18,12 @@ class GrowingFile:
         self._folder = folder
         self._path = folder / (name + OPEN)
         self._fsync = fsync
+        self._fd = -1
         try:
             self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
             sync_folder(folder, fsync)
         except OSError as error:
+            self.abandon()
             raise _unwritable(self._path, error) from error
 
     def append(self, data: bytes) -> None:
