@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from sqlalchemy import create_engine, text
 
 from webstrata.clock import ManualClock
+from webstrata.records import AddressState, HostDay, HostState, Original, Page, RobotsState, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.tables import metadata
 
@@ -44,3 +46,21 @@ def test_no_scan(sqlite_url: str, query: str, index: str) -> None:
     engine.dispose()
     assert index in plan
     assert "TEMP B-TREE" not in plan
+
+
+@pytest.mark.parametrize(
+    ("record", "table", "elsewhere"),
+    [
+        (Page, "pages", set()),
+        (Visit, "visits", {"position"}),
+        (Site, "sites", set()),
+        (Original, "originals", {"offset"}),
+        (HostState, "hosts", set()),
+        (AddressState, "addresses", set()),
+        (RobotsState, "robots", set()),
+        (HostDay, "host_days", set()),
+    ],
+)
+def test_every_field_has_a_column(record: type[Struct], table: str, elsewhere: set[str]) -> None:
+    """A field added to a record cannot be forgotten here."""
+    assert set(record.__struct_fields__) - elsewhere <= set(metadata.tables[table].c.keys())

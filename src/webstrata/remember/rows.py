@@ -42,7 +42,7 @@ _NO_TAGS = "[]"
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 _PAGE = """
-    id url host weight tags role site_id depth state added_at
+    id url host weight tags role site_id depth requisites state added_at
     next_at interval_s policy policy_state reason
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
     etag last_modified payload fingerprint gone
@@ -52,8 +52,8 @@ PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 
 def page(row: Sequence[Any]) -> Page:
     (
-        id_, url, host, weight, tags, role, site_id, depth, state, added_at, next_at, interval_s, policy,
-        policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
+        id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
+        policy, policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
         last_outcome, etag, last_modified, payload, fingerprint, gone,
     ) = row  # fmt: skip
     return Page(
@@ -65,6 +65,7 @@ def page(row: Sequence[Any]) -> Page:
         role=_roles[role],
         site_id=site_id,
         depth=depth,
+        requisites=requisites,
         state=_states[state],
         added_at=added_at,
         next_at=next_at,
@@ -88,7 +89,8 @@ def page(row: Sequence[Any]) -> Page:
 
 
 def new_page(page: NewPage, now: float) -> Values:
-    """A page never visited, due at once."""
+    """A page never visited, due at once unless it says when."""
+    first_at = now if page.next_at is None else page.next_at
     return {
         "url": named(page.url, "URL"),
         "host": named(page.host, "host"),
@@ -97,10 +99,11 @@ def new_page(page: NewPage, now: float) -> Values:
         "role": page.role.value,
         "site_id": page.site_id,
         "depth": page.depth,
+        "requisites": page.requisites,
         "state": PageState.ACTIVE.value,
         "added_at": now,
-        "next_at": now,
-        "due_at": now,
+        "next_at": first_at,
+        "due_at": first_at,
         "policy_state": b"",
         "reason": "",
         "visits": 0,

@@ -58,6 +58,7 @@ pages = Table(
     Column("role", Text, nullable=False),
     Column("site_id", RowId),
     Column("depth", Integer, nullable=False),
+    Column("requisites", Boolean, nullable=False),
     Column("state", Text, nullable=False),
     Column("added_at", Double, nullable=False),
     Column("next_at", Double),

@@ -22,13 +22,13 @@ _ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
 
 _KNOWN = select(
     pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.lease_until, pages.c.tags,
+    pages.c.lease_until, pages.c.tags, pages.c.requisites,
 )  # fmt: skip
 
 _READD = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
-    .values({name: bindparam(name) for name in ("weight", "tags", "role", "state", "next_at", "due_at")})
+    .values({name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "state", "next_at", "due_at")})
 )
 
 
@@ -71,7 +71,8 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
     for before, page in found:
         # A requisite that is now watched for itself becomes a page; a page never becomes less.
         role = page.role.value if before.role == PageRole.REQUISITE else before.role
-        next_at = now if before.next_at is None else before.next_at
+        first_at = now if page.next_at is None else page.next_at
+        next_at = first_at if before.next_at is None else before.next_at
         tally.place(before.role, before.state, -1)
         tally.place(role, _ACTIVE)
         tally.rate(rate(before.state, before.interval_s), rate(_ACTIVE, before.interval_s))
@@ -81,6 +82,7 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
                 "weight": page.weight,
                 "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
                 "role": role,
+                "requisites": before.requisites or page.requisites,
                 "state": _ACTIVE,
                 "next_at": next_at,
                 "due_at": next_at if before.lease_until is None else max(next_at, before.lease_until),

@@ -106,12 +106,12 @@ async def adding_twice_is_harmless(store: Store) -> None:
 
 
 async def adding_again_updates_and_wakes(store: Store) -> None:
-    await store.add_pages([_new("1", tags=("b",), role=PageRole.REQUISITE)], NOW)
+    await store.add_pages([_new("1", tags=("b",), role=PageRole.REQUISITE, requisites=True)], NOW)
     await store.pause(["https://a.example/1"])
     assert await store.claim(NOW, 10, NOW + 60, "me") == []
     await store.add_pages([_new("1", tags=("a",), weight=2.5)], NOW + 5)
     page = await _page(store, "1")
-    assert (page.tags, page.weight, page.role) == (("a", "b"), 2.5, PageRole.PAGE)
+    assert (page.tags, page.weight, page.role, page.requisites) == (("a", "b"), 2.5, PageRole.PAGE, True)
     assert page.state == PageState.ACTIVE
     assert [page.id for page in await store.claim(NOW + 5, 10, NOW + 60, "me")] == [page.id]
 
@@ -345,10 +345,12 @@ async def discovered_pages_are_due_and_known_ones_left_alone(store: Store) -> No
     await store.add_pages([_new("1", weight=3.0)], NOW - 5)
     await store.pause(["https://a.example/1"])
     image = _new("i.png", role=PageRole.REQUISITE, site_id=1, tags=("t",))
-    await store.commit(Batch(discovered=(_new("1"), _new("2"), image)))
+    later = _new("later", next_at=NOW + 5, requisites=True)
+    await store.commit(Batch(discovered=(_new("1"), _new("2"), image, later)))
     known = await _page(store, "1")
     assert (known.state, known.weight, known.next_at) == (PageState.PAUSED, 3.0, NOW - 5)
     assert {page.url[-1] for page in await store.claim(NOW, 9, NOW + 60, "me")} == {"2", "g"}
+    assert [page.requisites for page in await store.claim(NOW + 5, 9, NOW + 60, "me")] == [True]
     found = await _page(store, "i.png")
     assert (found.role, found.site_id, found.tags, found.added_at) == (PageRole.REQUISITE, 1, ("t",), NOW)
 

@@ -80,6 +80,7 @@ def upgrade() -> None:
         sa.Column("role", sa.Text(), nullable=False),
         sa.Column("site_id", _row_id, nullable=True),
         sa.Column("depth", sa.Integer(), nullable=False),
+        sa.Column("requisites", sa.Boolean(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("added_at", sa.Double(), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=True),
