@@ -40,10 +40,8 @@ HOMES: dict[str, set[str]] = {
     "alembic": {"remember"},
     "brotli": {"coding"},
     "isal": {"coding", "archive"},  # content codings come in through the one, gzip members go out through the other
-    "fastwarc": {"archive"},
     "matplotlib": {"plots"},
     "platformdirs": {"home"},
-    "protego": {"permit"},
     "psycopg": {"remember"},
     "publicsuffixlist": {"urls"},
     "pyarrow": {"lab"},
