@@ -182,10 +182,10 @@ def _show(
     typer.echo("Try next:")
     for words in (
         "status",
-        "list --host boost.test",
-        "log http://boost.test/",
-        "diff http://boost.test/",
-        "why http://boost.test/",
+        "list --host llvm.test",
+        "log http://llvm.test/",
+        "diff http://llvm.test/",
+        "why http://llvm.test/",
         "check",
         "export wacz demo.wacz",
     ):
