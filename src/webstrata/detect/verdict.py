@@ -8,24 +8,27 @@
 | content | content, deciding layer differs | changed | yes |
 | content | gone | gone | yes |
 | gone | gone | same | no |
-| gone | content | back | yes |
+| gone, or gone since first asked for | content | back | yes |
 
 The deciding layer is the useful text where both sides have one, the bytes otherwise.
 """
 
 from __future__ import annotations
 
+from webstrata.detect.answer import Answer, read_answer
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 
 
 def judge(before: Fingerprint | None, was_gone: bool, after: Observation) -> Change:
     """Compare what was last seen (`before`: the last content; `was_gone`: it had then disappeared) with what is now."""
     now = after.fingerprint
-    if now is None:
+    if now is None or read_answer(after.status) is Answer.GONE:  # a 404's body is no content of the page
         return _gone(before, was_gone)
     if before is None:
         # A page that was gone from the first visit on, and now exists, is back as far as anyone watching it can tell.
-        return Change(outcome=Outcome.BACK if was_gone else Outcome.NEW, counts=was_gone, layer=layer_of(now))
+        if was_gone:
+            return Change(outcome=Outcome.BACK, counts=True, layer="status")
+        return Change(outcome=Outcome.NEW, layer=layer_of(now))
     raw = before.raw != now.raw
     text = raw and _differ(before.text, now.text)
     links = raw and _differ(before.links, now.links)

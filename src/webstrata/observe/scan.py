@@ -14,7 +14,7 @@ from webstrata.observe.links import MOST_LINKS, Resolver
 from webstrata.observe.text import BLOCKS, SILENT, plain_lines
 
 _SILENT = re.compile(
-    rf"<!--.*?(?:-->|\Z)|<({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)", re.IGNORECASE | re.DOTALL
+    rf"<!--.*?(?:-->|\Z)|<({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z)", re.IGNORECASE | re.DOTALL
 )
 _TAG = re.compile(r"</?([a-z][^\s/<>]*)[^<>]*>?|<[!?/][^<>]*>?", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.observe import charset_labels
+from webstrata.observe.charset import decode, decode_plain, sniff
+from webstrata.observe.charset_labels import codec_of, encoding_of
+
+SNIFFED = [
+    # body, HTTP label, encoding
+    (b"", None, "windows-1252"),
+    (b"\xef\xbb\xbfx", "iso-8859-2", "utf-8"),  # the mark beats the header
+    (b"\xff\xfex\0", None, "utf-16le"),
+    (b"\xfe\xff\0x", None, "utf-16be"),
+    (b'<meta charset="koi8-r">', "utf-8", "utf-8"),  # the header beats the page
+    (b'<meta charset="koi8-r">', "no-such-thing", "koi8-r"),
+    (b"<META CHARSET=latin2>", None, "iso-8859-2"),
+    (b"<meta http-equiv=Content-Type content='text/html; charset=sjis'>", None, "shift_jis"),
+    (b"<meta content='text/html; charset=sjis'>", None, "windows-1252"),  # no pragma
+    (b"<meta charset=utf-16le>", None, "utf-8"),
+    (b"<meta charset=x-user-defined>", None, "windows-1252"),
+    (b"<!-- <meta charset=koi8-r> --><meta charset=utf-8>", None, "utf-8"),
+    (b"<p title='<meta charset=koi8-r>'><meta charset=utf-8>", None, "utf-8"),
+    (b"<meta charset='koi8-r", None, "windows-1252"),  # never closed
+    (b"<metal charset=koi8-r>", None, "windows-1252"),
+    (b"</meta charset=koi8-r>", None, "windows-1252"),
+    (b'<?xml version="1.0" encoding="koi8-r"?><html>', None, "koi8-r"),
+    (b"<!DOCTYPE html>" + b" " * 3000 + b"<meta charset=koi8-r>", None, "koi8-r"),
+]
+
+
+@pytest.mark.parametrize(("body", "label", "expected"), SNIFFED)
+def test_sniffing(body: bytes, label: str | None, expected: str) -> None:
+    """Mark, header, declaration, default: in this order, as browsers do."""
+    assert sniff(body, label) == expected
+
+
+@given(st.binary(max_size=3000), st.none() | st.text(max_size=30) | st.sampled_from(["utf-16", "gbk", "hz-gb-2312"]))
+def test_decoding_never_fails(body: bytes, label: str | None) -> None:
+    """Any bytes under any label give text that can be encoded again."""
+    for text, _ in (decode(body, label, html=True), decode(body, label), decode_plain(body, label)):
+        text.encode("utf-8")
+
+
+def test_every_label_has_a_codec() -> None:
+    """Python can read every encoding that the standard names."""
+    for label, encoding in charset_labels._LABELS.items():
+        assert encoding_of(f" {label.upper()}\n") == encoding
+        codecs.lookup(codec_of(encoding))
+    assert encoding_of("base64") is None
+    assert encoding_of("rot13") is None
+
+
+def test_plain_text_is_utf8_if_it_can_be() -> None:
+    """Undeclared plain text is read as UTF-8, and as windows-1252 only where it is not."""
+    assert decode_plain("naïve".encode(), None) == ("naïve", "utf-8")
+    assert decode_plain("naïve".encode("cp1252"), None) == ("naïve", "windows-1252")
+    assert decode_plain("naïve".encode(), "windows-1252")[1] == "windows-1252"

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.observe.links import MOST_LINKS, Resolver, srcset_urls
+from webstrata.urls import join
+
+BASE = "https://a.test/dir/page.html?q=1"
+
+
+@pytest.mark.parametrize(
+    ("href", "expected"),
+    [
+        ("other.html", "https://a.test/dir/other.html"),
+        ("../x", "https://a.test/x"),
+        ("/x#frag", "https://a.test/x"),
+        ("//b.test", "https://b.test/"),
+        ("?r=2", "https://a.test/dir/page.html?r=2"),
+        ("https:x", "https://a.test/dir/x"),
+        ("HTTP://B.test/%7e", "http://b.test/%7e"),
+        (" x ", "https://a.test/dir/x"),
+        ("#top", None),
+        ("mailto:me@a.test", None),
+        ("javascript:void(0)", None),
+        ("ftp://a.test/", None),
+        ("http://[bad", None),
+    ],
+)
+def test_resolves(href: str, expected: str | None) -> None:
+    """Links become canonical absolute URLs, or nothing."""
+    assert Resolver(BASE).resolve(href) == expected
+
+
+@given(
+    st.lists(
+        st.text(max_size=12)
+        | st.sampled_from(["/a", "b/../c", "http:", "https:?x", "http:/x", "\\x", "%2e./x", "é", "h\nttp://b/"]),
+        max_size=20,
+    ),
+    st.sampled_from([BASE, "http://a.test/", "http://a.test/x/?y=/z", "https://a.test/" + "d/" * 200]),
+)
+def test_the_memo_changes_nothing(hrefs: list[str], base: str) -> None:
+    """What the shortcuts give is what resolving each link alone gives (bare fragments and empty links apart)."""
+    expected = dict.fromkeys(join(base, href) for href in hrefs if href and not href.startswith("#"))
+    expected.pop(None, None)
+    assert Resolver(base).all(hrefs) == tuple(expected)
+
+
+def test_links_are_limited() -> None:
+    """A page of a hundred thousand links gives the first so many."""
+    assert len(Resolver(BASE).all(f"p{number}" for number in range(MOST_LINKS + 100))) == MOST_LINKS
+
+
+@pytest.mark.parametrize(
+    ("srcset", "expected"),
+    [
+        ("", []),
+        ("a.png", ["a.png"]),
+        ("a.png 1x, b.png 2x", ["a.png", "b.png"]),
+        ("a.png, b.png", ["a.png", "b.png"]),
+        (" a.png 100w,\n b,c.png 2x ,d.png", ["a.png", "b,c.png", "d.png"]),
+        (", ,a.png x(1,2) , b.png", ["a.png", "b.png"]),
+        ("data:,a ( , b ( , c", ["data:,a"]),
+    ],
+)
+def test_srcset(srcset: str, expected: list[str]) -> None:
+    """Candidates are split as browsers split them."""
+    assert srcset_urls(srcset) == expected

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from webstrata.observe.media import header_charset, media_type
+
+CASES = [
+    # body, header, media type
+    (b"<p>", "text/html; charset=utf-8", "text/html"),
+    (b"<p>", "TEXT/HTML", "text/html"),
+    (b"%PDF-1.7", "text/html", "text/html"),  # the server's plausible word is taken
+    (b"<html>", "text/plain", "text/plain"),
+    (b"%PDF-1.7", None, "application/pdf"),
+    (b"%PDF-1.7", "application/octet-stream", "application/pdf"),
+    (b"  <!DOCTYPE html><p>", "", "text/html"),
+    (b"<!-- x --><HTML lang=en>", "nonsense", "text/html"),
+    (b'<?xml version="1.0"?><urlset/>', None, "application/xml"),
+    (b'<?xml version="1.0"?>\n<html xmlns="x">', None, "application/xhtml+xml"),
+    (b"\x89PNG\r\n\x1a\n", None, "image/png"),
+    (b"just words", None, "text/plain"),
+    (b"\0\1\2", None, "application/octet-stream"),
+    (b"", None, "application/octet-stream"),
+    (b"x", "text/html, text/plain", "text/html"),
+]
+
+
+@pytest.mark.parametrize(("body", "header", "expected"), CASES)
+def test_media_type(body: bytes, header: str | None, expected: str) -> None:
+    """The header where it makes sense, else a look at the bytes."""
+    assert media_type(body, header) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, None),
+        ("text/html", None),
+        ("text/html; charset=utf-8", "utf-8"),
+        ('text/html;CharSet="UTF-8"; x=y', "UTF-8"),
+        ("text/html; charset='utf-8'", "utf-8"),
+        ("text/html; charset=", None),
+        ('text/html; charset=""', None),
+    ],
+)
+def test_header_charset(header: str | None, expected: str | None) -> None:
+    """The charset parameter in all its spellings."""
+    assert header_charset(header) == expected

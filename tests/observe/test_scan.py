@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from webstrata.observe.page import observe
+from webstrata.observe.scan import scan_pointers, scan_text
+
+URL = "https://a.test/dir/"
+
+HTML = """<html><head><title>A &amp; B</title><style>x</style></head><body><!-- no --><p>One <b>bold</b> word</p>
+<script>if (a < b) "no"</script><a href="x?a=1&amp;b=2">L</a><a class=c HREF=/y>M</a><a name=z>N</a>1 < 2
+<ul><li>i<li>ii</ul></body></html>"""
+
+
+def test_reads_as_the_tree_does() -> None:
+    """On honest markup both ways of reading agree."""
+    seen = observe(HTML.encode(), "text/html; charset=utf-8", URL)
+    assert scan_text(HTML) == seen.text
+    points = scan_pointers(HTML, URL)
+    assert (points.title, points.links) == (seen.title, seen.links)
+
+
+def test_giant_pages_keep_their_layers() -> None:
+    """A page too large for a tree still has text and links, and a word more is seen."""
+    giant = "<p>word <a href=x>l</a>" * 20_000
+    before, after = (observe(html.encode(), "text/html", URL).fingerprint for html in (giant, giant + "more"))
+    assert before.link_count == 1
+    assert before.links == after.links
+    assert before.text != after.text
