@@ -68,7 +68,7 @@ def _check_one_is_many(policy: TimerPolicy, seed: int) -> None:
     for elapsed, changed in _history(seed):
         rows = np.flatnonzero(random.random(_PAGES) < 0.5)
         policy.learn(together, rows, elapsed[rows], changed[rows])
-        for page in rows:
+        for page in rows.tolist():
             policy.learn(alone[page], np.array([0]), elapsed[page : page + 1], changed[page : page + 1])
     days = policy.interval(together, np.arange(_PAGES))
     for page in range(_PAGES):
