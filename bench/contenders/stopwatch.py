@@ -1,0 +1,37 @@
+"""What each contender measures of itself; only the standard library, because every contender imports it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+
+class Stopwatch:
+    """Counts finished pages. The rate leaves out what comes before the first of them: start-up is another figure."""
+
+    def __init__(self) -> None:
+        self._first_at = 0.0
+        self._first_count = 0
+        self._count = 0
+        self._last_at = 0.0
+
+    def finished(self, pages: int = 1) -> None:
+        self._last_at = time.perf_counter()
+        if not self._count:
+            self._first_at, self._first_count = self._last_at, pages
+        self._count += pages
+
+    def report(self, **more: float) -> None:
+        used = os.times()
+        print(
+            json.dumps(
+                {
+                    "pages": self._count,
+                    "per_s": (self._count - self._first_count) / max(self._last_at - self._first_at, 1e-9),
+                    "cpu_s": used.user + used.system,
+                    "children_cpu_s": used.children_user + used.children_system,
+                    **more,
+                }
+            )
+        )

@@ -1,0 +1,79 @@
+"""The origin server, in a process of its own: as little work per request as can be, so that it limits nobody.
+
+Prints its port, serves until its standard input ends. `/pages/N.html` is a real page with the stamp N behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+import uvloop
+
+from bench.pages import ROBOTS, STAMP, real_pages
+
+_HEAD = b"HTTP/1.1 %s\r\nDate: Sun, 15 Nov 2026 08:30:00 GMT\r\nServer: bench\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+_REQUEST_END = b"\r\n\r\n"
+
+
+class Origin(asyncio.Protocol):
+    """One connection; requests may come in pieces or several at once."""
+
+    def __init__(self, pages: list[bytes]) -> None:
+        self._pages = pages
+        self._left = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        requests = (self._left + data).split(_REQUEST_END)
+        self._left = requests.pop()
+        for request in requests:
+            self._answer(request.split(b" ", 2)[1])
+
+    def _answer(self, path: bytes) -> None:
+        if path == b"/robots.txt":
+            self._transport.write(_HEAD % (b"200 OK", b"text/plain", len(ROBOTS)) + b"\r\n" + ROBOTS)
+        elif path.startswith(b"/pages/"):
+            number = int(path[7:13])
+            body = self._pages[number % len(self._pages)]
+            stamp = STAMP % number
+            head = _HEAD % (b"200 OK", b"text/html; charset=utf-8", len(body) + len(stamp))
+            self._transport.writelines((head, b'ETag: "%d"\r\n\r\n' % number, body, stamp))
+        else:
+            self._transport.write(_HEAD % (b"404 Not Found", b"text/plain", 0) + b"\r\n")
+
+
+async def _serve() -> None:
+    pages = real_pages()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Origin(pages), "0.0.0.0", 0, backlog=1024)
+    size = sum(map(len, pages)) // len(pages)
+    print(server.sockets[0].getsockname()[1], len(pages), size, flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+@contextmanager
+def serving() -> Iterator[tuple[int, int, int]]:
+    """Runs the origin; (port, different pages, mean bytes)."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.origin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        port, pages, size = map(int, process.stdout.readline().split())
+        yield port, pages, size
+    finally:
+        process.stdin.close()
+        process.wait(timeout=10)
+        process.stdout.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(_serve())
