@@ -43,16 +43,17 @@ class Resolver:
         return tuple(urls)
 
     def resolve(self, href: str) -> str | None:
-        """Canonical absolute URL; None where there is nothing to visit."""
-        if href.startswith(_NOWHERE):
-            return None
+        """Canonical absolute URL of a link that is not empty; None where there is nothing to visit."""
+        first = href[0]
         if self._long or len(href) > _MEMO_LENGTH:
-            return join(self._base, href)
-        if href.startswith("/"):
+            return None if href.startswith(_NOWHERE) else join(self._base, href)
+        if first == "/":
             return _joined(self._root, href)
         if href.startswith(("http://", "https://")):
             return _joined("http://any/", href)
-        if href.startswith("http") or not (href[0].isalnum() or href[0] in "._-%"):  # may need the whole base
+        if href.startswith(_NOWHERE):
+            return None
+        if href.startswith("http") or not (first.isalnum() or first in "._-%"):  # may need the whole base
             return join(self._base, href)
         return _joined(self._folder, href)
 
