@@ -15,6 +15,7 @@ from webstrata.records import (
     Failure,
     HostDay,
     HostState,
+    Looking,
     NewPage,
     Original,
     Page,
@@ -48,9 +49,7 @@ class Web(Protocol):
         """The address (and port) that a request to this host would connect to, already passed by the guard."""
         ...
 
-    async def fetch(
-        self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None
-    ) -> Exchange:
+    async def fetch(self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None) -> Exchange:
         """One request, one answer, no redirects followed. Never raises for what the network does."""
         ...
 
@@ -107,6 +106,16 @@ class Store(Protocol):
         ...
 
     async def pause(self, urls: Sequence[str]) -> int: ...
+
+    async def set_looking(self, page_id: int, looking: Looking | None) -> None: ...
+
+    async def set_tag_looking(self, tag: str, looking: Looking | None) -> None: ...
+
+    async def tag_lookings(self) -> dict[str, Looking]: ...
+
+    async def set_memory(self, page_id: int, memory: bytes) -> None:
+        """What detection remembers of a page, changed by hand (undoing what it learned)."""
+        ...
 
     async def page(self, url: str) -> Page | None: ...
 

@@ -44,6 +44,7 @@ class NewPage(Struct, frozen=True, kw_only=True, gc=False):
     """Archive its images, styles and scripts too."""
     next_at: float | None = None
     """First visit; none: at once."""
+    looking: Looking | None = None
 
 
 class Page(Struct, frozen=True, kw_only=True, gc=False):
@@ -88,6 +89,9 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     """Payload digest (`sha1:…`) of the last archived content: what a 304 stands for."""
     fingerprint: Fingerprint | None = None
     gone: bool = False
+    looking: Looking | None = None
+    memory: bytes = b""
+    """What detection remembers of earlier versions: links seen, lines that keep changing (`webstrata.detect`)."""
 
 
 class Site(Struct, frozen=True, kw_only=True, gc=False):
@@ -303,7 +307,51 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Digest of the set of links."""
     link_count: int = 0
     noise: tuple[str, ...] = ()
-    """Parts recognised as noise and left out of the digests (a later layer fills it)."""
+    """Parts recognised as noise and left out of the digests."""
+    version: int = 1
+    """Of the rules by which the layers below were made; digests of different versions are never compared."""
+    parts: tuple[str, str, str, str] | None = None
+    """MD5 (hex) of title, header, body and footer (docs/reference/fingerprint.md)."""
+    simhash: int | None = None
+    """64 bits over the word shingles of the whole useful text."""
+    main_links: str | None = None
+    """Digest of the links inside the body part."""
+    internal_links: int = 0
+    external_links: int = 0
+    document_links: int = 0
+    """Links to PDF and other documents."""
+    data: str | None = None
+    """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap)."""
+    data_kind: str | None = None
+    data_note: str | None = None
+    """Why there is no data digest though the media type is one of data: too large, too hard, broken."""
+    selected: str | None = None
+    """Digest of what the page's own include and ignore rules leave; none without such rules."""
+
+
+class Looking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """How a page is to be looked at: its handler, the layer that counts, and what to compare. Per page or per tag."""
+
+    handler: str = "auto"
+    """`auto`, `http`, `rdf`, `sparql`, `feed`, `sitemap`, `browser`."""
+    layer: str = "auto"
+    """What counts as a change: `auto`, `raw`, `text`, `main`, `links`, `data`."""
+    include: tuple[str, ...] = ()
+    """`css:…`, `xpath:…` or `jsonpath:…`: only this is compared."""
+    ignore: tuple[str, ...] = ()
+    """The same: this is left out."""
+    ignore_text: tuple[str, ...] = ()
+    """Regular expressions; what they match is left out."""
+    min_size: float = 0.0
+    """Changes of a smaller share of the text (0 to 1) do not count."""
+    unordered: bool = False
+    """Tables: the order of the rows does not count."""
+    accept: str = ""
+    """Accept header; empty: the handler's own."""
+    query: str = ""
+    """SPARQL query; empty: everything."""
+    entries: bool = False
+    """Feeds and sitemaps: each entry becomes a page."""
 
 
 class Outcome(StrEnum):
@@ -326,10 +374,36 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     source: Literal["visit", "archive", "agent"] = "visit"
 
 
+class ChangeKind(StrEnum):
+    NONE = "none"
+    NEW = "new"
+    CONTENT = "content"
+    LINKS = "links"
+    MARKUP = "markup"
+    """The bytes differ, nothing that a reader or a program reads does."""
+    DATA = "data"
+    GONE = "gone"
+    BACK = "back"
+    MOVED = "moved"
+    ERROR = "error"
+
+
 class Change(Struct, frozen=True, kw_only=True, gc=False):
     """The verdict on two observations in a row."""
 
     outcome: Outcome
+    kind: ChangeKind = ChangeKind.NONE
+    size: float = 0.0
+    """Share of the content that differs, 0 to 1."""
+    significance: float = 0.0
+    """How much it matters, 0 to 1."""
+    reasons: tuple[str, ...] = ()
+    layers: dict[str, bool] = {}
+    """Layer -> differs; only layers that both sides have."""
+    new_links: int = 0
+    """Links never seen in any earlier version of the page."""
+    reverted: bool = False
+    """Back to an earlier version."""
     raw: bool = False
     """The bytes differ."""
     text: bool = False
@@ -369,6 +443,9 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     text: str | None = None
     payload: str | None = None
     truncated: str | None = None
+    kind: ChangeKind = ChangeKind.NONE
+    significance: float = 0.0
+    new_links: int = 0
     position: Position | None = None
     hops: tuple[Hop, ...] = ()
     """Redirects before the last answer."""

@@ -19,7 +19,8 @@ from publicsuffixlist import PublicSuffixList
 from webstrata.clock import DAY_S
 from webstrata.errors import BadUrl
 
-LONGEST_URL = 8192
+# A b-tree entry of PostgreSQL holds at most 2,704 bytes, and a canonical URL is ASCII.
+LONGEST_URL = 2600
 """Characters of a canonical URL. Servers refuse longer request lines, and stores index the whole of it."""
 
 Scope = Literal["prefix", "host", "domain"]

@@ -18,6 +18,7 @@ from webstrata.remember.watching import insert_pages
 _VISITED = (
     "interval_s", "policy", "policy_state", "reason", "visits", "changes", "failures", "last_visit_at", "last_seen_at",
     "last_change_at", "last_outcome", "etag", "last_modified", "payload", "fingerprint", "gone",
+    "memory",
 )  # fmt: skip
 
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value

@@ -8,10 +8,12 @@ from typing import Any
 import msgspec
 
 from webstrata.records import (
+    ChangeKind,
     Failure,
     FailureKind,
     Fingerprint,
     Hop,
+    Looking,
     NewPage,
     Outcome,
     Page,
@@ -28,6 +30,7 @@ Values = dict[str, Any]
 
 _strings = msgspec.json.Decoder(tuple[str, ...])
 _fingerprint = msgspec.json.Decoder(Fingerprint)
+_looking = msgspec.json.Decoder(Looking)
 _headers = msgspec.json.Decoder(dict[str, str])
 _hops = msgspec.json.Decoder(tuple[Hop, ...])
 
@@ -36,6 +39,7 @@ _roles = {role.value: role for role in PageRole}
 _states = {state.value: state for state in PageState}
 _outcomes: dict[str | None, Outcome | None] = {None: None, **{outcome.value: outcome for outcome in Outcome}}
 _kinds = {kind.value: kind for kind in FailureKind}
+_change_kinds = {kind.value: kind for kind in ChangeKind}
 
 _NO_TAGS = "[]"
 
@@ -45,7 +49,7 @@ _PAGE = """
     id url host weight tags role site_id depth requisites state added_at
     next_at interval_s policy policy_state reason
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
-    etag last_modified payload fingerprint gone
+    etag last_modified payload fingerprint gone looking memory
 """
 PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 
@@ -54,7 +58,7 @@ def page(row: Sequence[Any]) -> Page:
     (
         id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
         policy, policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
-        last_outcome, etag, last_modified, payload, fingerprint, gone,
+        last_outcome, etag, last_modified, payload, fingerprint, gone, looking, memory,
     ) = row  # fmt: skip
     return Page(
         id=id_,
@@ -85,6 +89,8 @@ def page(row: Sequence[Any]) -> Page:
         payload=payload,
         fingerprint=None if fingerprint is None else _fingerprint.decode(fingerprint),
         gone=gone,
+        looking=None if looking is None else _looking.decode(looking),
+        memory=memory,
     )
 
 
@@ -110,6 +116,8 @@ def new_page(page: NewPage, now: float) -> Values:
         "changes": 0,
         "failures": 0,
         "gone": False,
+        "looking": None if page.looking is None else packed(page.looking),
+        "memory": b"",
     }
 
 
@@ -143,6 +151,7 @@ def visited_page(page: Page) -> Values:
         "payload": stored(page.payload),
         "fingerprint": None if page.fingerprint is None else packed(page.fingerprint),
         "gone": page.gone,
+        "memory": page.memory,
     }
 
 
@@ -170,6 +179,9 @@ def visit_values(visit: Visit) -> Values:
         "text": visit.text,
         "payload": stored(visit.payload),
         "truncated": visit.truncated,
+        "kind": visit.kind.value,
+        "significance": visit.significance,
+        "new_links": visit.new_links,
         "file": None if position is None else position.file,
         "file_offset": None if position is None else position.offset,
         "length": None if position is None else position.length,
@@ -182,7 +194,8 @@ def visit_values(visit: Visit) -> Values:
 def visit(row: Sequence[Any]) -> Visit:
     (
         id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
-        size, headers, raw, text, payload, truncated, file, offset, length, record_id, record_kind, hop_text,
+        size, headers, raw, text, payload, truncated, kind, significance, new_links, file, offset, length, record_id,
+        record_kind, hop_text,
     ) = row  # fmt: skip
     return Visit(
         page_id=page_id,
@@ -200,6 +213,9 @@ def visit(row: Sequence[Any]) -> Visit:
         text=text,
         payload=payload,
         truncated=truncated,
+        kind=_change_kinds[kind],
+        significance=significance,
+        new_links=new_links,
         position=position(file, offset, length, record_id, record_kind),
         hops=hops(hop_text),
         id=id_,

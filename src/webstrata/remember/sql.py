@@ -13,6 +13,7 @@ from webstrata.records import (
     Census,
     HostDay,
     HostState,
+    Looking,
     NewPage,
     Original,
     Page,
@@ -22,6 +23,7 @@ from webstrata.records import (
     Visit,
 )
 from webstrata.remember import census, claims, commits, log, politeness, watching
+from webstrata.remember import looking as looking_rows
 from webstrata.remember.lane import Lane
 
 _STREAM = 1_000
@@ -56,6 +58,18 @@ class SqlStore:
 
     async def pause(self, urls: Sequence[str]) -> int:
         return await self._writer.run(lambda on: watching.pause(on, urls, self._slot))
+
+    async def set_looking(self, page_id: int, looking: Looking | None) -> None:
+        await self._writer.run(lambda on: looking_rows.set_for_page(on, page_id, looking))
+
+    async def set_tag_looking(self, tag: str, looking: Looking | None) -> None:
+        await self._writer.run(lambda on: looking_rows.set_for_tag(on, tag, looking))
+
+    async def tag_lookings(self) -> dict[str, Looking]:
+        return await self._reader.run(looking_rows.by_tag)
+
+    async def set_memory(self, page_id: int, memory: bytes) -> None:
+        await self._writer.run(lambda on: looking_rows.set_memory(on, page_id, memory))
 
     async def page(self, url: str) -> Page | None:
         return await self._reader.run(lambda on: watching.page(on, url))

@@ -81,6 +81,8 @@ pages = Table(
     Column("payload", Text),
     Column("fingerprint", Text),
     Column("gone", Boolean, nullable=False),
+    Column("looking", Text),
+    Column("memory", LargeBinary, nullable=False),
 )
 
 _due = pages.c.due_at.is_not(None)
@@ -97,6 +99,13 @@ page_tags = Table(
     Column("tag", Text, primary_key=True),
     Column("page_id", RowId, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
+)
+
+tag_lookings = Table(
+    "tag_lookings",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("looking", Text, nullable=False),
 )
 
 visits = Table(
@@ -119,6 +128,9 @@ visits = Table(
     Column("text", Text),
     Column("payload", Text),
     Column("truncated", Text),
+    Column("kind", Text, nullable=False),
+    Column("significance", Double, nullable=False),
+    Column("new_links", Integer, nullable=False),
     Column("file", Text),
     Column("file_offset", BigInteger),
     Column("length", BigInteger),

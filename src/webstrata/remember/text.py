@@ -37,8 +37,13 @@ def is_storable(text: str) -> bool:
     return _UNSTORABLE.search(text) is None
 
 
+_LONGEST_NAME = 2600  # a b-tree entry of PostgreSQL holds at most 2,704 bytes
+
+
 def named(text: str, what: str) -> str:
     """A name that a user chose, unchanged, or `UsageError`."""
+    if len(text) > _LONGEST_NAME or (not text.isascii() and len(text.encode("utf-8", "replace")) > _LONGEST_NAME):
+        raise UsageError(f"a {what} of more than {_LONGEST_NAME} bytes: {text[:60]!r}… Shorten it.")
     if not is_storable(text):
         raise UsageError(f"a {what} cannot hold U+0000 or half a surrogate pair: {text!r}. Leave it out.")
     return text

@@ -12,7 +12,7 @@ from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import rows
 from webstrata.remember.census import Tally, rate
 from webstrata.remember.tables import hosts, page_tags, pages, sites
-from webstrata.remember.text import is_storable, named
+from webstrata.remember.text import is_storable, named, packed
 from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
 
 Order = Literal["added", "next"]
@@ -22,13 +22,18 @@ _ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
 
 _KNOWN = select(
     pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.lease_until, pages.c.tags, pages.c.requisites,
+    pages.c.lease_until, pages.c.tags, pages.c.requisites, pages.c.looking,
 )  # fmt: skip
 
 _READD = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
-    .values({name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "state", "next_at", "due_at")})
+    .values(
+        {
+            name: bindparam(name)
+            for name in ("weight", "tags", "role", "requisites", "looking", "state", "next_at", "due_at")
+        }
+    )
 )
 
 
@@ -83,6 +88,7 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
                 "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
                 "role": role,
                 "requisites": before.requisites or page.requisites,
+                "looking": before.looking if page.looking is None else packed(page.looking),
                 "state": _ACTIVE,
                 "next_at": next_at,
                 "due_at": next_at if before.lease_until is None else max(next_at, before.lease_until),

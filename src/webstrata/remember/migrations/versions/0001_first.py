@@ -71,6 +71,12 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "tag_lookings",
+        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("looking", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_lookings")),
+    )
+    op.create_table(
         "pages",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -103,6 +109,8 @@ def upgrade() -> None:
         sa.Column("payload", sa.Text(), nullable=True),
         sa.Column("fingerprint", sa.Text(), nullable=True),
         sa.Column("gone", sa.Boolean(), nullable=False),
+        sa.Column("looking", sa.Text(), nullable=True),
+        sa.Column("memory", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
     )
@@ -189,6 +197,9 @@ def upgrade() -> None:
         sa.Column("text", sa.Text(), nullable=True),
         sa.Column("payload", sa.Text(), nullable=True),
         sa.Column("truncated", sa.Text(), nullable=True),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("significance", sa.Double(), nullable=False),
+        sa.Column("new_links", sa.Integer(), nullable=False),
         sa.Column("file", sa.Text(), nullable=True),
         sa.Column("file_offset", sa.BigInteger(), nullable=True),
         sa.Column("length", sa.BigInteger(), nullable=True),
