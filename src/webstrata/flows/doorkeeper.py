@@ -22,8 +22,11 @@ from webstrata.records import (
     Permit,
     Refusal,
     RobotsState,
+    Validators,
     Wait,
 )
+
+_GIVEN_UP = Failure(kind=FailureKind.INTERNAL, detail="given up before an answer came")
 
 
 class Doorkeeper:
@@ -46,9 +49,9 @@ class Doorkeeper:
         self._clock = clock
         self._keep = keep
         self._listed = listed
-        self._fetching: dict[str, asyncio.Task[None]] = {}
+        self._fetching: dict[str, asyncio.Task[Wait | None]] = {}
 
-    async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait:
+    async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait | Refusal:
         """Leave to fetch `url` now; a `Wait` where it would take past `patience_until`."""
         found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
         if isinstance(found, Failure):
@@ -56,47 +59,70 @@ class Doorkeeper:
         address, port = found
         while True:
             match self._gate.ask(url, address, port, self._clock.now()):
-                case Permit() as permit:
-                    return permit
-                case Refusal(why=why):
-                    return Failure(kind=FailureKind.ROBOTS, detail=why)
+                case Permit() | Refusal() as decided:
+                    return decided
                 case NeedRobots(origin=origin):
-                    await self._learn_robots(origin)
+                    wait = await self._learn_robots(origin, patience_until)
+                    if wait is not None:
+                        return wait
                 case Wait(until=until) as wait:
                     if until > patience_until:
                         return wait
                     await self._clock.sleep_until(until)
 
-    def finished(self, permit: Permit, exchange: Exchange) -> None:
-        self._gate.finished(permit, exchange, self._clock.now())
+    async def fetch(self, permit: Permit, *, accept: str, validators: Validators | None = None) -> Exchange:
+        """Make the request of a permit. Its host is free again after it, even if the request is given up half-way."""
+        exchange = Exchange(url=permit.url, at=self._clock.now(), duration_s=0.0, request_head=b"", failure=_GIVEN_UP)
+        try:
+            exchange = await self._web.fetch(permit, accept=accept, validators=validators)
+        finally:
+            self._gate.finished(permit, exchange, self._clock.now())
+        return exchange
 
-    async def _learn_robots(self, origin: str) -> None:
+    def gap_s(self, url: str) -> float:
+        """How long the host of `url` wants between two requests."""
+        return self._gate.gap_s(url)
+
+    async def close(self) -> None:
+        """Give up requests for robots.txt that nobody waits for any more."""
+        tasks = list(self._fetching.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _learn_robots(self, origin: str, patience_until: float) -> Wait | None:
         task = self._fetching.get(origin)
         if task is None:
-            task = asyncio.create_task(self._fetch_robots(origin))
+            task = asyncio.create_task(self._fetch_robots(origin, patience_until))
             self._fetching[origin] = task
             task.add_done_callback(lambda _: self._fetching.pop(origin, None))
-        await asyncio.shield(task)
+        return await asyncio.shield(task)
 
-    async def _fetch_robots(self, origin: str) -> None:
+    async def _fetch_robots(self, origin: str, patience_until: float) -> Wait | None:
         url, hops = robots_url(origin), 0
-        while not isinstance(
-            step := robots_step(await self._robots_exchange(origin, url), url=url, hops=hops), RobotsAnswer
-        ):
+        while True:
+            exchange = await self._robots_exchange(origin, url, patience_until)
+            if isinstance(exchange, Wait):
+                return exchange
+            step = robots_step(exchange, url=url, hops=hops)
+            if isinstance(step, RobotsAnswer):
+                break
             url, hops = step, hops + 1
         self._gate.learn_robots(
             origin, RobotsState(origin=origin, at=self._clock.now(), status=step.status, body=step.body)
         )
         if sitemaps := Robots.parse(step.body, step.status).sitemaps:
             self._listed(origin, sitemaps)
+        return None
 
-    async def _robots_exchange(self, origin: str, url: str) -> Exchange | Failure:
+    async def _robots_exchange(self, origin: str, url: str, patience_until: float) -> Exchange | Failure | Wait:
         found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
         if isinstance(found, Failure):
             return found
         while isinstance(asked := self._gate.ask_robots(origin, *found, self._clock.now(), url=url), Wait):
+            if asked.until > patience_until:
+                return asked
             await self._clock.sleep_until(asked.until)
-        exchange = await self._web.fetch(asked, accept="text/plain, */*;q=0.5")
-        self._gate.finished(asked, exchange, self._clock.now())
+        exchange = await self.fetch(asked, accept="text/plain, */*;q=0.5")
         self._keep(exchange)
         return exchange

@@ -41,7 +41,8 @@ class Intake:
         self._task = asyncio.create_task(self._work())
 
     async def put(self, visited: Visited) -> None:
-        await self._room.wait()
+        while self._full():  # all who waited wake at once; most find it full again
+            await self._room.wait()
         self._raise_problem()
         self._waiting.append(visited)
         self._bytes += sum(len(exchange.body) for exchange in visited.exchanges)

@@ -38,10 +38,13 @@ class Lanes:
 
     async def run(self, lanes_per_host: int) -> None:
         """Visit until every queue is empty or the round is over."""
-        async with asyncio.TaskGroup() as group:
-            for host, queue in self._queues.items():
-                for _ in range(min(lanes_per_host, len(queue))):
-                    group.create_task(self._lane(host, queue))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for host, queue in self._queues.items():
+                    for _ in range(min(lanes_per_host, len(queue))):
+                        group.create_task(self._lane(host, queue))
+        except ExceptionGroup as problems:
+            raise problems.exceptions[0] from None  # the first one ended the others: it is the round's problem
 
     def left(self, gate: Gate, now: float) -> Iterator[tuple[int, float | None]]:
         """Pages not visited, each with the time at which its host will have come round to it."""

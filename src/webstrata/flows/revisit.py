@@ -105,14 +105,19 @@ class Revisit:
 
     async def run(self, until: float = float("inf")) -> None:
         """Rounds until stopped (or until an instant of the clock)."""
+        failed = False
         while not self.stopping and self._clock.now() < until:
             started_at = self._clock.now()
             try:
+                if failed:  # it may have been unable even to give its pages back
+                    await self._store.end_leases(self._owner)
+                    failed = False
                 if pages := await self._claim(due_by=started_at):
                     await self._round(pages, started_at, ends_at=started_at + self._pace.round_s)
                 due = await self._store.next_due()
             except (StoreError, ArchiveError, OSError) as problem:
                 log.error("this round failed, the next one takes its pages up again: %s", problem)
+                failed = True
                 await self._pause(self._clock.now() + AFTER_FAILED_ROUND_S, until)
                 continue
             earliest = max(started_at + self._pace.round_s, due if due is not None else float("inf"))
@@ -165,6 +170,7 @@ class Revisit:
         try:
             await lanes.run(self._pace.lanes)
         finally:
+            await door.close()
             try:
                 await intake.stop()
             finally:
@@ -182,7 +188,6 @@ class Revisit:
             try:
                 return await visit(
                     page,
-                    web=self._web,
                     door=door,
                     clock=self._clock,
                     max_redirects=self._pace.max_redirects,

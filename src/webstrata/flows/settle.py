@@ -163,7 +163,7 @@ class Settler:
             failure = settled[i].failure
             if failure is not None:
                 one = settled[i].visited
-                turns[i] = self._timetable.after_failure(one.page, one.at, failure.kind)
+                turns[i] = self._timetable.after_failure(one.page, one.at, failure.kind, one.again_at)
         return turns
 
 

@@ -54,11 +54,11 @@ class Timetable:
             for i, (seen, interval_s) in enumerate(zip(batch, intervals_s, strict=True))
         ]
 
-    def after_failure(self, page: Page, at: float, why: str) -> Turn:
-        """Try again later; the policy learns nothing from a visit that saw nothing."""
+    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> Turn:
+        """Try again later (not before `again_at`); the policy learns nothing from a visit that saw nothing."""
         state = self._unpack([page])
         interval_s = float(self.policy.interval(state, np.zeros(1, dtype=np.intp))[0]) * DAY_S
-        wait_s = retry_after_s(page.failures + 1, interval_s, page.url)
+        wait_s = max(retry_after_s(page.failures + 1, interval_s, page.url), (again_at or at) - at)
         return Turn(
             next_at=at + wait_s,
             interval_s=interval_s,

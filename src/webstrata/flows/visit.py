@@ -7,10 +7,12 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.detect.answer import Answer, read_answer
 from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.ports import Clock, Web
-from webstrata.records import Exchange, Failure, FailureKind, Page, Validators, Wait
+from webstrata.ports import Clock
+from webstrata.records import Exchange, Failure, FailureKind, Page, Refusal, Validators, Wait
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+_MARGIN_S = 1.0
+"""For what other hosts at the address may take of the gap."""
 
 
 class Visited(Struct, frozen=True, kw_only=True):
@@ -22,17 +24,21 @@ class Visited(Struct, frozen=True, kw_only=True):
     exchanges: tuple[Exchange, ...] = ()
     """Redirects in order, then the answer."""
     failure: Failure | None = None
+    again_at: float | None = None
+    """When it makes sense to try again, where the host's owner said so."""
 
 
 async def visit(
-    page: Page, *, web: Web, door: Doorkeeper, clock: Clock, max_redirects: int, patience_until: float
+    page: Page, *, door: Doorkeeper, clock: Clock, max_redirects: int, patience_until: float
 ) -> Visited | Wait:
     """Visit a page, hop by hop; a `Wait` when its host cannot be visited before `patience_until`."""
     url = page.url
     seen = {url}
     exchanges: list[Exchange] = []
     while True:
-        permit = await door.permit(url, patience_until)
+        # Once the host was asked, the usual gap is waited for even past the end of the round.
+        patience = max(patience_until, clock.now() + door.gap_s(url) + _MARGIN_S) if exchanges else patience_until
+        permit = await door.permit(url, patience)
         if isinstance(permit, Wait):
             if not exchanges:
                 return permit
@@ -40,10 +46,12 @@ async def visit(
             return _visited(page, exchanges, clock, failure)
         if isinstance(permit, Failure):
             return _visited(page, exchanges, clock, permit)
+        if isinstance(permit, Refusal):
+            refused = Failure(kind=FailureKind.ROBOTS, detail=permit.why)
+            return _visited(page, exchanges, clock, refused, again_at=permit.until)
         # Validators belong to the page's own URL: a redirect's target may be another resource.
         validators = _validators(page) if not exchanges else None
-        exchange = await web.fetch(permit, accept=ACCEPT, validators=validators)
-        door.finished(permit, exchange)
+        exchange = await door.fetch(permit, accept=ACCEPT, validators=validators)
         exchanges.append(exchange)
         if exchange.failure is not None or read_answer(exchange.status or 0) is not Answer.REDIRECT:
             return _visited(page, exchanges, clock, exchange.failure)
@@ -55,9 +63,11 @@ async def visit(
         seen.add(url)
 
 
-def _visited(page: Page, exchanges: list[Exchange], clock: Clock, failure: Failure | None) -> Visited:
+def _visited(
+    page: Page, exchanges: list[Exchange], clock: Clock, failure: Failure | None, again_at: float | None = None
+) -> Visited:
     at = exchanges[0].at if exchanges else clock.now()
-    return Visited(page=page, at=at, exchanges=tuple(exchanges), failure=failure)
+    return Visited(page=page, at=at, exchanges=tuple(exchanges), failure=failure, again_at=again_at)
 
 
 def _validators(page: Page) -> Validators | None:
