@@ -119,6 +119,10 @@ class Store(Protocol):
 
     async def page(self, url: str) -> Page | None: ...
 
+    async def known(self, urls: Sequence[str]) -> set[str]:
+        """Those of the URLs that are pages already, in whatever state."""
+        ...
+
     def pages(
         self,
         *,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from webstrata import urls
 from webstrata.flows.look import Look
@@ -11,6 +12,8 @@ from webstrata.records import NewPage, Page, PageRole, Site
 
 MAX_REQUISITES = 500
 """Per page: more is a trap, not a page."""
+MAX_SITEMAPS = 500
+"""Per robots.txt or sitemap index."""
 
 
 class Discovery:
@@ -30,27 +33,52 @@ class Discovery:
     def wants_requisites(self, page: Page) -> bool:
         return page.requisites and page.role is PageRole.PAGE
 
-    def pages(self, page: Page, look: Look) -> list[NewPage]:
-        """Pages of the same site that this one links to (or lists, if it is a sitemap)."""
+    def met(self, page: Page, look: Look) -> list[str]:
+        """What this page leads to within its site and was not met in this round yet."""
         site = self._site(page)
-        if site is None:
+        if site is None or self._room[site.id] <= 0:
             return []
-        found = []
-        for link in look.links:
+        return [link for link, _ in self._leads(page, site, look) if link not in self._known]
+
+    def known(self, urls: Iterable[str]) -> None:
+        """These are pages already: they take up no more room."""
+        self._known.update(urls)
+
+    def pages(self, page: Page, look: Look) -> list[NewPage]:
+        """New pages of the same site that this one links to (or lists, if it is a sitemap)."""
+        site = self._site(page)
+        found: list[NewPage] = []
+        if site is None:
+            return found
+        for link, is_sitemap in self._leads(page, site, look):
             if self._room[site.id] <= 0:
                 break
-            if link in self._known or not belongs(link, site):
+            if link in self._known:
                 continue
             self._known.add(link)
             self._room[site.id] -= 1
-            found.append(_page(link, site, page.depth + 1, self._due_at))
+            if is_sitemap:
+                found.append(sitemap_page(link, site, self._due_at))
+            else:
+                found.append(_page(link, site, page.depth + 1, self._due_at))
         return found
+
+    def _leads(self, page: Page, site: Site, look: Look) -> Iterator[tuple[str, bool]]:
+        """Links that belong to the site, then further sitemaps of it (true), which may lie anywhere on its host."""
+        if page.depth >= site.max_depth:
+            return
+        for link in look.links:
+            if belongs(link, site):
+                yield link, False
+        for link in look.sitemaps[:MAX_SITEMAPS]:
+            if urls.in_scope(link, site.url, "domain"):
+                yield link, True
 
     def sitemaps_listed(self, origin: str, sitemaps: Iterable[str]) -> None:
         """An origin's robots.txt names sitemaps: they are pages of the sites that live there."""
         for site in self._sites.values():
             if urls.origin(site.url) == origin:
-                found = (urls.join(origin, sitemap) for sitemap in sitemaps)
+                found = (urls.join(origin, sitemap) for sitemap in islice(sitemaps, MAX_SITEMAPS))
                 self._sitemaps += [sitemap_page(url, site, self._due_at) for url in found if url is not None]
 
     def take_sitemaps(self) -> list[NewPage]:

@@ -92,7 +92,8 @@ def _page_after(visited: Visited, visit: Visit, one: Judged, turn: Turn | None) 
     )
     if one.found is None:
         return page
-    direct = not visit.hops
+    # Only what a 304 may stand for: the page's own answer, held as a whole.
+    direct = not visit.hops and visit.truncated is None
     return replace(
         page,
         fingerprint=one.found.fingerprint,

@@ -8,7 +8,7 @@ from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.verdict import judge
 from webstrata.flows.look import Look
 from webstrata.flows.visit import Visited
-from webstrata.records import Change, Failure, FailureKind, Observation
+from webstrata.records import Change, Exchange, Failure, FailureKind, Observation
 
 _FAILED = {
     Answer.DENIED: FailureKind.DENIED,
@@ -27,6 +27,11 @@ class Judged(Struct, frozen=True, kw_only=True):
     failure: Failure | None
 
 
+def is_conditional(exchange: Exchange) -> bool:
+    """Whether the request let the server answer 304; one that comes unasked stands for nothing."""
+    return b"\r\nIf-" in exchange.request_head
+
+
 def judged(visited: Visited, found: Look | None) -> Judged:
     page = visited.page
     failure = visited.failure
@@ -41,7 +46,7 @@ def judged(visited: Visited, found: Look | None) -> Judged:
     kind = read_answer(answer.status)
     fingerprint = found.fingerprint if found is not None else None
     if kind is Answer.NOT_MODIFIED:
-        if page.fingerprint is None or page.payload is None:
+        if page.fingerprint is None or page.payload is None or not is_conditional(answer):
             failure = Failure(kind=FailureKind.NO_ORIGINAL, detail="304, but no copy is held; asking in full next time")
             return Judged(visited=visited, found=None, change=None, failure=failure)
         fingerprint = page.fingerprint

@@ -35,6 +35,8 @@ class Look(Struct, frozen=True, kw_only=True):
     """`sha1:` of the bytes as sent."""
     fingerprint: Fingerprint
     links: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    """Further sitemaps that a sitemap index lists."""
     requisites: tuple[str, ...] = ()
     problem: str | None = None
     """Why the content could not be decoded as its header says."""
@@ -59,14 +61,18 @@ def _look(job: Job) -> Look:
     decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
     seen = observe(decoded.body, job.content_type, job.url)
     links: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
     if job.is_sitemap:
-        links = tuple(entry.url for entry in read_sitemap(decoded.body, job.url).entries)
+        listed = read_sitemap(decoded.body, job.url)
+        found = tuple(entry.url for entry in listed.entries)
+        links, sitemaps = ((), found) if listed.kind == "index" else (found, ())
     elif job.want_links and not seen.nofollow:
         links = seen.links
     return Look(
         payload=payload_digest(job.body),
         fingerprint=seen.fingerprint,
         links=links,
+        sitemaps=sitemaps,
         requisites=seen.requisites if job.want_requisites else (),
         problem=decoded.problem,
     )

@@ -18,8 +18,9 @@ from msgspec import Struct
 from webstrata.detect.answer import Answer, read_answer
 from webstrata.flows.discover import Discovery
 from webstrata.flows.entry import entry
-from webstrata.flows.judged import Judged, judged
+from webstrata.flows.judged import Judged, is_conditional, judged
 from webstrata.flows.look import Job, Look, payload_digest
+from webstrata.flows.promises import Promises
 from webstrata.flows.readers import Readers
 from webstrata.flows.timetable import Seen, Timetable, Turn
 from webstrata.flows.visit import Visited
@@ -66,6 +67,7 @@ class Settler:
         self._timetable = timetable
         self._readers = readers
         self._unpacking = unpacking
+        self._promises = Promises()
 
     async def settle(self, batch: Sequence[Visited], extras: Sequence[Exchange], discovery: Discovery) -> list[Visit]:
         """Make a batch of visits permanent; `extras` (robots.txt) are archived beside them. Returns the log rows."""
@@ -74,8 +76,9 @@ class Settler:
         settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
         turns = self._schedule(settled)
         entries = [entry(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
+        await self._meet(settled, discovery)
         pages, wake = _discovered(settled, discovery)
-        hosts, addresses, robots = self._gate.changed()
+        hosts, addresses, robots = self._promises.all(self._gate.changed())
         await self._store.commit(
             Batch(
                 entries=tuple(entries),
@@ -87,7 +90,15 @@ class Settler:
                 robots=robots,
             )
         )
+        self._promises = Promises()
         return [row.visit for row in entries]
+
+    async def _meet(self, settled: Sequence[Judged], discovery: Discovery) -> None:
+        """Tell discovery which of the links ahead are pages already."""
+        seen = [(one.visited.page, one.found) for one in settled if one.found is not None and one.change is not None]
+        ahead = {link for page, found in seen for link in discovery.met(page, found)}
+        if ahead:
+            discovery.known(await self._store.known(sorted(ahead)))
 
     async def _look(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
         jobs: list[Job] = []
@@ -186,7 +197,7 @@ def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[N
 def _payload(exchange: Exchange, page: Page, found: Look | None) -> str:
     if found is not None:
         return found.payload
-    if exchange.status == 304 and page.payload is not None:
+    if exchange.status == 304 and page.payload is not None and is_conditional(exchange):
         return page.payload
     return payload_digest(exchange.body)
 

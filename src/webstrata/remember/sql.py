@@ -74,6 +74,9 @@ class SqlStore:
     async def page(self, url: str) -> Page | None:
         return await self._reader.run(lambda on: watching.page(on, url))
 
+    async def known(self, urls: Sequence[str]) -> set[str]:
+        return await self._reader.run(lambda on: watching.known(on, urls))
+
     async def pages(
         self,
         *,

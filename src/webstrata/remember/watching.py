@@ -159,6 +159,13 @@ def page(connection: Connection, url: str) -> Page | None:
     return None if row is None else rows.page(row)
 
 
+def known(connection: Connection, urls: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for bite in bites([url for url in urls if is_storable(url)]):
+        found.update(connection.execute(select(pages.c.url).where(pages.c.url.in_(bite))).scalars())
+    return found
+
+
 def pages_after(
     connection: Connection, query: Select[Any], order: Order, last: tuple[float | None, int] | None, limit: int
 ) -> list[tuple[float | None, Page]]:

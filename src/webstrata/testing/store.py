@@ -194,6 +194,14 @@ async def two_owners_never_share_a_page(store: Store) -> None:
     assert len(ids) == len(set(ids)) == 200
 
 
+async def known_urls_are_told_from_new_ones(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    await store.pause(["https://a.example/2"])
+    asked = [f"https://a.example/{n}" for n in range(2000)] + ["https://a.example/\0"]
+    assert await store.known(asked) == {"https://a.example/1", "https://a.example/2"}
+    assert await store.known([]) == set()
+
+
 async def a_released_page_is_due_again(store: Store) -> None:
     await store.add_pages([_new("1"), _new("2")], NOW)
     one, two = await store.claim(NOW, 10, NOW + 60, "me")
