@@ -34,6 +34,8 @@ class Decoded(Struct, frozen=True, kw_only=True, gc=False):
     body: bytes
     problem: str | None = None
     """Set: the body is not, or not all of, what its header promised."""
+    torn: bool = False
+    """The bytes break off or go bad half-way: the body is only the beginning of what was meant."""
 
 
 class _Step(NamedTuple):
@@ -41,6 +43,7 @@ class _Step(NamedTuple):
 
     body: bytes | None
     problem: str | None = None
+    torn: bool = False
 
 
 def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float) -> Decoded:
@@ -65,7 +68,7 @@ def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_rat
             return Decoded(body=body, problem=step.problem)
         body = step.body
         if step.problem is not None:
-            return Decoded(body=body, problem=step.problem)
+            return Decoded(body=body, problem=step.problem, torn=step.torn)
     if names and body.startswith(_GZIP_MAGIC):
         return Decoded(body=body, problem="gzip data inside the decoded body")
     return Decoded(body=body)
@@ -89,17 +92,20 @@ class _Sink:
     def size(self) -> int:
         return self._limit + 1 - self.room
 
-    def step(self, problem: str | None = None) -> _Step:
+    def step(self, problem: str | None = None, *, torn: bool = False) -> _Step:
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         if self.room <= 0:
             return _Step(body[: self._limit], f"decoded body cut at {self._limit} bytes")
         if problem is not None and not body:
             return _Step(None, problem)
-        return _Step(body, problem)
+        return _Step(body, problem, torn)
+
+    def ended_early(self, name: str) -> _Step:
+        return self.step(f"{name} data ends early", torn=True)
 
     def broken(self, name: str) -> _Step:
         """The decoder gave up: what came before counts, unless that is nothing."""
-        return self.step(f"{name} data broken" if any(self._parts) else f"not {name} data")
+        return self.step(f"{name} data broken" if any(self._parts) else f"not {name} data", torn=True)
 
 
 def _gzip(body: bytes, limit: int) -> _Step:
@@ -114,7 +120,7 @@ def _gzip(body: bytes, limit: int) -> _Step:
         if sink.room <= 0:
             return sink.step()
         if not whole:
-            return sink.step("gzip data ends early")
+            return sink.ended_early("gzip")
         head = (rest + body[start : start + 2])[:2]
         if not head.strip(b"\0"):  # the end, or padding
             return sink.step()
@@ -151,7 +157,7 @@ def _deflate(body: bytes, limit: int) -> _Step:
             _, _, whole = _inflate(igzip_lib.IgzipDecompressor(flag=flag), b"", body, 0, sink)
         except _InflateError:
             continue
-        return sink.step(None if whole else "deflate data ends early")
+        return sink.step() if whole else sink.ended_early("deflate")
     return _Step(None, "not deflate data")
 
 
@@ -168,7 +174,7 @@ def _brotli(body: bytes, limit: int) -> _Step:
                 break
     except brotli.error:
         return sink.broken("br")
-    return sink.step(None if engine.is_finished() else "br data ends early")
+    return sink.step() if engine.is_finished() else sink.ended_early("br")
 
 
 def _zstd(body: bytes, limit: int) -> _Step:
@@ -182,7 +188,7 @@ def _zstd(body: bytes, limit: int) -> _Step:
                     break
     except zstandard.ZstdError:
         return sink.broken("zstd")
-    return sink.step("zstd data ends early" if sink.size < declared else None)
+    return sink.ended_early("zstd") if sink.size < declared else sink.step()
 
 
 _DECODERS: dict[str, Callable[[bytes, int], _Step]] = {

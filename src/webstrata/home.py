@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import platformdirs
 
@@ -73,12 +74,17 @@ class Home:
 
     @property
     def node_name(self) -> str:
-        return (self.path / "node").read_text(encoding="ascii").strip()
+        try:
+            return (self.path / "node").read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            raise HomeError(
+                f"{self.path} has lost its name (the file `node`). `webstrata --home {self.path} init` gives it one."
+            ) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the home for a crawl; a second one is told who has it."""
-        with (self.path / "lock").open("a+") as file:
+        with self._lock_file() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -90,8 +96,18 @@ class Home:
             file.truncate(0)
             file.write(f"process {os.getpid()}")
             file.flush()
-            yield
-            file.truncate(0)
+            try:
+                yield
+            finally:
+                file.truncate(0)
+
+    def _lock_file(self) -> TextIO:
+        try:
+            return (self.path / "lock").open("a+", encoding="ascii", errors="replace")
+        except OSError as problem:
+            raise HomeError(
+                f"cannot write in {self.path}: {problem.strerror}. Mend its permissions, or use another --home."
+            ) from None
 
     def disk_bytes(self) -> dict[str, int]:
         """What the parts of the home take on the disk."""

@@ -165,6 +165,8 @@ def _plain(value: Any) -> Any:
 def _read_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise BadSettings(f"{file} cannot be read: {problem.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise BadSettings(f"{file} is not valid TOML: {problem}. Mend it, or move it away for the defaults.") from None
 
@@ -231,11 +233,14 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 def _decode(kind: type, value: Any) -> Any:
     if kind is Span:
         try:
-            return Span(parse_span(value))
+            seconds = parse_span(value)
         except (UsageError, TypeError) as problem:
             raise ValueError(str(problem).rstrip(".")) from None
+        if isinstance(value, bool) or not 0 <= seconds < float("inf"):
+            raise ValueError(f"not a length of time: {value!r}. Write 90s, 15m, 6h or 2d")
+        return Span(seconds)
     if kind is Size:
-        if isinstance(value, int):
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return Size(value)
         match = _SIZE.fullmatch(str(value).strip())
         if not match:

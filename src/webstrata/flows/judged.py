@@ -43,6 +43,9 @@ def judged(visited: Visited, found: Look | None) -> Judged:
         # Half a page is no version of it: kept in the archive, not compared.
         failure = Failure(kind=_CUT_SHORT[answer.truncated], detail="the answer broke off")
         return Judged(visited=visited, found=None, change=None, failure=failure)
+    if found is not None and found.torn:
+        failure = Failure(kind=FailureKind.MALFORMED, detail=f"the content cannot be decoded: {found.problem}")
+        return Judged(visited=visited, found=None, change=None, failure=failure)
     kind = read_answer(answer.status)
     fingerprint = found.fingerprint if found is not None else None
     if kind is Answer.NOT_MODIFIED:

@@ -40,6 +40,8 @@ class Look(Struct, frozen=True, kw_only=True):
     requisites: tuple[str, ...] = ()
     problem: str | None = None
     """Why the content could not be decoded as its header says."""
+    torn: bool = False
+    """Only the beginning of the content could be decoded."""
 
 
 def payload_digest(body: bytes) -> str:
@@ -75,4 +77,5 @@ def _look(job: Job) -> Look:
         sitemaps=sitemaps,
         requisites=seen.requisites if job.want_requisites else (),
         problem=decoded.problem,
+        torn=decoded.torn,
     )

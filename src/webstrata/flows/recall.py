@@ -65,7 +65,8 @@ def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -
         raise UsageError("this visit left nothing in the archive.")
     stored = read(visit.position)
     coding = next((value for name, value in stored.headers if name == "content-encoding"), None)
-    decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=float("inf"))
+    # The visit saw to the ratio already; a byte may become as much as the whole may be.
+    decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
 
 

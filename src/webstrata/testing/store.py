@@ -491,6 +491,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     most_overdue_pages_come_first,
     a_lease_holds_until_it_ends,
     two_owners_never_share_a_page,
+    known_urls_are_told_from_new_ones,
     a_released_page_is_due_again,
     a_dead_owner_gets_its_leases_back,
     next_due_is_none_when_nothing_will_be,
