@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from webstrata.cli.output import print_json, when
+from webstrata.cli.output import print_json, printable, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_instant
-from webstrata.flows.recall import Version, recall, version_at, watched_page
+from webstrata.errors import UsageError
+from webstrata.flows.recall import Version, recall, text_of, version_at, watched_page
 
 
 def command(
@@ -22,13 +23,14 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the archived body of a page (content coding removed), as it was at a time."""
+    """Print the archived body of a page as it was at a time (content coding removed; on a terminal, as harmless text)."""
+    instant = parse_instant(at) if at is not None else None
     node = open_node(home)
 
     async def read() -> Version:
         async with node.store() as store:
             page = await watched_page(store, address)
-            visit = await version_at(store, page, parse_instant(at) if at else None)
+            visit = await version_at(store, page, instant)
             return recall(node.reader().read, visit, node.settings.fetch.max_decoded)
 
     version = run_async(read)
@@ -47,7 +49,18 @@ def command(
     elif headers:
         typer.echo(f"status: {version.status}")
         for name, value in version.headers:
-            typer.echo(f"{name}: {value}")
+            typer.echo(printable(f"{name}: {value}"))
+    elif sys.stdout.isatty():
+        _show(version)
     else:
         sys.stdout.buffer.write(version.body)
         sys.stdout.buffer.flush()
+
+
+def _show(version: Version) -> None:
+    """On a terminal only what can be read there; a pipe or a file gets the bytes as they are."""
+    if b"\0" in version.body[:8000]:
+        kind = printable(version.header("content-type") or "of unknown type")
+        raise UsageError(f"{size(len(version.body))}, {kind}: not for a terminal. Write it to a file with > FILE.")
+    for line in text_of(version, raw=True).splitlines():
+        typer.echo(printable(line))

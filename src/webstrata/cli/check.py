@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from webstrata.cli.output import print_json, print_table
+from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 
 
@@ -25,13 +25,15 @@ def command(
         print_json(msgspec.to_builtins(result))
     else:
         typer.echo(
-            f"{result.records} records: {result.bad} bad, {result.dangling} dangling, {result.lost} lost, "
+            f"{counted(result.records, 'record')}: {result.bad} bad, {result.dangling} dangling, {result.lost} lost, "
             f"{result.repaired} repaired"
         )
-        if result.findings:
-            print_table(
-                ("what", "where", "found", "do"),
-                ((one.count, f"{one.file}:{one.offset}", one.what, one.do) for one in result.findings),
-            )
+        for one in result.findings:
+            typer.echo(f"{one.count:<8}  {one.file}:{one.offset}: {printable(one.what)}")
+            if one.count != "repaired":
+                typer.echo(f"          {one.do}")
+        told = len(result.findings)
+        if (total := result.bad + result.dangling + result.lost + result.repaired) > told:
+            typer.echo(f"and {total - told} more")
     if result.bad or result.dangling or result.lost:
         raise typer.Exit(1)

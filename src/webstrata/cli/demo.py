@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn
 
 from webstrata import settings as settings_file
 from webstrata import urls
-from webstrata.cli.display import Tally
-from webstrata.cli.output import print_json, print_table, size, stderr
-from webstrata.cli.session import run_async
+from webstrata.cli.output import print_json, print_table, size
+from webstrata.cli.session import named_home, run_async
+from webstrata.cli.timeline import passing
 from webstrata.clock import DAY_S, JumpingClock, iso
 from webstrata.detect.verdict import judge
 from webstrata.errors import UsageError
@@ -32,7 +29,7 @@ from webstrata.lab.livingweb.truth import what_happened
 from webstrata.lab.scoreboard import Scoreboard, score
 from webstrata.node import Node
 from webstrata.observe.fingerprint import fingerprint
-from webstrata.records import Fingerprint, NewPage, Observation, Visit
+from webstrata.records import Fingerprint, NewPage, Observation, Outcome, Visit
 
 DEFAULT_HOME = Path("demo-home")
 MARK = "demo"
@@ -62,7 +59,10 @@ round = "1h"
 
 
 def command(
-    home: Annotated[Path | None, typer.Option("--home", help="Where to leave the home folder.")] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option("--home", help="Where to leave the home folder (default: demo-home).", show_default=False),
+    ] = None,
     days: Annotated[float, typer.Option(min=1, help="How much of the recorded time to live.")] = (
         SHIPPED_WINDOW[1] - SHIPPED_WINDOW[0]
     )
@@ -70,9 +70,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the scoreboard as one JSON document.")] = False,
 ) -> None:
     """Live two years of recorded sites with the real loop (HTTP, WARC, SQLite) and compare with what really happened."""
-    path = home if home is not None else DEFAULT_HOME
+    path = named_home(home) or DEFAULT_HOME
     _make_room(path)
-    logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
     recordings = load_shipped()
     start_at = SHIPPED_WINDOW[0]
     end_at = min(SHIPPED_WINDOW[1], start_at + days * DAY_S)
@@ -87,11 +86,14 @@ def command(
 
 
 def _make_room(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is not a folder. Choose another place with --home.")
     if not path.exists() or not any(path.iterdir()):
         return
     if not (path / MARK).exists():
         raise UsageError(f"{path} exists and was not made by the demo. Choose another place with --home.")
-    shutil.rmtree(path)
+    with Home(path).locked():  # not under the feet of a demo that still runs
+        shutil.rmtree(path)
 
 
 async def _live(
@@ -106,7 +108,8 @@ async def _live(
         settings, _ = settings_file.load(path)
         node = Node(made, settings, clock)
         pages = living.urls()
-        with _showing(start_at, end_at) as tally:
+        with passing(start_at, end_at) as tally:
+            logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
             async with node.store() as store:
                 await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
             async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
@@ -117,49 +120,19 @@ async def _live(
                 log += await store.visits(page.id)
         truth = what_happened(recordings, start_at, end_at, see=fingerprint, counts=_counts, only=set(pages))
         board = score(log, truth, politeness_violations=living.meter.count)
-        return board, {"pages": len(pages), "seconds": tally.summary()["seconds"]}
+        return board, {"pages": len(pages), "seconds": tally.summary()["seconds"], "liveliest": _liveliest(log)}
+
+
+def _liveliest(log: list[Visit]) -> str:
+    """The page with the most changes seen: the one to look at."""
+    seen = Counter({visit.url: 0 for visit in log})
+    seen.update(visit.url for visit in log if visit.outcome is Outcome.CHANGED and visit.counts)
+    return min(seen, key=lambda url: (-seen[url], len(url), url))
 
 
 def _counts(before: Fingerprint, after: Fingerprint) -> bool:
     """Whether the loop itself would count the step as a change."""
     return judge(before, False, Observation(url="", at=0.0, status=200, fingerprint=after)).counts
-
-
-class _Timeline(Tally):
-    """The years passing by."""
-
-    def __init__(self, start_at: float, end_at: float) -> None:
-        super().__init__()
-        self._start_at = start_at
-        self.bar = Progress(
-            TextColumn("{task.fields[date]}"),
-            BarColumn(bar_width=40),
-            TextColumn("{task.completed:.0f} of {task.total:.0f} days"),
-            TextColumn("{task.fields[counts]}"),
-            console=stderr,
-        )
-        self._task = self.bar.add_task("", total=(end_at - start_at) / DAY_S, date="", counts="")
-
-    def visited(self, visits: list[Visit]) -> None:  # type: ignore[override]
-        super().visited(visits)
-        self.bar.update(
-            self._task,
-            completed=(self.last_at - self._start_at) / DAY_S,
-            date=iso(self.last_at)[:10],
-            counts=f"{self.visits} visits, {self.changed} changes, {self.per_second:.0f}/s",
-        )
-
-
-@contextmanager
-def _showing(start_at: float, end_at: float) -> Iterator[Tally]:
-    timeline = _Timeline(start_at, end_at)
-    if sys.stderr.isatty():
-        with Live(timeline.bar, console=stderr, refresh_per_second=8):
-            yield timeline
-    else:
-        typer.echo(f"living from {iso(start_at)} to {iso(end_at)}", err=True)
-        yield timeline
-        typer.echo(f"{timeline.visits} visits in {timeline.summary()['seconds']:.1f} s", err=True)
 
 
 def _show(
@@ -176,17 +149,22 @@ def _show(
         rows.append((name, *(f"{value:.3f}" if isinstance(value, float) else str(value) for value in values)))
     print_table(("", "useful content", "bytes"), rows)
     typer.echo(
-        f"{size(board.raw.bytes)} downloaded; politeness violations counted by the servers: "
+        f"\n{size(board.raw.bytes)} downloaded; politeness violations counted by the servers: "
         f"{board.counts.politeness_violations}\n"
     )
+    _suggest(path, tally["liveliest"])
+
+
+def _suggest(path: Path, url: str) -> None:
+    """What to try next, with the page that has most to show."""
     typer.echo("Try next:")
     for words in (
-        "status",
-        "list --host llvm.test",
-        "log http://llvm.test/",
-        "diff http://llvm.test/",
-        "why http://llvm.test/",
-        "check",
-        "export wacz demo.wacz",
+        ("status",),
+        ("list", "--host", urls.host_of(url)),
+        ("log", "--changes", url),
+        ("diff", url),
+        ("why", url),
+        ("check",),
+        ("export", "wacz", "demo.wacz"),
     ):
-        typer.echo(f"  webstrata --home {path} {words}")
+        typer.echo(f"  {shlex.join(['webstrata', '--home', str(path), *words])}")

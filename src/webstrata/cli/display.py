@@ -7,13 +7,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from webstrata.cli.output import printable, size, stderr
+from webstrata.cli.output import printable, size
 from webstrata.clock import iso
 from webstrata.flows.revisit import Progress
 from webstrata.records import Outcome, Visit
+
+stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 class Tally(Progress):

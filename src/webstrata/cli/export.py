@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from webstrata import urls
-from webstrata.cli.output import print_json, size
-from webstrata.cli.session import HomeOption, JsonOption, open_node
-from webstrata.clock import digits14, parse_instant
+from webstrata.cli.output import counted, print_json, size
+from webstrata.cli.session import HomeOption, JsonOption, open_node, window
+from webstrata.clock import digits14
 from webstrata.errors import UsageError
 
 app = typer.Typer(help="Write captures for other tools: WARC, WACZ, CDXJ.", no_args_is_help=True)
@@ -81,15 +81,18 @@ def _export(
 ) -> None:
     if not out.name.endswith(_ENDINGS[kind]):
         raise UsageError(f"{out} should end in {_ENDINGS[kind]}.")
+    start, end = window(since, until)
     count = open_node(home).export(
         kind,
         out,
         url=urls.canonical(url) if url else None,
         match=match,
-        since=digits14(parse_instant(since)) if since else "",
-        until=digits14(parse_instant(until)) if until else "",
+        since=digits14(start) if start is not None else "",
+        until=digits14(end) if end is not None else "",
     )
+    if not count:
+        typer.echo("webstrata: nothing that is archived fits; the file is empty.", err=True)
     if as_json:
         print_json({"file": str(out), "captures": count, "bytes": out.stat().st_size})
     else:
-        typer.echo(f"{count} captures, {size(out.stat().st_size)}: {out}")
+        typer.echo(f"{counted(count, 'capture')}, {size(out.stat().st_size)}: {out}")

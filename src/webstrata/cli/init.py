@@ -36,11 +36,13 @@ def command(
     if as_json:
         print_json({"home": str(path), "new": new})
     elif new:
-        typer.echo(f"Made a home in {path}. Next: webstrata watch URL, then webstrata run.")
+        typer.echo(f"Made a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
         if not settings.polite.contact:
             typer.echo(f"Please set polite.contact in {made.settings_file}: site owners should be able to reach you.")
     else:
         typer.echo(f"{path} is a home already; nothing was changed.")
+        if contact and contact != settings.polite.contact:
+            typer.echo(f"To change the contact, set polite.contact in {made.settings_file}.", err=True)
 
 
 def _quoted(text: str) -> str:

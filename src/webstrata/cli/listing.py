@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,7 +14,9 @@ from webstrata.records import Page, PageRole
 def command(
     tag: Annotated[str | None, typer.Option(help="Only pages with this tag.")] = None,
     host: Annotated[str | None, typer.Option(help="Only pages of this host.")] = None,
-    state: Annotated[str | None, typer.Option(help="active or paused (unwatched).")] = None,
+    state: Annotated[
+        Literal["active", "paused"] | None, typer.Option(help="Only pages that are visited, or only unwatched ones.")
+    ] = None,
     requisites: Annotated[bool, typer.Option(help="Show images, styles and scripts too.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
     home: HomeOption = None,
@@ -38,20 +40,23 @@ def command(
         print_json({"pages": [page_json(page) for page in pages]})
         return
     if not pages:
-        typer.echo("No pages. `webstrata watch URL` adds some.")
+        filtered = tag or host or state
+        typer.echo(
+            "No watched page is like that." if filtered else "No pages yet. `webstrata watch URL` adds some.", err=True
+        )
         return
     now = node.clock.now()
     print_table(
-        ("page", "tags", "last", "last change", "next visit", "visits", "changes"),
+        ("status", "last change", "next visit", "visits", "changes", "tags", "page"),
         (
             (
-                page.url,
-                ", ".join(page.tags),
                 page.last_outcome or "-",
                 moment(page.last_change_at),
                 "paused" if page.state == "paused" else ahead(page.next_at, now),
                 page.visits,
                 page.changes,
+                ", ".join(page.tags) or "-",
+                page.url,
             )
             for page in pages
         ),

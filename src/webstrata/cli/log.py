@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from webstrata.cli.output import moment, print_json, print_table, size, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.clock import parse_instant
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async, window
 from webstrata.flows.recall import watched_page
 from webstrata.records import Visit
 
@@ -23,6 +22,7 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Show the visits of a page, newest first."""
+    start, end = window(since, until)
     node = open_node(home)
 
     async def collect() -> tuple[str, list[Visit]]:
@@ -31,8 +31,8 @@ def command(
             return page.url, await store.visits(
                 page.id,
                 changes_only=changes,
-                since=parse_instant(since) if since else None,
-                until=parse_instant(until) if until else None,
+                since=start,
+                until=end,
                 limit=limit,
             )
 
@@ -41,7 +41,8 @@ def command(
         print_json({"url": url, "visits": [visit_json(visit) for visit in visits]})
         return
     if not visits:
-        typer.echo("No visits yet." if not changes else "No changes seen yet.")
+        what = "changes seen" if changes else "visits"
+        typer.echo(f"No {what} in that time." if since or until else f"No {what} yet.", err=True)
         return
     print_table(
         ("at", "outcome", "status", "changed", "size", "took", "where"),

@@ -6,22 +6,26 @@ import asyncio
 import logging
 import signal
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import typer
 
 from webstrata.cli.display import Tally, showing
-from webstrata.cli.output import print_json, size
+from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
+from webstrata.errors import BadSettings
 from webstrata.flows.revisit import Revisit
 from webstrata.node import Node
 
 
 def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
     """Do the work; the first SIGINT or SIGTERM finishes what is in flight, the second gives it back at once."""
-    logging.basicConfig(level=logging.INFO, format="webstrata: %(message)s")
+    _insist_on_certificates(node)
 
     async def main() -> Tally:
         with showing(quiet=quiet) as tally:
+            # Not before: a live display takes stderr over, and what is logged must stand above it.
+            logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
             async with node.crawling(tally) as loop:
                 await _until_signalled(loop, work)
         return tally
@@ -31,10 +35,16 @@ def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quie
         print_json(tally.summary())
     else:
         typer.echo(
-            f"{tally.visits} visits, {tally.changed} changed, {tally.failed} failed, "
+            f"{counted(tally.visits, 'visit')}, {tally.changed} changed, {tally.failed} failed, "
             f"{size(tally.bytes)} in {tally.summary()['seconds']:.1f} s",
             err=True,
         )
+
+
+def _insist_on_certificates(node: Node) -> None:
+    file = node.settings.fetch.ca_file
+    if file and not Path(file).is_file():
+        raise BadSettings(f"fetch.ca_file: there is no file {file}. Name one with certificates, or leave it empty.")
 
 
 async def _until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[object]]) -> None:

@@ -1,21 +1,27 @@
-"""How commands print: JSON for programs, aligned tables for people."""
+"""How commands print: JSON for programs, aligned columns for people and pipes alike."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import typer
 
 from webstrata.clock import iso, span
 
-stdout = Console(soft_wrap=True, highlight=False)
-stderr = Console(stderr=True, soft_wrap=True, highlight=False)
+_WIDEST = 40
+"""A cell that is wider pushes only its own line out of the columns."""
+_NARROWEST = 24
+"""Words are not wrapped into a column narrower than this."""
+
+# What a terminal would obey instead of show: control characters, line and paragraph separators, orders to write
+# backwards. Surrogates cannot be written at all.
+_OBEYED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_json(document: Any) -> None:
@@ -25,18 +31,54 @@ def print_json(document: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Rows under headings; text of pages is never read as markup, control characters never reach the terminal."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold", no_wrap=False)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    stdout.print(table)
+    """Columns under headings. The last one holds what may be long: in a pipe it is never folded, on a terminal its
+    words are wrapped under their heading, and what has no spaces (an address) stays whole, to be copied."""
+    cells = [[printable(cell).replace("\t", " ") for cell in row] for row in rows]
+    lengths = ([_length(row[place]) for row in [list(columns), *cells]] for place in range(len(columns) - 1))
+    widths = [max((one for one in column if one <= _WIDEST), default=0) for column in lengths]
+    room = _room(sum(widths) + 2 * len(widths))
+    heading = "\n".join(_lines(columns, widths, room))
+    typer.secho(heading, bold=True)
+    text = "\n".join(line for row in cells for line in _lines(row, widths, room))
+    if text:
+        typer.echo(text)
+
+
+def _room(taken: int) -> int | None:
+    """Width for the words of the last column; none: they are not to be wrapped."""
+    if not sys.stdout.isatty():
+        return None
+    left = shutil.get_terminal_size().columns - taken - 1
+    return left if left >= _NARROWEST else None
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], room: int | None) -> list[str]:
+    *firsts, last = row
+    start = "".join(cell + " " * max(2, width - _length(cell) + 2) for cell, width in zip(firsts, widths, strict=True))
+    if room is None:
+        return [(start + last).rstrip()]
+    words = textwrap.wrap(last, room, break_long_words=False, break_on_hyphens=False) or [""]
+    indent = " " * (sum(widths) + 2 * len(widths))
+    return [(start + words[0]).rstrip(), *(indent + line for line in words[1:])]
+
+
+def _length(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # only now: most tables are plain letters, and it takes a while to load
+
+    return cell_len(text)
 
 
 def printable(cell: object) -> str:
-    text = "" if cell is None else str(cell)
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """Text of pages and servers, harmless for a terminal."""
+    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", "" if cell is None else str(cell))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 page`, `2 pages`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def when(at: float | None) -> str | None:
@@ -49,10 +91,12 @@ def moment(at: float | None) -> str:
 
 
 def ahead(at: float | None, now: float) -> str:
-    """For people: how far off an instant is."""
+    """For people: how far off an instant is, or since when it is past."""
     if at is None:
         return "-"
-    return f"in {span(at - now)}" if at > now else "now"
+    if at > now:
+        return f"in {span(at - now)}"
+    return "now" if now - at < 3600 else f"since {moment(at)[:10]}"
 
 
 def size(count: float) -> str:

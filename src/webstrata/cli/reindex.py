@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from webstrata.cli.output import print_json
+from webstrata.cli.output import counted, print_json
 from webstrata.cli.session import HomeOption, JsonOption, open_node
 
 
@@ -14,4 +14,4 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"files": files, "lines": lines})
     else:
-        typer.echo(f"{lines} captures in {files} WARC files indexed.")
+        typer.echo(f"{counted(lines, 'capture')} in {counted(files, 'WARC file')} indexed.")

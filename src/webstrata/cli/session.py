@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from webstrata import settings as settings_file
+from webstrata.clock import parse_instant
+from webstrata.errors import UsageError
 from webstrata.home import Home
 
 if TYPE_CHECKING:
@@ -42,13 +44,16 @@ def remember_home(home: Path | None) -> None:
     _root_home = home
 
 
-def home_path(home: Path | None) -> Path:
-    if home is not None:
-        return home
-    if _root_home is not None:
-        return _root_home
+def named_home(home: Path | None) -> Path | None:
+    """The home that was asked for: after the command, before it, or in the environment."""
+    if home is not None or _root_home is not None:
+        return home or _root_home
     named = os.environ.get("WEBSTRATA_HOME")
-    return Path(named) if named else Home.default()
+    return Path(named) if named else None
+
+
+def home_path(home: Path | None) -> Path:
+    return named_home(home) or Home.default()
 
 
 def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | None = None) -> Node:
@@ -58,6 +63,15 @@ def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | 
     opened = Home.open(path)
     settings, _ = settings_file.load(path, flags=flags or ())
     return Node(opened, settings, clock)
+
+
+def window(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+    """The instants of --from and --to."""
+    start = parse_instant(since) if since is not None else None
+    end = parse_instant(until) if until is not None else None
+    if start is not None and end is not None and start > end:
+        raise UsageError("--from is later than --to. Exchange them.")
+    return start, end
 
 
 def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from webstrata.cli.output import ahead, print_json, size, when
+from webstrata.cli.output import ahead, counted, print_json, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.records import Census
 
@@ -45,11 +45,15 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         return
     typer.echo(f"home       {node.home.path}")
     typer.echo(
-        f"pages      {census.pages} watched on {census.hosts} hosts, {census.paused} paused, "
-        f"{census.requisites} requisites, {census.sites} sites"
+        f"pages      {census.pages} watched on {counted(census.hosts, 'host')}, {census.paused} paused, "
+        f"{counted(census.requisites, 'requisite')}, {counted(census.sites, 'site')}"
     )
-    typer.echo(f"due        {census.due} now, {census.in_flight} in flight, next {ahead(census.next_at, now)}")
-    typer.echo(f"visits     {census.visits}: {census.changes} changes, {census.errors} errors, {size(census.bytes)}")
+    next_at = ahead(census.next_at, now)
+    following = f"the first {next_at}" if census.due and next_at != "now" else f"next {next_at}"
+    typer.echo(f"due        {census.due} now, {census.in_flight} in flight, {following}")
+    typer.echo(
+        f"visits     {census.visits}: {counted(census.changes, 'change')}, {counted(census.errors, 'error')}, {size(census.bytes)}"
+    )
     typer.echo(
         f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
         f"{census.expected_per_day:.1f} visits a day"
@@ -58,3 +62,5 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
         f"index {size(disk['index'])}, database {size(disk['database'])}"
     )
+    if not census.pages:
+        typer.echo("Nothing is watched yet: `webstrata watch URL` adds a page.")

@@ -7,27 +7,28 @@ from typing import Annotated
 import typer
 
 from webstrata import urls
-from webstrata.cli.output import print_json
+from webstrata.cli.output import counted, print_json
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.errors import UsageError
 
 
 def command(
-    addresses: Annotated[list[str], typer.Argument(metavar="URL…", show_default=False)],
+    addresses: Annotated[list[str], typer.Argument(metavar="URL", show_default=False)],
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Stop visiting pages. Their log and every archived version stay; `watch` takes them up again."""
-    wanted = [urls.canonical(address) for address in addresses]
+    wanted = list(dict.fromkeys(urls.canonical(address) for address in addresses))
 
-    async def pause() -> int:
+    async def pause() -> tuple[int, list[str]]:
         async with open_node(home).store() as store:
-            return await store.pause(wanted)
+            unknown = [url for url in wanted if await store.page(url) is None]
+            return await store.pause(wanted), unknown
 
-    stopped = run_async(pause)
+    stopped, unknown = run_async(pause)
     if as_json:
-        print_json({"unwatched": stopped, "unknown": len(wanted) - stopped})
-    else:
-        typer.echo(f"{stopped} pages are no longer visited.")
-    if not stopped:
-        raise UsageError("none of these pages is watched. `webstrata list` shows those that are.")
+        print_json({"unwatched": stopped, "unknown": len(unknown)})
+    elif stopped or not unknown:
+        typer.echo(f"{counted(stopped, 'page')} no longer visited; what was archived stays.")
+    if unknown:
+        raise UsageError(f"not watched: {', '.join(unknown)}. `webstrata list` shows what is.")

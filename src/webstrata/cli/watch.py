@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,11 +12,13 @@ import typer
 from msgspec import Struct
 
 from webstrata import urls
-from webstrata.cli.output import print_json
+from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.errors import BadUrl, UsageError
 from webstrata.flows.discover import seeds
 from webstrata.records import NewPage, Site
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class BadLine(Struct, frozen=True):
@@ -25,7 +28,7 @@ class BadLine(Struct, frozen=True):
 
 
 def command(
-    addresses: Annotated[list[str] | None, typer.Argument(metavar="URL…", show_default=False)] = None,
+    addresses: Annotated[list[str] | None, typer.Argument(metavar="URL", show_default=False)] = None,
     from_file: Annotated[
         str | None,
         typer.Option(
@@ -53,6 +56,10 @@ def command(
     """Watch pages. Adding a page again is harmless; a bad line in a file is reported and the rest is taken."""
     if not addresses and from_file is None and site is None:
         raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
+    if site is None and (include or exclude):
+        raise UsageError("--include and --exclude choose among the pages of a --site. Name one, or leave them out.")
+    if not weight < float("inf"):
+        raise UsageError("--weight is a number from 0 up.")
     tags = tuple(tag or ())
     pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
     bad: list[BadLine] = []
@@ -75,11 +82,12 @@ def command(
         )
     new, known = run_async(lambda: _add(home, pages, wanted))
     for line in bad:
-        typer.echo(f"line {line.line}: {line.problem}", err=True)
+        typer.echo(f"line {line.line}: {printable(line.problem)}", err=True)
     if as_json:
         print_json({"new": new, "known": known, "site": wanted.url if wanted else None, "bad": bad})
         return
-    typer.echo(f"{new} new, {known} known already" + (f", {len(bad)} bad lines left out" if bad else ""))
+    left_out = f", {counted(len(bad), 'bad line')} left out" if bad else ""
+    typer.echo(f"{new} new, {known} known already{left_out}")
     if wanted is not None:
         typer.echo(f"The site {wanted.url} is discovered as it is visited (at most {max_pages} pages).")
     if pages or wanted:
@@ -107,14 +115,22 @@ def read_list(
             continue
         address, *rest = text.split("\t")
         try:
-            own_weight = float(rest[0]) if rest and rest[0].strip() else weight
-            if not 0 <= own_weight < float("inf"):
-                raise UsageError(f"the weight {rest[0]!r} is not a number from 0 up")
+            own_weight = _weight(rest[0]) if rest and rest[0].strip() else weight
             own_tags = tuple(part.strip() for part in rest[1].split(",") if part.strip()) if len(rest) > 1 else ()
             pages.append(_page(address, weight=own_weight, tags=tags + own_tags, requisites=requisites))
-        except (UsageError, ValueError) as problem:
+        except UsageError as problem:
             bad.append(BadLine(number, text[:200], str(problem)))
     return pages, bad
+
+
+def _weight(text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight < float("inf"):
+        raise UsageError(f"the weight {text[:40]!r} is not a number from 0 up. A line is URL, tab, weight, tab, tags.")
+    return weight
 
 
 def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: bool) -> NewPage:
@@ -128,9 +144,9 @@ def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: boo
 
 
 def _lines(source: str) -> Iterable[str]:
-    if source == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
+    """Lines as an editor counts them."""
     try:
-        return Path(source).read_bytes().decode("utf-8-sig", "replace").splitlines()
+        content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as problem:
-        raise UsageError(f"cannot read {source}: {problem.strerror}.") from None
+        raise UsageError(f"cannot read {source}: {problem.strerror}. Name a file, or - for stdin.") from None
+    return _LINE_END.split(content.decode("utf-8-sig", "replace"))

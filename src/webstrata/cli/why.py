@@ -8,7 +8,7 @@ import typer
 
 from webstrata.cli.output import ahead, moment, print_json, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.clock import span
+from webstrata.clock import parse_instant, span
 from webstrata.flows.recall import watched_page
 
 
@@ -51,11 +51,35 @@ def command(
         print_json(told)
         return
     typer.echo(printable(told["url"]))
-    typer.echo(f"  next visit  {moment(next_at)} ({ahead(next_at, now)})")
+    typer.echo(f"  next visit  {moment(next_at)} ({_distance(next_at, now)})")
     typer.echo(f"  because     {printable(told['reason'])}")
     interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
     typer.echo(f"  policy      {told['policy']}, interval {interval}")
     for title in ("evidence", "politeness"):
         typer.echo(f"  {title}")
         for name, value in told[title].items():
-            typer.echo(f"    {name.replace('_', ' '):<20} {printable(value)}")
+            label, shown = _spoken(name, value)
+            typer.echo(f"    {label:<24} {printable(shown)}")
+
+
+def _distance(next_at: float | None, now: float) -> str:
+    return "due now" if next_at is not None and next_at <= now else ahead(next_at, now)
+
+
+def _spoken(name: str, value: Any) -> tuple[str, str]:
+    """A fact for people: units read aloud, instants as dates."""
+    label = name.replace("_", " ")
+    if value is None:
+        return label.removesuffix(" s"), "-"
+    if isinstance(value, bool):
+        return label, "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return label, ", ".join(_spoken("", one)[1] for one in value) or "-"
+    if isinstance(value, int | float):
+        if name.endswith(("_at", "_until")):
+            return label, moment(value)
+        if name.endswith("_s"):
+            return label.removesuffix(" s"), span(value)
+    if name.startswith("last_") and isinstance(value, str) and value.endswith("Z"):
+        return label, moment(parse_instant(value))
+    return label, str(value)
