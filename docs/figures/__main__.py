@@ -1,0 +1,28 @@
+"""`make figures` (`python -m docs.figures`): runs the demo and draws what it printed."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from docs.figures.terminal import draw, run
+
+HERE = Path(__file__).parent
+PAGE = "http://llvm.test/"
+WIDTH = 100
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        told = run(("demo",), folder, WIDTH)
+        lines = ["$ make demo", *told.rstrip().splitlines()]
+        for words, most in ((("log", PAGE, "--changes", "--limit", "4"), 14), (("diff", PAGE), 14)):
+            printed = run(("--home", "demo-home", *words), folder, WIDTH).strip("\r\n").splitlines()
+            lines += ["", f"$ webstrata --home demo-home {' '.join(words)}", *printed[:most]]
+            lines += ["…"] if len(printed) > most else []
+    draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
+    print(HERE / "demo.svg")
+
+
+if __name__ == "__main__":
+    main()
