@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from webstrata.cli.display import Tally, showing
+from webstrata.cli.display import Tally, showing, stderr
 from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
 from webstrata.errors import BadSettings
@@ -39,6 +39,8 @@ def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quie
             f"{size(tally.bytes)} in {tally.summary()['seconds']:.1f} s",
             err=True,
         )
+        if not tally.visits:
+            typer.echo("Nothing was due: `webstrata status` says when the next visit is.", err=True)
 
 
 def _insist_on_certificates(node: Node) -> None:
@@ -55,7 +57,7 @@ async def _until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[ob
             task.cancel()
             return
         loop.stop()
-        typer.echo("webstrata: finishing what is in flight; once more to give it back at once", err=True)
+        stderr.print("webstrata: finishing what is in flight; once more to give it back at once")
 
     events = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -26,8 +26,18 @@ _OBEYED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+    encoded = msgspec.json.encode(document, enc_hook=_plain)
+    sys.stdout.buffer.write(msgspec.json.format(encoded, indent=2) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def _plain(value: Any) -> Any:
+    """Numbers with a name of their own (spans and sizes of the settings) are numbers."""
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, int):
+        return int(value)
+    raise TypeError(f"no JSON for {type(value).__name__}")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -1,0 +1,48 @@
+"""Reading files as if they were answers: for the commands that work without a home."""
+
+from __future__ import annotations
+
+import mimetypes
+from pathlib import Path
+
+from webstrata.cli.session import run_async
+from webstrata.errors import UsageError
+from webstrata.flows.look import Job, Look
+from webstrata.flows.readers import Readers
+from webstrata.records import Looking
+
+MAX_FILE = 500 * 10**6
+NOWHERE = "http://file.invalid/"
+"""The address of a file that has none: links in it are resolved against it."""
+
+
+def look_at_files(files: list[Path], media_type: str | None, url: str | None, looking: Looking) -> list[Look]:
+    """Each file read in a process of its own limits, as a crawl would read it."""
+    jobs = [_job(file, media_type, url, looking) for file in files]
+    readers = Readers(1)
+
+    async def read() -> list[Look]:
+        return await readers.look(jobs)
+
+    try:
+        return run_async(read)
+    finally:
+        readers.close()
+
+
+def _job(file: Path, media_type: str | None, url: str | None, looking: Looking) -> Job:
+    try:
+        if file.stat().st_size > MAX_FILE:
+            raise UsageError(f"{file} is larger than {MAX_FILE // 10**6} MB.")
+        body = file.read_bytes()
+    except OSError as problem:
+        raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
+    return Job(
+        url=url or NOWHERE + file.name,
+        body=body,
+        content_type=media_type or mimetypes.guess_type(file.name)[0],
+        want_links=True,
+        looking=looking,
+        max_decoded=MAX_FILE,
+        max_ratio=1000.0,
+    )

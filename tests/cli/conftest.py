@@ -1,0 +1,179 @@
+"""The command line as its users call it, one demo home for all, and a small web of our own that can change."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from webstrata.cli.app import main
+
+PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
+DEMO_DAYS = 30
+
+
+class Told(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+    @property
+    def json(self) -> Any:
+        """The one document on stdout: decoding fails if anything else stands there."""
+        return msgspec.json.decode(self.out)
+
+
+Call = Callable[..., Told]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without settings that the machine's user may have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WEBSTRATA_")}
+    return {**kept, "COLUMNS": "80", **more}
+
+
+def start(*words: object, **more: str) -> subprocess.Popen[bytes]:
+    """The command line as a process, for what needs signals or processes of its own."""
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**more)
+    )
+
+
+def call_process(*words: object, **more: str) -> Told:
+    process = start(*words, **more)
+    out, err = process.communicate(timeout=100)
+    return Told(process.returncode, out, err.decode())
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Run a command in this process; stdout is a pipe as far as it can tell."""
+    for name in [name for name in os.environ if name.startswith("WEBSTRATA_")]:
+        monkeypatch.delenv(name)
+
+    def run(*words: object, stdin: bytes = b"") -> Told:
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["webstrata", *map(str, words)])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            try:
+                main()
+                code = 0
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            out.flush()
+        return Told(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
+
+    return run
+
+
+class Demo(NamedTuple):
+    home: Path
+    told: Told
+    board: dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """A month of the demo; to be read only."""
+    home = tmp_path_factory.mktemp("demo") / "home"
+    told = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--json")
+    assert told.code == 0, told.err
+    return Demo(home, told, told.json)
+
+
+@pytest.fixture
+def damaged(demo: Demo, tmp_path: Path) -> Path:
+    """A copy of the demo's home, to be damaged."""
+    return Path(shutil.copytree(demo.home, tmp_path / "copy"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, call: Call) -> Path:
+    """A fresh home."""
+    path = tmp_path / "fresh"
+    assert call("--home", path, "init", "--contact", "someone@example.org").code == 0
+    return path
+
+
+class Town:
+    """A server whose pages a test can rewrite: path -> (content type, body)."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, tuple[str, bytes]] = {}
+        town = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                found = town.pages.get(self.path)
+                kind, body = found if found else ("text/plain", b"nothing here")
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+
+    def url(self, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Environment of a crawler that may visit it, and quickly."""
+        return {
+            "WEBSTRATA_FETCH_ALLOW": f"127.0.0.1/32:{self.port}",
+            "WEBSTRATA_POLITE_DELAY": "0s",
+            "WEBSTRATA_POLITE_ADDRESS_DELAY": "0s",
+            "WEBSTRATA_CRAWL_WORKERS": "0",
+        }
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    served = Town()
+    thread = Thread(target=served.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield served
+    finally:
+        served.server.shutdown()
+        thread.join()
+        served.server.server_close()
+
+
+@pytest.fixture(scope="session")
+def peer() -> Callable[[str], str]:
+    """The path of an outside tool; a missing one fails the test, since without it nothing is proven."""
+
+    def find(name: str) -> str:
+        tool = Path(__file__).parents[2] / ".peers" / "bin" / name
+        if not tool.exists():
+            pytest.fail(f"{name} is not installed in .peers: `make test` builds that folder, run it once")
+        return str(tool)
+
+    return find

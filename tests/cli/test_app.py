@@ -1,0 +1,241 @@
+"""Every command: one JSON document where asked for, and sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from tests.cli.conftest import PROGRAM, Call, Demo, call_process, environment
+from webstrata import __version__
+from webstrata.cli.app import COMMANDS, application
+
+PAGE = "http://llvm.test/"
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "init": (),
+    "watch": ("http://new.example/",),
+    "unwatch": (PAGE,),
+    "list": (),
+    "crawl": ("--quiet",),
+    "run": ("--for", "0s", "--quiet"),
+    "status": (),
+    "log": (PAGE,),
+    "diff": (PAGE,),
+    "cat": (PAGE,),
+    "why": (PAGE,),
+    "settings": (),
+    "check": (),
+    "reindex": (),
+    "export wacz": ("OUT/x.wacz",),
+    "export warc": ("OUT/x.warc.gz",),
+    "export cdxj": ("OUT/x.cdxj",),
+}
+"""Words with which each command does something in the demo's home; the demo itself has tests of its own."""
+
+
+def every_command() -> dict[str, list[str]]:
+    """Each command, and its options."""
+    found: dict[str, list[str]] = {}
+
+    def walk(command: object, name: str) -> None:
+        for child, inner in getattr(command, "commands", {}).items():
+            walk(inner, f"{name} {child}".strip())
+        if not hasattr(command, "commands"):
+            found[name] = [option for parameter in command.params for option in parameter.opts]  # type: ignore[attr-defined]
+
+    walk(typer.main.get_command(application()), "")
+    return found
+
+
+def test_all_have_json() -> None:
+    """No command lacks --json, --home and a line of help."""
+    commands = every_command()
+
+    assert {name.split()[0] for name in commands} == set(COMMANDS)
+    assert [name for name, options in commands.items() if not {"--json", "--home"} <= set(options)] == []
+    assert set(commands) - {"demo"} == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run")])
+def test_json(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
+    """With --json, stdout is exactly one JSON document and stderr is quiet."""
+    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+
+    told = call("--home", damaged, *command.split(), *words, "--json")
+
+    assert told.code == 0, told.err
+    assert isinstance(told.json, dict)
+    assert told.err == ""
+
+
+@pytest.mark.parametrize("command", ["crawl", "run"])
+def test_json_of_a_crawl(command: str, home: Path) -> None:
+    """The same for the commands that visit, with nothing to visit."""
+    told = call_process("--home", home, command, *ARGUMENTS[command], "--json")
+
+    assert told.code == 0, told.err
+    assert told.json.keys() == {"visits", "changed", "failed", "bytes", "seconds"}
+
+
+@pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])
+def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
+    """Without --json too a pipe gets no colours, and no line is folded."""
+    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+
+    told = call("--home", damaged, *command.split(), *words)
+
+    assert told.code == 0, told.err
+    assert told.text.strip()
+    assert "\x1b" not in told.text
+    assert not any(line.startswith("                    ") for line in told.text.splitlines() if command != "diff")
+
+
+def test_home_before_or_after(demo: Demo, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--home before the command, after it, and $WEBSTRATA_HOME mean the same, the nearest wins."""
+    expected = call("status", "--home", demo.home, "--json").json
+
+    assert call("--home", demo.home, "status", "--json").json == expected
+    monkeypatch.setenv("WEBSTRATA_HOME", str(demo.home))
+    assert call("status", "--json").json == expected
+    assert call("--home", "/nowhere", "status", "--home", demo.home, "--json").json == expected
+
+
+def test_version_and_help(call: Call) -> None:
+    """--version prints the version; no command at all prints help and is a mistake."""
+    assert call("--version").text == f"webstrata {__version__}\n"
+    assert call("--help").code == 0
+    assert call().code == 2
+
+
+BAD_INPUT: list[tuple[str, int, str]] = [
+    ("log nonsense", 2, "Write it whole"),
+    ("log http://", 2, "Write it whole"),
+    ("cat http://[::1", 2, "Write it whole"),
+    ("why ftp://example.org/", 2, "only http and https"),
+    ("diff http://user:secret@example.org/", 2, "Leave them out"),
+    ("log http://unknown.example/", 2, "`webstrata watch` adds it"),
+    ("diff http://unknown.example/", 2, "`webstrata list` shows"),
+    ("cat http://unknown.example/", 2, "`webstrata list` shows"),
+    ("why http://unknown.example/", 2, "`webstrata list` shows"),
+    ("unwatch http://unknown.example/", 2, "`webstrata list` shows"),
+    (f"cat {PAGE} --at yesterday", 2, "Write 2026-11-15"),
+    (f"cat {PAGE} --at 1999", 2, "before that time"),
+    (f"log {PAGE} --from 2023-13-01", 2, "Write 2026-11-15"),
+    (f"log {PAGE} --from 2024 --to 2023", 2, "Exchange them"),
+    (f"diff {PAGE} --from 99999999999999", 2, "Write 2026-11-15"),
+    (f"diff {PAGE} --from 1999", 2, "before that time"),
+    ("export cdxj x.cdxj --to tomorrow", 2, "Write 2026-11-15"),
+    ("export wacz x.zip", 2, "should end in .wacz"),
+    ("export warc /nowhere/x.warc.gz", 1, "Choose another place"),
+    ("export cdxj x.cdxj --url nonsense", 2, "Write it whole"),
+    ("run --for ever", 2, "Write 90s"),
+    ("watch", 2, "Give URLs"),
+    ("watch example.org/page", 2, "Did you mean https://example.org/page"),
+    ("watch --from /nowhere/list", 2, "cannot read /nowhere/list"),
+    ("watch --from /", 2, "cannot read /"),
+    ("watch --weight inf http://example.org/", 2, "--weight"),
+    ("watch --weight -1 http://example.org/", 2, "--weight"),
+    ("watch --site nonsense", 2, "Write it whole"),
+    ("watch --include x http://example.org/", 2, "--site"),
+    ("settings --set nonsense", 2, "section.name=value"),
+    ("settings --set polite.nonsense=1", 2, "`webstrata settings` lists"),
+    ("settings --set polite.delay=soon", 2, "Write 90s"),
+    ("settings --set archive.rotate=huge", 2, "Write 64KB"),
+    ("settings --set fetch.connections=many", 2, "fetch.connections (--set)"),
+    ("crawl --set schedule.policy=nonsense", 2, "Known: dyn"),
+    ("crawl --set fetch.ca_file=/nowhere.pem", 2, "fetch.ca_file"),
+    ("crawl --set fetch.allow=everything", 2, "everything"),
+    ("crawl --set store.url=nonsense", 1, "Write sqlite:///path"),
+    ("list --limit 0", 2, "--limit"),
+    ("list --state asleep", 2, "--state"),
+    ("list --nonsense", 2, "No such option"),
+    ("nonsense", 2, "No such command"),
+    ("log", 2, "URL"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "sentence"), BAD_INPUT, ids=[words for words, *_ in BAD_INPUT])
+def test_bad_input(words: str, code: int, sentence: str, demo: Demo, call: Call) -> None:
+    """Bad input gets an exit code and a sentence on stderr that says what to do; stdout stays empty."""
+    told = call("--home", demo.home, *words.split())
+
+    assert (told.code, told.text) == (code, ""), told.err
+    assert sentence in told.err
+    assert "Traceback" not in told.err
+    assert "internal error" not in told.err
+
+
+READING = [name for name in ARGUMENTS if name not in ("init", "settings")]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_missing_home(command: str, tmp_path: Path, call: Call) -> None:
+    """Without a home every command says how to make one, and makes nothing."""
+    absent = tmp_path / "absent"
+    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+
+    told = call("--home", absent, *command.split(), *words)
+
+    assert told.code == 1
+    assert f"webstrata --home {absent} init" in told.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["init", "demo --days 1"])
+def test_unwritable_home(command: str, tmp_path: Path, call: Call) -> None:
+    """A place where no home can be made is named, with what to do."""
+    (tmp_path / "file").write_text("in the way")
+
+    told = call("--home", tmp_path / "file" / "home", *command.split())
+
+    assert told.code == 1
+    assert "Choose another with --home" in told.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ("polite = [", "is not valid TOML"),
+        ("contact = 'x'", "put it under [section]"),
+        ("[polite]\nnonsense = 1", "no setting is called 'polite.nonsense'"),
+        ("[polite]\ndelay = 'soon'", "Write 90s"),
+        ("[polite]\nconnections_per_host = 0", "polite.connections_per_host"),
+        ("[fetch]\nhosts = 3", "fetch.hosts"),
+        ("\x00\xff", "is not valid TOML"),
+    ],
+)
+def test_bad_settings_file(settings: str, sentence: str, home: Path, call: Call) -> None:
+    """A settings file that cannot hold stops every command with a sentence about it."""
+    (home / "webstrata.toml").write_bytes(settings.encode("latin-1"))
+
+    told = call("--home", home, "status")
+
+    assert told.code == 2
+    assert sentence in told.err
+
+
+def test_damaged_database(home: Path, call: Call) -> None:
+    """A database that is none is told in a sentence."""
+    for file in home.glob("webstrata.db*"):
+        file.unlink()
+    (home / "webstrata.db").write_bytes(b"this was a database once" * 1000)
+
+    told = call("--home", home, "list")
+
+    assert told.code == 1
+    assert "Traceback" not in told.err
+    assert "internal error" not in told.err
+    assert "database" in told.err
+
+
+def test_reader_leaves(demo: Demo) -> None:
+    """Whoever reads our output may stop reading: no complaint follows."""
+    shell = ["sh", "-c", '"$@" | head -n 1; exit 0', "sh", *PROGRAM, "--home", str(demo.home), "list", "--json"]
+
+    told = subprocess.run(shell, capture_output=True, text=True, env=environment(), timeout=60, check=True)
+
+    assert told.stdout == "{\n"
+    assert told.stderr == ""

@@ -1,0 +1,175 @@
+"""`webstrata watch`, `unwatch` and `list`: lists of any kind, again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+LIST = (
+    "\ufeff# my pages\r\n"
+    "http://one.example/\r\n"
+    "\r\n"
+    "  http://two.example/ \t2.5\tnews, daily\r\n"
+    "not a url\r\n"
+    "http://three.example/\t\tscience\r\n"
+    "ftp://four.example/\r\n"
+    "five.example/page\r\n"
+    "http://six.example/\theavy\r\n"
+    "http://seven.example/\tnan\r\n"
+    "http://ONE.example:80/#again\r\n"
+    "http://m\u00fcnchen.example/stra\u00dfe\r\n"
+)
+BAD = [5, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize("source", ["file", "stdin"])
+@pytest.mark.parametrize("ending", ["\r\n", "\n", "\r"])
+def test_list(source: str, ending: str, home: Path, tmp_path: Path, call: Call) -> None:
+    """Comments, tabs, byte order mark, any line ending: bad lines are reported by number and the rest is taken."""
+    content = LIST.replace("\r\n", ending).encode()
+    (tmp_path / "pages.txt").write_bytes(content)
+    named = tmp_path / "pages.txt" if source == "file" else "-"
+
+    told = call("--home", home, "watch", "--from", named, "--tag", "mine", "--json", stdin=content)
+
+    assert told.code == 0
+    assert (told.json["new"], told.json["known"]) == (4, 0)
+    assert [bad["line"] for bad in told.json["bad"]] == BAD
+    assert [line.split(":")[0] for line in told.err.splitlines()] == [f"line {number}" for number in BAD]
+    pages = {page["url"]: page for page in call("--home", home, "list", "--json").json["pages"]}
+    assert pages.keys() == {
+        "http://one.example/",
+        "http://two.example/",
+        "http://three.example/",
+        "http://xn--mnchen-3ya.example/stra%C3%9Fe",
+    }
+    assert pages["http://two.example/"]["weight"] == 2.5
+    assert set(pages["http://two.example/"]["tags"]) == {"mine", "news", "daily"}
+    assert set(pages["http://three.example/"]["tags"]) == {"mine", "science"}
+
+
+def test_advice_for_bad_lines(home: Path, call: Call) -> None:
+    """What is said of a bad line helps to mend it."""
+    told = call("--home", home, "watch", "--from", "-", stdin=LIST.encode())
+
+    assert "Did you mean https://five.example/page" in told.err
+    assert "'heavy' is not a number from 0 up" in told.err
+    assert told.text.startswith("4 new, 0 known already, 5 bad lines left out\n")
+    assert "webstrata crawl" in told.text
+
+
+NAUGHTY = [
+    b"",
+    b"\x00\x01\x02",
+    b"\xff\xfe\xfd",
+    b"http://\x00/",
+    b"\x1b[31mhttp://red.example/\x1b[0m",
+    "\u202ehttp://backwards.example/".encode(),
+    b"http://" + b"a" * 10_000 + b".example/",
+    b"http://long.example/" + b"x" * 100_000,
+    b"javascript:alert(1)",
+    b"file:///etc/passwd",
+    b"http://user:password@secret.example/",
+    b"' OR 1=1; DROP TABLE pages; --",
+    b"<script>alert(1)</script>",
+    b"http://example.org/%",
+    b"http://example.org/%zz\t1\t" + b"tag," * 1000,
+    b"http://256.256.256.256/",
+    b"http://[::1",
+    b"http://host:99999/",
+    "http://\U0001f4a9.example/\U0001f4a9".encode(),
+    "http://z\u0336\u0321a.example/\u0000".encode(),
+    b"\t\t\t",
+    b"http://tags.example/\t1\t\x1b[2J,' OR 1=1,\xf0\x9f\x92\xa9",
+]
+
+
+def test_naughty_lines(home: Path, call: Call) -> None:
+    """No line whatever upsets the list or reaches the terminal as anything but text."""
+    told = call("--home", home, "watch", "--from", "-", stdin=b"\n".join(NAUGHTY) + b"\nhttp://good.example/\n")
+
+    listed = call("--home", home, "list")
+
+    assert told.code == 0, told.err
+    assert "http://good.example/" in listed.text
+    for text in (told.err, told.text, listed.text, listed.err):
+        assert not any(char in text for char in "\x00\x1b\u202e")
+    assert "password" not in told.err + listed.text
+    assert call("--home", home, "status", "--json").json["pages"] == len(listed.text.splitlines()) - 1
+
+
+def test_again_is_harmless(home: Path, call: Call) -> None:
+    """Adding a page again adds nothing, whatever its spelling; unwatching stops it and watching takes it up again."""
+    page = "http://one.example/"
+    assert call("--home", home, "watch", page, "HTTP://One.Example:80/#x", "--json").json["new"] == 1
+    assert call("--home", home, "watch", page, "--json").json == {"new": 0, "known": 1, "site": None, "bad": []}
+
+    stopped = call("--home", home, "unwatch", page)
+    assert (stopped.code, stopped.text) == (0, "1 page no longer visited; what was archived stays.\n")
+    paused = call("--home", home, "list", "--state", "paused", "--json").json["pages"]
+    assert [one["url"] for one in paused] == [page]
+    assert call("--home", home, "list", "--state", "active", "--json").json["pages"] == []
+
+    call("--home", home, "watch", page)
+    assert call("--home", home, "list", "--state", "paused", "--json").json["pages"] == []
+    assert call("--home", home, "status", "--json").json["pages"] == 1
+
+
+def test_unwatch_names_the_unknown(home: Path, call: Call) -> None:
+    """Of several pages the watched ones are stopped and the others named."""
+    call("--home", home, "watch", "http://one.example/")
+
+    told = call("--home", home, "unwatch", "http://one.example/", "http://two.example/", "--json")
+
+    assert told.json == {"unwatched": 1, "unknown": 1}
+    assert told.code == 2
+    assert "not watched: http://two.example/" in told.err
+
+
+def test_nothing_taken_from_a_bad_argument(home: Path, call: Call) -> None:
+    """One bad URL among the arguments: none is added, since all were typed by hand."""
+    assert call("--home", home, "watch", "http://one.example/", "nonsense").code == 2
+    assert call("--home", home, "list", "--json").json == {"pages": []}
+
+
+def test_site(home: Path, call: Call) -> None:
+    """A site is remembered with its start page and its sitemap, and that it grows is said."""
+    told = call("--home", home, "watch", "--site", "http://one.example/docs/", "--max-pages", "50")
+
+    assert "The site http://one.example/docs/ is discovered as it is visited (at most 50 pages)." in told.text
+    assert call("--home", home, "status", "--json").json["sites"] == 1
+    assert call("--home", home, "watch", "--site", "http://one.example/docs/", "--json").json["new"] == 0
+
+
+def test_list_columns(home: Path, call: Call) -> None:
+    """In a pipe a page is one line, its address whole and last, however long."""
+    long = "http://one.example/" + "x" * 300
+    call("--home", home, "watch", long, "--tag", "a", "--tag", "b")
+
+    heading, line = call("--home", home, "list").text.splitlines()
+
+    assert heading.split()[-1] == "page"
+    assert line.split()[-1] == long
+    assert line.index("http") == heading.index("page")
+    assert call("--home", home, "list", "--tag", "c").err == "No watched page is like that.\n"
+
+
+def test_many(home: Path, tmp_path: Path, call: Call, record_property: Callable[[str, object], None]) -> None:
+    """100,000 URLs are added in seconds."""
+    many = tmp_path / "many.txt"
+    many.write_text("".join(f"http://host{n % 5000}.example/page/{n}\t1.5\tbulk\n" for n in range(100_000)))
+
+    began = time.monotonic()
+    told = call("--home", home, "watch", "--from", many, "--json")
+    took_s = time.monotonic() - began
+
+    record_property("seconds", round(took_s, 1))
+    assert told.json["new"] == 100_000
+    assert took_s < 60
+    status = call("--home", home, "status", "--json").json
+    assert (status["pages"], status["hosts"], status["due"]) == (100_000, 5000, 100_000)
