@@ -41,8 +41,8 @@ contact = "https://example.org/crawler"
 delay = "5s"
 ```
 
-is the same as `WEBSTRATA_POLITE_DELAY=5s` and `--set polite.delay=5s`. Spans are written `90s`, `15m`, `6h`, `2d`; sizes
-`64KB`, `100MB`, `1GB` (`KiB` and so on for powers of 1024). In the environment and in flags a list is written with
+is the same as `WEBSTRATA_POLITE_DELAY=5s` and `--set polite.delay=5s`. Spans are written `90s`, `15m`, `6h`, `2d`;
+sizes `64KB`, `100MB`, `1GB` (`KiB` and so on for powers of 1024). In the environment and in flags a list is written with
 commas, a table as `name=value,name=value`.
 """
 
@@ -82,7 +82,8 @@ PAGES = {"cli.md": cli_page, "settings.md": settings_page}
 
 def _usage(path: str, command: Any) -> str:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    words = [name if one.required else f"[{name}]" for one in arguments if (name := one.metavar or one.name.upper())]
+    names = [(one.metavar or one.name.upper()) + ("…" if one.nargs == -1 else "") for one in arguments]
+    words = [name if one.required else f"[{name}]" for name, one in zip(names, arguments, strict=True)]
     return f"\n    {' '.join([path, '[OPTIONS]', *words])}\n"
 
 
