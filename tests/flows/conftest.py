@@ -1,0 +1,156 @@
+"""A whole archiver in a town of scripted servers: the real loop, sockets, WARC files and SQLite on a jumping clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.flows.town import Town
+from webstrata import settings as settings_file
+from webstrata import urls
+from webstrata.clock import JumpingClock
+from webstrata.flows.discover import seeds
+from webstrata.home import Home
+from webstrata.node import Node
+from webstrata.records import Census, NewPage, Page, Site, Visit
+from webstrata.settings import Settings
+
+START_AT = 1_790_000_000.0
+DAY_S = 86_400.0
+HOSTS = {"a.test": "127.0.0.2", "b.test": "127.0.0.3", "c.test": "127.0.0.4", "d.test": "127.0.0.4"}
+
+
+class WarcRecord(NamedTuple):
+    kind: str
+    url: str
+    headers: dict[str, str]
+    status: str
+    body: bytes
+
+
+class Life:
+    """One home in one town. Every `crawl` and `run` opens the loop anew, as a restarted process would."""
+
+    def __init__(self, folder: Path, town: Town, clock: JumpingClock, flags: tuple[str, ...]) -> None:
+        self.town = town
+        self.clock = clock
+        self.home, _ = Home.create(folder / "home")
+        self.settings = self._settings(flags)
+        self.node = Node(self.home, self.settings, clock)
+
+    def _settings(self, flags: tuple[str, ...]) -> Settings:
+        loaded, _ = settings_file.load(self.home.path, environment={}, flags=("crawl.workers=0", *flags))
+        fetch = msgspec.structs.replace(
+            loaded.fetch, hosts=self.town.hosts | loaded.fetch.hosts, allow=self.town.exceptions
+        )
+        return msgspec.structs.replace(loaded, fetch=fetch)
+
+    async def watch(self, *addresses: str, **fields: Any) -> None:
+        pages = [NewPage(url=url, host=urls.host_of(url), **fields) for url in addresses]
+        async with self.node.store() as store:
+            await store.add_pages(pages, self.clock.now())
+
+    async def watch_site(self, url: str, **fields: Any) -> None:
+        async with self.node.store() as store:
+            site = await store.add_site(Site(id=0, url=url, **fields), self.clock.now())
+            await store.add_pages(seeds(site), self.clock.now())
+
+    async def crawl(self, after_s: float = 0.0) -> int:
+        """One pass, some time later."""
+        await self.clock.sleep_until(self.clock.now() + after_s)
+        async with self.node.crawling() as loop:
+            return await loop.crawl()
+
+    async def run(self, for_s: float) -> None:
+        async with self.node.crawling() as loop:
+            await loop.run(self.clock.now() + for_s)
+
+    async def page(self, url: str) -> Page:
+        async with self.node.store() as store:
+            page = await store.page(url)
+        assert page is not None, f"{url} is not watched"
+        return page
+
+    async def pages(self) -> dict[str, Page]:
+        async with self.node.store() as store:
+            return {page.url: page async for page in store.pages()}
+
+    async def visits(self, url: str) -> list[Visit]:
+        """Oldest first."""
+        page = await self.page(url)
+        async with self.node.store() as store:
+            return await store.visits(page.id, order="oldest")
+
+    async def last(self, url: str) -> Visit:
+        return (await self.visits(url))[-1]
+
+    async def outcomes(self, url: str) -> list[str]:
+        """What each visit said: the outcome, or the class of its failure."""
+        return [visit.failure.kind if visit.failure else visit.outcome for visit in await self.visits(url)]
+
+    async def census(self) -> Census:
+        async with self.node.store() as store:
+            return await store.census(self.clock.now())
+
+    def warcs(self) -> list[Path]:
+        return sorted(self.home.archive.glob("*.warc.gz"))
+
+    def records(self, url: str = "") -> list[WarcRecord]:
+        """Responses and revisits in the archive, read by another implementation."""
+        found = []
+        for path in self.warcs():
+            with path.open("rb") as stream:
+                for record in ArchiveIterator(stream):
+                    if record.rec_type in ("response", "revisit") and url in (
+                        "",
+                        record.rec_headers["WARC-Target-URI"],
+                    ):
+                        found.append(
+                            WarcRecord(
+                                record.rec_type,
+                                record.rec_headers["WARC-Target-URI"],
+                                dict(record.rec_headers.headers),
+                                record.http_headers.get_statuscode(),
+                                record.raw_stream.read(),
+                            )
+                        )
+        return found
+
+    async def prove_whole(self) -> None:
+        """Whatever was played: the archive is well-formed, all three stores agree, and nobody holds a lease."""
+        assert list(self.home.archive.glob("*.open")) == []
+        for path in self.warcs():
+            with path.open("rb") as stream, redirect_stdout(StringIO()):
+                for record in ArchiveIterator(stream, check_digests="raise"):
+                    record.raw_stream.read()
+        scrubbed = await self.node.check(mend=False)
+        assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0), scrubbed.findings
+        assert (await self.census()).in_flight == 0
+
+
+Scenario = Callable[[Life], Awaitable[None]]
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Callable[..., None]:
+    """Play a scenario in a fresh home and town, then prove that what it left is whole."""
+
+    def play(scenario: Scenario, *flags: str, hosts: dict[str, str] = HOSTS) -> None:
+        async def main() -> None:
+            clock = JumpingClock(START_AT)
+            async with Town(clock, hosts) as town:
+                life = Life(tmp_path, town, clock, flags)
+                await scenario(life)
+                await life.prove_whole()
+
+        asyncio.run(main())
+
+    return play

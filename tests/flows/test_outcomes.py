@@ -1,0 +1,186 @@
+"""What the loop says of a page over several visits, and when it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.flows.conftest import DAY_S, START_AT, Life
+from tests.flows.town import reply
+from webstrata.records import Outcome
+from webstrata.schedule.adaptive import Dyn
+from webstrata.schedule.policy import Bounds
+
+PAGE = "http://a.test/page"
+
+
+def html(text: str, comment: str = "") -> str:
+    return f"<html><!-- {comment} --><title>t</title><body><p>{text}</p></body></html>"
+
+
+def test_every_outcome_over_several_visits(live: Callable[..., None]) -> None:
+    """New, same, changed, gone, still gone, back and error are told apart, and counters follow."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(
+            PAGE,
+            reply(html("one")),
+            reply(html("one")),
+            reply(html("two")),
+            reply("", 410),
+            reply("", 404),
+            reply(html("two")),
+            reply("broken", 500),
+            reply(html("two")),
+        )
+        await life.watch(PAGE)
+        seen_at = []
+        for _ in range(8):
+            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
+            seen_at.append(life.clock.now())
+            assert await life.crawl() == 1
+        assert await life.outcomes(PAGE) == ["new", "same", "changed", "gone", "same", "back", "server-error", "same"]
+        assert [visit.counts for visit in await life.visits(PAGE)] == [
+            False,
+            False,
+            True,
+            True,
+            False,
+            True,
+            False,
+            False,
+        ]
+        page = await life.page(PAGE)
+        assert (page.visits, page.changes, page.failures, page.gone) == (8, 3, 0, False)
+        changed_at = [visit.at for visit in await life.visits(PAGE) if visit.counts]
+        assert page.last_change_at == changed_at[-1]
+        assert page.last_seen_at == page.last_visit_at == pytest.approx(seen_at[-1], abs=5)
+        assert [record.status for record in life.records(PAGE)] == [
+            "200",
+            "200",
+            "200",
+            "410",
+            "404",
+            "200",
+            "500",
+            "200",
+        ]
+
+    live(scenario)
+
+
+def test_failures_in_a_row_are_counted_and_waited_for_longer(live: Callable[..., None]) -> None:
+    """Each failure in a row waits longer, keeps the interval, and what the page was stays known."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(PAGE, reply(html("one")), *[reply("", 500)] * 4, reply(html("one")))
+        await life.watch(PAGE)
+        waits = []
+        for expected_failures in (0, 1, 2, 3, 4):
+            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
+            await life.crawl()
+            page = await life.page(PAGE)
+            assert page.failures == expected_failures
+            assert page.interval_s == DAY_S
+            assert page.next_at is not None
+            assert page.last_visit_at is not None
+            waits.append(page.next_at - page.last_visit_at)
+        assert waits[0] == DAY_S
+        assert 200 < waits[1] < waits[2] < waits[3] < waits[4] < DAY_S / 10
+        await life.clock.sleep_until(page.next_at)
+        await life.crawl()
+        assert (await life.page(PAGE)).last_outcome is Outcome.SAME
+        assert (await life.page(PAGE)).failures == 0
+
+    live(scenario)
+
+
+def test_raw_changes_are_archived_but_do_not_count(live: Callable[..., None]) -> None:
+    """Other bytes with the same useful text are kept, marked, and no change for the schedule."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(PAGE, reply(html("same", "1")), reply(html("same", "2")))
+        await life.watch(PAGE)
+        await life.crawl()
+        await life.crawl(after_s=DAY_S)
+        first, second = await life.visits(PAGE)
+        assert (second.outcome, second.raw_changed, second.counts) == (Outcome.SAME, True, False)
+        assert second.raw != first.raw
+        assert second.text == first.text
+        assert [record.kind for record in life.records(PAGE)] == ["response", "response"]
+        page = await life.page(PAGE)
+        assert (page.changes, page.last_change_at) == (0, None)
+
+    live(scenario)
+
+
+def test_dyn_follows_its_definition_over_a_scripted_history(live: Callable[..., None]) -> None:
+    """Over a long history the intervals are those that the strategy's definition gives for what the visits saw."""
+    history = [True] * 6 + [False] * 26 + [True, False] * 2 + [True] * 10
+
+    async def scenario(life: Life) -> None:
+        number = 0
+        bodies = [html("v0")]
+        for changed in history:
+            number += changed
+            bodies.append(html(f"v{number}"))
+        life.town.play(PAGE, *map(reply, bodies))
+        await life.watch(PAGE)
+        expected = _reference(history, start_days=8.0)
+        seen = []
+        for _ in range(len(history) + 1):
+            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
+            await life.crawl()
+            page = await life.page(PAGE)
+            assert page.next_at is not None
+            assert page.last_visit_at is not None
+            assert page.interval_s is not None
+            assert page.next_at == page.last_visit_at + page.interval_s
+            assert page.policy == "dyn"
+            seen.append(page.interval_s / DAY_S)
+        assert seen == pytest.approx([8.0, *expected])
+        assert (min(expected), max(expected)) == (4.0, 180.0)
+        assert page.changes == sum(history)
+
+    live(scenario, "schedule.start_interval=8d", "schedule.min_interval=1d", "schedule.max_interval=180d")
+
+
+def _reference(history: list[bool], start_days: float) -> list[float]:
+    """`dyn` as the paper words it, one visit at a time."""
+    interval, at_it = start_days, []
+    given = []
+    for changed in history:
+        at_it.append(changed)
+        needed = 1 if interval > 60 else 2 if interval > 30 else 3 if interval > 7 else 4
+        last = at_it[-needed:]
+        moved = interval
+        if len(last) == needed and all(last):
+            moved = interval / 2 if interval <= 30 else interval / 1.5
+        elif len(last) == needed and not any(last):
+            moved = interval * 1.5 if interval < 30 else interval * 2
+        moved = min(max(moved, 1.0), 180.0)
+        if moved != interval:
+            interval, at_it = moved, []
+        given.append(interval)
+    return given
+
+
+def test_run_visits_each_page_when_its_turn_comes(live: Callable[..., None]) -> None:
+    """The loop lives weeks by itself: a page that always changes is seen ever more often, a still one ever less."""
+
+    async def scenario(life: Life) -> None:
+        still, busy = "http://a.test/still", "http://b.test/busy"
+        life.town.play(still, reply(html("still")))
+        life.town.play(busy, lambda asked: reply(html(f"at {asked.at}")))
+        await life.watch(still, busy)
+        await life.run(30 * DAY_S)
+        assert life.clock.now() == START_AT + 30 * DAY_S
+        visits = {url: await life.visits(url) for url in (still, busy)}
+        assert {visit.outcome for visit in visits[still]} == {Outcome.NEW, Outcome.SAME}
+        assert {visit.outcome for visit in visits[busy]} == {Outcome.NEW, Outcome.CHANGED}
+        assert len(visits[busy]) > 3 * len(visits[still]) > 6
+        state = Dyn(Bounds()).start(1)
+        assert len((await life.page(still)).policy_state) == state.itemsize
+
+    live(scenario, "schedule.min_interval=6h")
