@@ -16,7 +16,8 @@ import uvloop
 
 from bench.pages import ROBOTS, STAMP, real_pages
 
-_HEAD = b"HTTP/1.1 %s\r\nDate: Sun, 15 Nov 2026 08:30:00 GMT\r\nServer: bench\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+_HEAD = b"HTTP/1.1 %s\r\nDate: Sun, 15 Nov 2026 08:30:00 GMT\r\nServer: bench\r\nContent-Type: %s\r\n"
+_LENGTH = b"Content-Length: %d\r\n"
 _REQUEST_END = b"\r\n\r\n"
 
 
@@ -38,15 +39,15 @@ class Origin(asyncio.Protocol):
 
     def _answer(self, path: bytes) -> None:
         if path == b"/robots.txt":
-            self._transport.write(_HEAD % (b"200 OK", b"text/plain", len(ROBOTS)) + b"\r\n" + ROBOTS)
+            self._transport.write((_HEAD + _LENGTH) % (b"200 OK", b"text/plain", len(ROBOTS)) + b"\r\n" + ROBOTS)
         elif path.startswith(b"/pages/"):
             number = int(path[7:13])
             body = self._pages[number % len(self._pages)]
             stamp = STAMP % number
-            head = _HEAD % (b"200 OK", b"text/html; charset=utf-8", len(body) + len(stamp))
+            head = (_HEAD + _LENGTH) % (b"200 OK", b"text/html; charset=utf-8", len(body) + len(stamp))
             self._transport.writelines((head, b'ETag: "%d"\r\n\r\n' % number, body, stamp))
         else:
-            self._transport.write(_HEAD % (b"404 Not Found", b"text/plain", 0) + b"\r\n")
+            self._transport.write((_HEAD + _LENGTH) % (b"404 Not Found", b"text/plain", 0) + b"\r\n")
 
 
 async def _serve() -> None:

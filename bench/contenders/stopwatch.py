@@ -15,20 +15,24 @@ class Stopwatch:
         self._first_count = 0
         self._count = 0
         self._last_at = 0.0
+        self._cpu_s = 0.0
 
     def finished(self, pages: int = 1) -> None:
         self._last_at = time.perf_counter()
         if not self._count:
             self._first_at, self._first_count = self._last_at, pages
+            self._cpu_s = time.process_time()
         self._count += pages
 
     def report(self, **more: float) -> None:
         used = os.times()
+        counted = max(self._count - self._first_count, 1)
         print(
             json.dumps(
                 {
                     "pages": self._count,
-                    "per_s": (self._count - self._first_count) / max(self._last_at - self._first_at, 1e-9),
+                    "per_s": counted / max(self._last_at - self._first_at, 1e-9),
+                    "cpu_us_per_page": 1e6 * (time.process_time() - self._cpu_s) / counted,
                     "cpu_s": used.user + used.system,
                     "children_cpu_s": used.children_user + used.children_system,
                     **more,

@@ -29,7 +29,7 @@ def flags(port: int) -> list[str]:
         "polite.delay=0",
         "polite.delay_factor=0",
         "polite.address_delay=0",
-        "polite.connections_per_host=8",
+        "polite.connections_per_host=2",
         "fetch.connections=64",
         f"fetch.allow=127.0.0.0/8:{port}",
     ]

@@ -184,6 +184,7 @@ class Node:
             gate = await self.gate(store)
             readers = Readers(self.settings.crawl.workers)
             stack.callback(readers.close)
+            readers.start()
             settler = Settler(
                 store=store,
                 archive=archive,

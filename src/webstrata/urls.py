@@ -251,6 +251,7 @@ def _without_scheme(url: str) -> tuple[str, str]:
     return scheme, url
 
 
+@lru_cache(maxsize=65_536)
 def _surt_host(authority: str, scheme: str) -> tuple[str, str]:
     host, port = _HOST_PORT.findall(authority.rpartition("@")[2])[0]
     host = _unescaped(host).decode("utf-8", "replace").lower()

@@ -10,6 +10,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 
 from webstrata.errors import BadSettings
@@ -97,6 +98,7 @@ def _plain(host: str) -> str:
     return host.lower().strip("[]").rstrip(".")
 
 
+@lru_cache(maxsize=4096)
 def _is_address(text: str) -> bool:
     try:
         ip_address(text)

@@ -38,6 +38,13 @@ class Readers:
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
 
+    def start(self) -> None:
+        """Have the processes ready before there is anything to read."""
+        if self._processes and self._pool is None:
+            self._pool = self._open()
+            for _ in range(self._processes):
+                self._pool.submit(look, ())
+
     async def look(self, jobs: Sequence[Job]) -> list[Look]:
         if not self._processes:
             return look(jobs)
@@ -54,11 +61,18 @@ class Readers:
 
     async def _in_pool(self, jobs: Sequence[Job]) -> list[Look]:
         if self._pool is None:
-            # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
-            self._pool = ProcessPoolExecutor(
-                self._processes, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
-            )
-        return await asyncio.get_running_loop().run_in_executor(self._pool, look, jobs)
+            self._pool = self._open()
+        loop = asyncio.get_running_loop()
+        share = -(-len(jobs) // self._processes) or 1
+        parts = [jobs[start : start + share] for start in range(0, len(jobs), share)]
+        read = await asyncio.gather(*(loop.run_in_executor(self._pool, look, part) for part in parts))
+        return [found for part in read for found in part]
+
+    def _open(self) -> ProcessPoolExecutor:
+        # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
+        return ProcessPoolExecutor(
+            self._processes, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
+        )
 
     async def _alone(self, job: Job) -> Look:
         try:

@@ -156,7 +156,11 @@ class Revisit:
             unsettled.difference_update(visit.page_id for visit in visits)
             self._progress.visited(visits)
 
-        intake = Intake(lambda batch, extras: self._settler.settle(batch, extras, discovery), settled)
+        intake = Intake(
+            read=lambda batch: self._settler.read(batch, discovery),
+            settle=lambda batch, looks, extras: self._settler.settle(batch, looks, extras, discovery),
+            settled=settled,
+        )
         door = Doorkeeper(self._web, self._gate, self._clock, keep=intake.keep, listed=discovery.sitemaps_listed)
         lanes = Lanes(
             pages,

@@ -47,7 +47,7 @@ class Unpacking(Struct, frozen=True, kw_only=True):
 
 
 class Settler:
-    """Settles batches; one at a time."""
+    """Reads and settles batches, one at a time each: the next one is read while the last one is settled."""
 
     def __init__(
         self,
@@ -69,9 +69,14 @@ class Settler:
         self._unpacking = unpacking
         self._promises = Promises()
 
-    async def settle(self, batch: Sequence[Visited], extras: Sequence[Exchange], discovery: Discovery) -> list[Visit]:
-        """Make a batch of visits permanent; `extras` (robots.txt) are archived beside them. Returns the log rows."""
-        looks = await self._look(batch, discovery)
+    async def settle(
+        self,
+        batch: Sequence[Visited],
+        looks: Sequence[Look | None],
+        extras: Sequence[Exchange],
+        discovery: Discovery,
+    ) -> list[Visit]:
+        """Make visits that were read permanent, and archive `extras` (robots.txt) beside them. Returns the log rows."""
         positions, originals = await self._keep(batch, looks, extras)
         settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
         turns = self._schedule(settled)
@@ -100,7 +105,8 @@ class Settler:
         if ahead:
             discovery.known(await self._store.known(sorted(ahead)))
 
-    async def _look(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
+    async def read(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
+        """What is seen in each answer; none where there is no content."""
         jobs: list[Job] = []
         of: list[int] = []
         for i, visited in enumerate(batch):

@@ -8,6 +8,7 @@ the URL is met by `%2A` or `%24`. An Allow line opens only what it spells, so th
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
@@ -15,6 +16,7 @@ _ODD = re.compile(rb"%[0-9A-Fa-f]{2}|[\x00-\x20\x7f-\xff]")
 _PLAIN = re.compile(r"[!-$&-~]*")
 _ESCAPE = re.compile(r"%([0-9A-F]{2})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PATH_START = re.compile("[/?;]")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 
 
@@ -109,14 +111,14 @@ def path_and_query(url: str) -> str:
     before, slashes, after = url.partition("//")
     if slashes and "/" not in before and "?" not in before:
         url = after
-    for at, character in enumerate(url):
-        if character == "/":
-            return url[at:]
-        if character in "?;":
-            return "/" + url[at:]
-    return "/"
+    start = _PATH_START.search(url)
+    if start is None:
+        return "/"
+    path = url[start.start() :]
+    return path if path[0] == "/" else "/" + path
 
 
+@lru_cache(maxsize=256)
 def product_token(text: str) -> str | None:
     """The product token that a User-agent line or header begins with, in lower case."""
     match = _TOKEN.match(text)

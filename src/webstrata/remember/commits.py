@@ -33,6 +33,15 @@ _VISIT_PAGE = (
         due_at=case((_IS_ACTIVE, _NEXT)),
     )
 )
+_BEFORE = (
+    select(pages.c.id, pages.c.state, pages.c.interval_s)
+    .where(pages.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(pages.c.id)
+    .with_for_update()
+)
+_LOGGED = select(visits.c.page_id, visits.c.at).where(
+    visits.c.page_id.in_(bindparam("ids", expanding=True)), visits.c.at >= bindparam("since")
+)
 
 
 def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
@@ -56,8 +65,7 @@ def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -
     """The pages as they are now; of one page visited twice in a batch, the later."""
     latest = {entry.page.id: entry.page for entry in entries}
     for bite in bites(list(latest)):
-        query = select(pages.c.id, pages.c.state, pages.c.interval_s).where(pages.c.id.in_(bite))
-        for page_id, state, interval_s in connection.execute(query.order_by(pages.c.id).with_for_update()):
+        for page_id, state, interval_s in connection.execute(_BEFORE, {"ids": bite}):
             tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
     if latest:
         connection.execute(_VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
@@ -68,8 +76,7 @@ def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
     logged: set[Any] = set()
     since = min((entry.visit.at for entry in entries), default=0.0)
     for bite in bites(sorted({entry.visit.page_id for entry in entries})):
-        query = select(visits.c.page_id, visits.c.at).where(visits.c.page_id.in_(bite), visits.c.at >= since)
-        logged.update(tuple(row) for row in connection.execute(query))
+        logged.update(tuple(row) for row in connection.execute(_LOGGED, {"ids": bite, "since": since}))
     fresh: dict[tuple[int, float], Entry] = {}
     for entry in entries:
         key = (entry.visit.page_id, entry.visit.at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from webstrata.records import Original, Outcome, Position, Visit
 from webstrata.remember import rows
@@ -36,10 +36,13 @@ def of_page(
     return [rows.visit(row) for row in connection.execute(query)]
 
 
+_ORIGINALS = select(originals).where(originals.c.payload.in_(bindparam("payloads", expanding=True)))
+
+
 def known_originals(connection: Connection, payloads: Sequence[str]) -> dict[str, Original]:
     found = {}
     for bite in bites(sorted(set(payloads))):
-        for row in connection.execute(select(originals).where(originals.c.payload.in_(bite))):
+        for row in connection.execute(_ORIGINALS, {"payloads": bite}):
             payload, record_id, at, url, file, offset = row
             found[payload] = Original(payload=payload, record_id=record_id, at=at, url=url, file=file, offset=offset)
     return found

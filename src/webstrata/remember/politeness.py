@@ -29,14 +29,10 @@ def put(
 
 
 def _put_hosts(connection: Connection, latest: dict[str, HostState]) -> None:
-    if not latest:
-        return
     # A host may be known here only as a redirect's target: it is visited, yet nobody watches it.
-    values = [{**asdict(state), "watched": False} for _, state in sorted(latest.items())]
-    statement = upsert.insert_into(connection, hosts)
-    names = ("next_at", "backoff_until", "backoff_count", "last_duration_s")
-    changed = {name: statement.excluded[name] for name in names}
-    connection.execute(statement.on_conflict_do_update(index_elements=["host"], set_=changed), values)
+    values = [{**asdict(state), "watched": False} for state in latest.values()]
+    changing = ("next_at", "backoff_until", "backoff_count", "last_duration_s")
+    upsert.put(connection, hosts, "host", values, changing)
 
 
 def everything(connection: Connection) -> Politeness:
