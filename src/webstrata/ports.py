@@ -13,6 +13,7 @@ from webstrata.records import (
     Census,
     Exchange,
     Failure,
+    Followed,
     HostDay,
     HostState,
     Looking,
@@ -21,10 +22,14 @@ from webstrata.records import (
     Page,
     Permit,
     Position,
+    Posted,
+    ResourceCapture,
     RobotsState,
     Site,
     Validators,
     Visit,
+    Visited,
+    Wait,
 )
 
 
@@ -49,11 +54,47 @@ class Web(Protocol):
         """The address (and port) that a request to this host would connect to, already passed by the guard."""
         ...
 
-    async def fetch(self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None) -> Exchange:
+    async def fetch(
+        self,
+        permit: Permit,
+        *,
+        accept: str = "*/*",
+        validators: Validators | None = None,
+        posted: Posted | None = None,
+    ) -> Exchange:
         """One request, one answer, no redirects followed. Never raises for what the network does."""
         ...
 
     async def close(self) -> None: ...
+
+
+class Polite(Protocol):
+    """How a handler asks, in one visit: every request with its own permit, waited for at its host's door.
+
+    A `Wait` comes only before the visit's first request; later, a host that asks to wait too long is a failure.
+    """
+
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed | Wait:
+        """Ask for a URL and follow its redirects."""
+        ...
+
+    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed | Wait:
+        """Ask a question that is too long for a URL. A redirect that keeps the method (307, 308) is followed."""
+        ...
+
+    def now(self) -> float: ...
+
+
+class Handler(Protocol):
+    """How the content of a page is got. One file, one class; `webstrata.testing.handler.check_handler` is its contract.
+
+    It asks only through `polite`, raises nothing for what the network does, and gives back a `Wait` as it got it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def visit(self, page: Page, polite: Polite) -> Visited | Wait: ...
 
 
 class Stored(Protocol):
@@ -76,7 +117,7 @@ class Stored(Protocol):
 class Archive(Protocol):
     """Append-only captures. What `append` returned is on the disk for good."""
 
-    async def append(self, captures: Sequence[Capture]) -> list[Position]:
+    async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
         """Write and sync; one position per capture, in order."""
         ...
 

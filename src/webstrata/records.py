@@ -206,7 +206,22 @@ class FailureKind(StrEnum):
     """Any other 5xx."""
     DENIED = "denied"
     """401, 403 and other 4xx that say nothing of the page itself."""
+    SOFT_404 = "soft-404"
+    """Status 200, but the body says that there is no such page."""
+    BLOCK_PAGE = "block-page"
+    """A captcha, a challenge or a notice that we are not welcome, in place of the page."""
+    LOGIN_WALL = "login-wall"
+    PLACEHOLDER = "placeholder"
+    """Maintenance, an error of the application or a parked domain, in place of the page."""
+    EMPTY = "empty"
+    """No content where there was some."""
     NO_ORIGINAL = "not-modified-without-copy"
+    UNEXPECTED = "unexpected-content"
+    """Not what the page's handler asked for: HTML where data was due, a query that the endpoint does not take."""
+    PARTIAL = "partial-answer"
+    """The answer says, or shows, that it is not all of it."""
+    HANDLER = "handler"
+    """The page's handler cannot work here: a program is missing, broke, or was used up."""
     INTERNAL = "internal"
     """Our own fault: the log has the details."""
 
@@ -232,6 +247,7 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
     duration_s: float
     request_head: bytes
     """Request line and headers as sent, with the closing empty line."""
+    request_body: bytes = b""
     address: str | None = None
     """Address connected to."""
     status: int | None = None
@@ -250,6 +266,60 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
             if key == name:
                 return value
         return None
+
+
+class Posted(Struct, frozen=True, kw_only=True, gc=False):
+    """What a POST carries. Only for questions: nothing that we send may change anything."""
+
+    body: bytes
+    content_type: str
+
+
+class Followed(Struct, frozen=True, kw_only=True):
+    """What came of asking for one URL and wherever its redirects lead."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    """Redirects in order, then the answer."""
+    failure: Failure | None = None
+    again_at: float | None = None
+    """When it makes sense to try again, where the host's owner said so."""
+
+    @property
+    def answer(self) -> Exchange | None:
+        return self.exchanges[-1] if self.exchanges else None
+
+
+class Resource(Struct, frozen=True, kw_only=True, gc=False):
+    """Content that was made of what servers sent, to be archived beside it."""
+
+    url: str
+    """`urn:` names as the field uses them: `urn:view:URL` (screenshot), `urn:dom:URL`, `urn:data:URL`."""
+    at: float
+    content_type: str
+    body: bytes
+
+
+class Visited(Struct, frozen=True, kw_only=True):
+    """What came of a visit, not yet archived or judged."""
+
+    page: Page
+    at: float
+    """Start of the visit's first request (or of its failure)."""
+    exchanges: tuple[Exchange, ...] = ()
+    """All of them in order; with a plain visit the redirects, then the answer."""
+    failure: Failure | None = None
+    again_at: float | None = None
+    """When it makes sense to try again, where the host's owner said so."""
+    main: int = -1
+    """Which of the exchanges is the page's answer."""
+    content: Resource | None = None
+    """Set: this is the page's content, not the answer's body."""
+    extras: tuple[Resource, ...] = ()
+    """To be archived as well."""
+
+    @property
+    def answer(self) -> Exchange | None:
+        return self.exchanges[self.main] if self.exchanges else None
 
 
 # ── the archive ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,15 +347,24 @@ class Capture(Struct, frozen=True, kw_only=True, gc=False):
     """Set: write a revisit record that refers to it."""
 
 
+class ResourceCapture(Struct, frozen=True, kw_only=True, gc=False):
+    """Made content on its way into the archive."""
+
+    resource: Resource
+    payload: str
+    original: Original | None = None
+    """Set: write a revisit record that refers to it."""
+
+
 class Position(Struct, frozen=True, kw_only=True, gc=False):
-    """Where a capture's response (or revisit) record stands."""
+    """Where a capture's response (or revisit, or resource) record stands."""
 
     file: str
     """Name of the WARC file below the archive folder, without `.open`."""
     offset: int
     length: int
     record_id: str
-    kind: Literal["response", "revisit"] = "response"
+    kind: Literal["response", "revisit", "resource"] = "response"
 
 
 # ── seeing ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -372,6 +451,25 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     fingerprint: Fingerprint | None
     """None: the page was gone."""
     source: Literal["visit", "archive", "agent"] = "visit"
+    lines: bytes = b""
+    """The compared text run by run, hashed (`observe/lines.py`); empty where there is none."""
+    link_hashes: bytes = b""
+    """64-bit hashes of the page's links (`observe/lines.py`)."""
+    excerpts: dict[int, str] = {}
+    """Beginnings of the runs that the version before did not have, by their hash."""
+    address: str = ""
+    """Where the answer came from after all redirects; empty: from `url`, or not known."""
+
+
+class Signal(Struct, frozen=True, kw_only=True, gc=False):
+    """A hint that a page changed or is new. Signals move the schedule; they never count as a change."""
+
+    source: str
+    """URL of the feed or sitemap that said it."""
+    url: str
+    at: float | None
+    """When it says that the page changed; none: it lists the page and says no time."""
+    kind: Literal["feed-entry", "sitemap-lastmod"]
 
 
 class ChangeKind(StrEnum):
@@ -412,6 +510,10 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     """It counts as a change for the schedule and for telling people."""
     layer: str = "raw"
     """The layer that decided."""
+    distance: int | None = None
+    """Bits in which the simhashes differ, 0 to 64; none where a side has no simhash."""
+    noise: int = 0
+    """Places that differ but have been learned to be noise, and so did not count."""
 
 
 class Hop(Struct, frozen=True, kw_only=True, gc=False):

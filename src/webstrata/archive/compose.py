@@ -10,7 +10,7 @@ from typing import Literal
 from webstrata.archive import http_head
 from webstrata.archive.digest import sha1
 from webstrata.clock import iso
-from webstrata.records import Capture, Original
+from webstrata.records import Capture, Original, ResourceCapture
 
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = _REVISIT + "identical-payload-digest"
@@ -50,9 +50,11 @@ def warcinfo(record_id: str, at: float, filename: str, software: str, operator: 
 
 
 class Composed:
-    """One capture as two records, with what the index wants to know of the first."""
+    """One exchange as two records, with what the index wants to know of the first."""
 
     __slots__ = ("date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
+
+    content_type: str | None = None
 
     def __init__(self, capture: Capture, record_id: str, request_id: str) -> None:
         exchange = capture.exchange
@@ -97,12 +99,7 @@ class Composed:
         fields = self._fields("revisit", record_id, capture.exchange.address)
         fields += [
             ("WARC-Profile", NOT_MODIFIED if unmodified else IDENTICAL),
-            ("WARC-Refers-To", f"<{original.record_id}>"),
-            ("WARC-Refers-To-Target-URI", target_uri(original.url)),
-            ("WARC-Refers-To-Date", iso(original.at)),
-            # Where the original stood when this was written: saves a search, and is checked against its name.
-            ("WARC-Refers-To-Filename", original.file),
-            ("WARC-Refers-To-File-Offset", str(original.offset)),
+            *_refers_to(original),
             ("WARC-Payload-Digest", self.digest),
             ("WARC-Block-Digest", sha1(self.head)),
         ]
@@ -113,7 +110,7 @@ class Composed:
         return _record(fields, self.head)
 
     def _request(self, capture: Capture, request_id: str, record_id: str) -> bytes:
-        block = capture.exchange.request_head
+        block = capture.exchange.request_head + capture.exchange.request_body
         fields = self._fields("request", request_id, capture.exchange.address)
         fields += [
             ("WARC-Concurrent-To", f"<{record_id}>"),
@@ -121,6 +118,50 @@ class Composed:
             ("Content-Type", "application/http; msgtype=request"),
         ]
         return _record(fields, block)
+
+
+class ComposedResource:
+    """Made content as one record, with what the index wants to know of it."""
+
+    __slots__ = ("content_type", "date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
+
+    def __init__(self, capture: ResourceCapture, record_id: str) -> None:
+        resource, original = capture.resource, capture.original
+        self.url = target_uri(resource.url)
+        self.date = iso(resource.at)
+        self.record_id = record_id
+        self.kind: Literal["resource", "revisit"] = "revisit" if original else "resource"
+        self.digest = capture.payload
+        self.head = b""
+        self.truncated: str | None = None
+        self.content_type = _one_line(resource.content_type)
+        self.request = b""
+        fields = [
+            ("WARC-Type", self.kind),
+            ("WARC-Record-ID", f"<{record_id}>"),
+            ("WARC-Date", self.date),
+            ("WARC-Target-URI", self.url),
+        ]
+        if original:
+            fields += [("WARC-Profile", IDENTICAL), *_refers_to(original), ("WARC-Truncated", "length")]
+        body = b"" if original else resource.body
+        fields += [
+            ("WARC-Payload-Digest", self.digest),
+            ("WARC-Block-Digest", sha1(body)),
+            ("Content-Type", self.content_type),
+        ]
+        self.record = _record(fields, body)
+
+
+def _refers_to(original: Original) -> list[tuple[str, str]]:
+    return [
+        ("WARC-Refers-To", f"<{original.record_id}>"),
+        ("WARC-Refers-To-Target-URI", target_uri(original.url)),
+        ("WARC-Refers-To-Date", iso(original.at)),
+        # Where the original stood when this was written: saves a search, and is checked against its name.
+        ("WARC-Refers-To-Filename", original.file),
+        ("WARC-Refers-To-File-Offset", str(original.offset)),
+    ]
 
 
 def target_uri(url: str) -> str:

@@ -106,7 +106,7 @@ class Reader:
             url=record.url,
             at=cdxj.at_of(record.date),
             status=http_head.status_of(head) or whole.status,
-            headers=http_head.parse_fields(head),
+            headers=http_head.parse_fields(head) or whole.headers,
             body=whole.body,
             record_id=record.record_id,
             kind="revisit",

@@ -205,7 +205,7 @@ class _Captures:
         self._payloads = array("q")
 
     def add(self, record: Record) -> None:
-        if record.kind not in ("response", "revisit") or not record.whole:
+        if record.kind not in ("response", "revisit", "resource") or not record.whole:
             return
         self._offsets.append(record.offset)
         self._names.append(hash(record.record_id))

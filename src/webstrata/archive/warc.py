@@ -27,7 +27,7 @@ from webstrata.archive.walk import OPEN
 from webstrata.clock import digits14
 from webstrata.errors import ArchiveError
 from webstrata.ports import Clock
-from webstrata.records import Capture, Position
+from webstrata.records import Capture, Position, ResourceCapture
 
 # ISA-L's levels 1 and 2 cost the same to a few per cent; 3 halves the speed for 0.4 % (docs/decisions/0031).
 _LEVEL = 2
@@ -72,7 +72,7 @@ class WarcArchive:
         self._reader = Reader(folder, self._index_folder)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
 
-    async def append(self, captures: Sequence[Capture]) -> list[Position]:
+    async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
         """Write and sync; one position per capture, in order. Raises ArchiveError with nothing acknowledged."""
         if not captures:
             return []
@@ -100,7 +100,7 @@ class WarcArchive:
 
     # ── in the writer thread ────────────────────────────────────────────────────────────────────────────────
 
-    def _append(self, captures: Sequence[Capture]) -> list[Position]:
+    def _append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
         file = self._file or self._start()
         pieces: list[bytes] = []
         end = file.size
@@ -110,12 +110,13 @@ class WarcArchive:
         positions: list[Position] = []
         lines: list[bytes] = []
         for capture in captures:
-            made = compose.Composed(capture, next(self._ids), next(self._ids))
+            made = self._composed(capture)
             length = _add(pieces, made.record)
             positions.append(_position(made, file.name, end, length))
             lines.append(_line(made, file.name, end, length))
             end += length
-            end += _add(pieces, made.request)
+            if made.request:
+                end += _add(pieces, made.request)
         try:
             file.append(b"".join(pieces))
         except ArchiveError:
@@ -128,6 +129,11 @@ class WarcArchive:
         elif file.size - self._marked >= _MARK_BYTES:
             self._mark(file)
         return positions
+
+    def _composed(self, capture: Capture | ResourceCapture) -> compose.Composed | compose.ComposedResource:
+        if isinstance(capture, ResourceCapture):
+            return compose.ComposedResource(capture, next(self._ids))
+        return compose.Composed(capture, next(self._ids), next(self._ids))
 
     def _start(self) -> GrowingFile:
         stem = f"webstrata-{digits14(self._clock.now())}"
@@ -210,12 +216,12 @@ def _add(pieces: list[bytes], record: bytes) -> int:
     return len(member)
 
 
-def _position(made: compose.Composed, file: str, offset: int, length: int) -> Position:
-    kind: Literal["response", "revisit"] = made.kind
+def _position(made: compose.Composed | compose.ComposedResource, file: str, offset: int, length: int) -> Position:
+    kind: Literal["response", "revisit", "resource"] = made.kind
     return Position(file=file, offset=offset, length=length, record_id=made.record_id, kind=kind)
 
 
-def _line(made: compose.Composed, file: str, offset: int, length: int) -> bytes:
+def _line(made: compose.Composed | compose.ComposedResource, file: str, offset: int, length: int) -> bytes:
     return cdxj.line(
         kind=made.kind,
         url=made.url,
@@ -223,7 +229,7 @@ def _line(made: compose.Composed, file: str, offset: int, length: int) -> bytes:
         digest=made.digest,
         truncated=made.truncated,
         head=made.head,
-        content_type=None,
+        content_type=made.content_type,
         length=length,
         offset=offset,
         filename=file,

@@ -24,7 +24,7 @@ from webstrata.fetch.names import Names
 from webstrata.fetch.request import Request, request_of
 from webstrata.fetch.wire import IdleConnections, WireResponse, use_wire_protocol
 from webstrata.ports import Clock
-from webstrata.records import Exchange, Failure, FailureKind, Permit, Validators
+from webstrata.records import Exchange, Failure, FailureKind, Permit, Posted, Validators
 
 _KEEP_ALIVE_S = 15.0
 
@@ -62,9 +62,16 @@ class HttpWeb:
         with self._clock.working():
             return await self._names.resolve(host, port)
 
-    async def fetch(self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None) -> Exchange:
+    async def fetch(
+        self,
+        permit: Permit,
+        *,
+        accept: str = "*/*",
+        validators: Validators | None = None,
+        posted: Posted | None = None,
+    ) -> Exchange:
         """One request, one answer, no redirects followed. Never raises for what the network does."""
-        request = request_of(permit, accept, validators)
+        request = request_of(permit, accept, validators, posted)
         if isinstance(request, Failure):
             return self._failed(permit, b"", self._clock.now(), request)
         if not self._guard.allows(permit.address, permit.port):
@@ -97,6 +104,7 @@ class HttpWeb:
             at=at,
             duration_s=self._clock.now() - at,
             request_head=request.head,
+            request_body=request.body or b"",
             address=permit.address,
             status=response.status,
             response_head=response.wire_head,
@@ -120,9 +128,10 @@ class HttpWeb:
     async def _send(self, request: Request) -> WireResponse:
         session = self._session or self._open()
         response = await session.request(
-            "GET",
+            request.method,
             request.endpoint,
             headers=request.headers,
+            data=request.body,
             server_hostname=request.server_name,
             allow_redirects=False,
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from yarl import URL
 
-from webstrata.records import Failure, FailureKind, Permit, Validators
+from webstrata.records import Failure, FailureKind, Permit, Posted, Validators
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
@@ -26,9 +26,13 @@ class Request(NamedTuple):
     headers: dict[str, str]
     head: bytes
     """Request line and headers as they are sent."""
+    method: str = "GET"
+    body: bytes | None = None
 
 
-def request_of(permit: Permit, accept: str, validators: Validators | None) -> Request | Failure:
+def request_of(
+    permit: Permit, accept: str, validators: Validators | None, posted: Posted | None = None
+) -> Request | Failure:
     """Translate a permit; refuses what could smuggle a second line or a second target into the request."""
     match = _URL.fullmatch(permit.url)
     if match is None:
@@ -41,7 +45,11 @@ def request_of(permit: Permit, accept: str, validators: Validators | None) -> Re
         "Accept-Encoding": ACCEPT_ENCODING,
         **_condition(validators),
     }
-    lines = [f"GET {target} HTTP/1.1"]
+    method, body = "GET", None
+    if posted is not None:
+        method, body = "POST", posted.body
+        headers |= {"Content-Type": posted.content_type, "Content-Length": str(len(posted.body))}
+    lines = [f"{method} {target} HTTP/1.1"]
     for name, value in headers.items():
         if _FIELD_VALUE.fullmatch(value) is None:
             return Failure(kind=FailureKind.BAD_URL, detail=f"{name} holds more than plain text: {value[:200]!r}")
@@ -53,6 +61,8 @@ def request_of(permit: Permit, accept: str, validators: Validators | None) -> Re
         server_name=_host(authority),
         headers=headers,
         head=("\r\n".join(lines) + "\r\n\r\n").encode("ascii"),
+        method=method,
+        body=body,
     )
 
 

@@ -20,6 +20,7 @@ from webstrata.records import (
     FailureKind,
     NeedRobots,
     Permit,
+    Posted,
     Refusal,
     RobotsState,
     Validators,
@@ -70,11 +71,16 @@ class Doorkeeper:
                         return wait
                     await self._clock.sleep_until(until)
 
-    async def fetch(self, permit: Permit, *, accept: str, validators: Validators | None = None) -> Exchange:
+    async def fetch(
+        self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: Posted | None = None
+    ) -> Exchange:
         """Make the request of a permit. Its host is free again after it, even if the request is given up half-way."""
         exchange = Exchange(url=permit.url, at=self._clock.now(), duration_s=0.0, request_head=b"", failure=_GIVEN_UP)
         try:
-            exchange = await self._web.fetch(permit, accept=accept, validators=validators)
+            if posted is None:
+                exchange = await self._web.fetch(permit, accept=accept, validators=validators)
+            else:
+                exchange = await self._web.fetch(permit, accept=accept, posted=posted)
         finally:
             self._gate.finished(permit, exchange, self._clock.now())
         return exchange

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from webstrata.lab.livingweb.server import LATENCY_HEADER, LivingWeb
 from webstrata.ports import Clock, Web
-from webstrata.records import Exchange, Failure, Permit, Validators
+from webstrata.records import Exchange, Failure, Permit, Posted, Validators
 
 _DECLARED = re.compile(r"\bliving;dur=(\d+(?:\.\d+)?)")
 
@@ -30,10 +30,17 @@ class PacedWeb:
         with self._clock.working():
             return await self._web.resolve(host, port)
 
-    async def fetch(self, permit: Permit, *, accept: str = "*/*", validators: Validators | None = None) -> Exchange:
+    async def fetch(
+        self,
+        permit: Permit,
+        *,
+        accept: str = "*/*",
+        validators: Validators | None = None,
+        posted: Posted | None = None,
+    ) -> Exchange:
         start_at = self._clock.now()
         with self._clock.working():
-            exchange = await self._web.fetch(permit, accept=accept, validators=validators)
+            exchange = await self._web.fetch(permit, accept=accept, validators=validators, posted=posted)
         latency = self._declared(exchange, permit)
         await self._clock.sleep_until(start_at + latency)
         return replace(exchange, at=start_at, duration_s=latency)

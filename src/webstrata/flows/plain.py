@@ -1,0 +1,36 @@
+"""The plain handler: a page's content is the body of the answer to one GET. Web pages, feeds and sitemaps."""
+
+from __future__ import annotations
+
+from webstrata.ports import Polite
+from webstrata.records import Page, Validators, Visited, Wait
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_FEED = (
+    "application/atom+xml,application/rss+xml,application/feed+json;q=0.9,application/rdf+xml;q=0.8,"
+    "application/xml;q=0.7,text/xml;q=0.7,*/*;q=0.5"
+)
+ACCEPT_SITEMAP = "application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+
+
+class Plain:
+    """Asks for the page's URL with the user's Accept header, or its own."""
+
+    def __init__(self, name: str = "http", accept: str = ACCEPT) -> None:
+        self.name = name
+        self._accept = accept
+
+    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
+        accept = (page.looking.accept if page.looking is not None else "") or self._accept
+        got = await polite.get(page.url, accept=accept, validators=validators_of(page))
+        if isinstance(got, Wait):
+            return got
+        at = got.exchanges[0].at if got.exchanges else polite.now()
+        return Visited(page=page, at=at, exchanges=got.exchanges, failure=got.failure, again_at=got.again_at)
+
+
+def validators_of(page: Page) -> Validators | None:
+    """Only for content that we hold: a 304 must stand for something."""
+    if page.payload is None or page.gone or not (page.etag or page.last_modified):
+        return None
+    return Validators(etag=page.etag, last_modified=page.last_modified)
