@@ -1,0 +1,35 @@
+"""`python -m bench [--quick] [--only NAME] [--json]`: every speed claim, measured now, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+
+from bench import crawl, memory, million
+from bench.figures import Figure, as_builtins, table
+
+BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
+    "crawl": crawl.run,
+    "memory": memory.run,
+    "million": million.run,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--only", choices=BENCHES, action="append", help="only this bench (may be given again)")
+    parser.add_argument("--quick", action="store_true", help="fewer pages and repeats: a look, not a claim")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    asked = parser.parse_args()
+    figures: list[Figure] = []
+    for name in asked.only or BENCHES:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        figures += BENCHES[name](asked.quick)
+    print(json.dumps(as_builtins(figures), indent=1) if asked.json else table(figures))
+    return 1 if any(figure.met is False for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

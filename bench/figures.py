@@ -1,0 +1,69 @@
+"""Figures with their spread, and the table that shows them."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from msgspec import Struct
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """One line of the report. Where there is a target, `median` must be at least (or at most) that."""
+
+    bench: str
+    name: str
+    values: list[float]
+    unit: str = "x"
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def median(self) -> float:
+        return median(self.values)
+
+    @property
+    def met(self) -> bool | None:
+        """None: there is no target."""
+        if self.at_least is not None:
+            return self.median >= self.at_least
+        if self.at_most is not None:
+            return self.median <= self.at_most
+        return None
+
+
+def table(figures: list[Figure]) -> str:
+    lines = [f"{'bench':8} {'figure':52} {'median':>10} {'spread':>21}  target"]
+    for figure in figures:
+        spread = f"{_short(min(figure.values))} – {_short(max(figure.values))}" if len(figure.values) > 1 else ""
+        shown = f"{_short(figure.median)} {figure.unit}"
+        lines.append(f"{figure.bench:8} {figure.name:52} {shown:>10} {spread:>21}  {_target(figure)}")
+    return "\n".join(lines)
+
+
+def as_builtins(figures: list[Figure]) -> list[dict[str, object]]:
+    return [
+        {
+            "bench": figure.bench,
+            "figure": figure.name,
+            "median": figure.median,
+            "min": min(figure.values),
+            "max": max(figure.values),
+            "repeats": len(figure.values),
+            "unit": figure.unit,
+            "at_least": figure.at_least,
+            "at_most": figure.at_most,
+            "met": figure.met,
+        }
+        for figure in figures
+    ]
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _target(figure: Figure) -> str:
+    if figure.met is None:
+        return ""
+    wanted = f"≥ {figure.at_least:g}" if figure.at_least is not None else f"≤ {figure.at_most:g}"
+    return f"{wanted} {'met' if figure.met else 'MISSED'}"
