@@ -25,6 +25,8 @@ _MAX_MEMBERS = 1000
 _MAX_ZSTD_WINDOW = 8 * 1024 * 1024
 """RFC 9659 allows no larger window in HTTP."""
 _GZIP_MAGIC = b"\x1f\x8b\x08"
+_MAGICS = (_GZIP_MAGIC, zstandard.FRAME_HEADER)
+"""A body that begins so was meant to be packed, though nothing comes out of it."""
 _InflateError = cast("type[Exception]", igzip_lib.error)  # its stub calls the class an instance
 
 
@@ -65,7 +67,7 @@ def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_rat
             return Decoded(body=body, problem=f"unknown content coding {name[:40]!r}")
         step = decoder(body, limit)
         if step.body is None:
-            return Decoded(body=body, problem=step.problem)
+            return Decoded(body=body, problem=step.problem, torn=body.startswith(_MAGICS))
         body = step.body
         if step.problem is not None:
             return Decoded(body=body, problem=step.problem, torn=step.torn)

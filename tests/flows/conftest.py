@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 from warcio.archiveiterator import ArchiveIterator
+from warcio.recordloader import ArcWarcRecord
 
 from tests.flows.town import Town
 from webstrata import settings as settings_file
@@ -36,6 +37,12 @@ class WarcRecord(NamedTuple):
     body: bytes
 
 
+def _read(record: ArcWarcRecord) -> WarcRecord:
+    head = record.rec_headers
+    status = record.http_headers.get_statuscode()
+    return WarcRecord(record.rec_type, head["WARC-Target-URI"], dict(head.headers), status, record.raw_stream.read())
+
+
 class Life:
     """One home in one town. Every `crawl` and `run` opens the loop anew, as a restarted process would."""
 
@@ -49,7 +56,7 @@ class Life:
     def _settings(self, flags: tuple[str, ...]) -> Settings:
         loaded, _ = settings_file.load(self.home.path, environment={}, flags=("crawl.workers=0", *flags))
         fetch = msgspec.structs.replace(
-            loaded.fetch, hosts=self.town.hosts | loaded.fetch.hosts, allow=self.town.exceptions
+            loaded.fetch, hosts=self.town.hosts | loaded.fetch.hosts, allow=self.town.exceptions + loaded.fetch.allow
         )
         return msgspec.structs.replace(loaded, fetch=fetch)
 
@@ -105,23 +112,13 @@ class Life:
 
     def records(self, url: str = "") -> list[WarcRecord]:
         """Responses and revisits in the archive, read by another implementation."""
-        found = []
+        found: list[WarcRecord] = []
         for path in self.warcs():
             with path.open("rb") as stream:
-                for record in ArchiveIterator(stream):
-                    if record.rec_type in ("response", "revisit") and url in (
-                        "",
-                        record.rec_headers["WARC-Target-URI"],
-                    ):
-                        found.append(
-                            WarcRecord(
-                                record.rec_type,
-                                record.rec_headers["WARC-Target-URI"],
-                                dict(record.rec_headers.headers),
-                                record.http_headers.get_statuscode(),
-                                record.raw_stream.read(),
-                            )
-                        )
+                read = (
+                    _read(record) for record in ArchiveIterator(stream) if record.rec_type in ("response", "revisit")
+                )
+                found += [record for record in read if url in ("", record.url)]
         return found
 
     async def prove_whole(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +13,7 @@ from webstrata.records import FailureKind
 
 
 def gaps(times: list[float]) -> list[float]:
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in pairwise(times)]
 
 
 def a_pages(count: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -35,8 +36,7 @@ def test_hops_are_logged_archived_and_permitted(live: Callable[..., None]) -> No
         ]
         archived = [(record.url, record.status) for record in life.records() if "robots" not in record.url]
         assert archived == [(PAGE, "302"), ("http://a.test/two", "307"), ("http://b.test/end", "200")]
-        gaps = [after - before for before, after in zip(life.town.times("a.test"), life.town.times("a.test")[1:])]
-        assert min(gaps) >= 2
+        assert min(after - before for before, after in pairwise(life.town.times("a.test"))) >= 2
         assert life.town.requests(path="/end")[0].headers["host"] == "b.test"
 
     live(scenario)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ async def _set_up(life: Life, setup: Setup) -> None:
         life.town.play("http://a.test/r1", moved("/robots.txt"))
     else:
         stops = ["/robots.txt", *[f"/r{n}" for n in range(1, redirects + 1)]]
-        for stop, following in zip(stops, stops[1:], strict=False):
+        for stop, following in pairwise(stops):
             life.town.play(f"http://a.test{stop}", moved(following))
         life.town.play(f"http://a.test{stops[-1]}", _answer(setup))
     if setup.get("fault") == "refused":
@@ -118,7 +119,7 @@ async def _delay_7(life: Life, setup: Setup) -> None:
     await life.watch(X, Y)
     await life.crawl()
     times = life.town.times("a.test")
-    assert [after - before for before, after in zip(times, times[1:], strict=False)] == pytest.approx([7, 7])
+    assert [after - before for before, after in pairwise(times)] == pytest.approx([7, 7])
 
 
 async def _delay_clamped(life: Life, setup: Setup) -> None:
