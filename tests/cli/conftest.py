@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -20,6 +21,8 @@ from webstrata.cli.app import main
 
 PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
 DEMO_DAYS = 30
+RESTLESS = {"WEBSTRATA_SCHEDULE_MIN_INTERVAL": "0.01s", "WEBSTRATA_SCHEDULE_START_INTERVAL": "0.01s"}
+"""Settings of a crawler whose pages are due again at once."""
 
 
 class Told(NamedTuple):
@@ -61,28 +64,30 @@ def call_process(*words: object, **more: str) -> Told:
     return Told(process.returncode, out, err.decode())
 
 
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch) -> Call:
+def call_here(*words: object, stdin: bytes = b"", **more: str) -> Told:
     """Run a command in this process; stdout is a pipe as far as it can tell."""
-    for name in [name for name in os.environ if name.startswith("WEBSTRATA_")]:
-        monkeypatch.delenv(name)
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("WEBSTRATA_")]:
+            patch.delenv(name)
+        for name, value in more.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["webstrata", *map(str, words)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        out.flush()
+    return Told(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
-    def run(*words: object, stdin: bytes = b"") -> Told:
-        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "argv", ["webstrata", *map(str, words)])
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
-            patch.setattr(sys, "stdout", out)
-            patch.setattr(sys, "stderr", err)
-            try:
-                main()
-                code = 0
-            except SystemExit as end:
-                code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            out.flush()
-        return Told(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
-    return run
+@pytest.fixture(scope="session")
+def call() -> Call:
+    return call_here
 
 
 class Demo(NamedTuple):
@@ -153,8 +158,8 @@ class Town:
         }
 
 
-@pytest.fixture
-def town() -> Iterator[Town]:
+@contextmanager
+def serving() -> Iterator[Town]:
     served = Town()
     thread = Thread(target=served.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -164,6 +169,45 @@ def town() -> Iterator[Town]:
         served.server.shutdown()
         thread.join()
         served.server.server_close()
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    with serving() as served:
+        yield served
+
+
+class Hostile(NamedTuple):
+    """A home with pages that mean harm, each seen in two versions."""
+
+    home: Path
+    markup: str
+    """Visible text, title and address are markup."""
+    control: str
+    """The text gives orders to terminals."""
+    picture: str
+
+
+MARKUP = "<title>A {0}</title><p>{0}\t<p onclick='alert(4)'>tab\there"
+CONTROL = "<title>t</title><p>\x1b[2J\x1b]0;owned\x07 bell \x9b31m and \u202ebackwards\n<p>{} \x1b[1mloud\n\x07"
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
+    home = tmp_path_factory.mktemp("hostile") / "home"
+    with serving() as town:
+        markup = town.url("/?q='\"><script>alert(3)</script>")
+        found = Hostile(home, markup, town.url("/control"), town.url("/picture"))
+        call_here("--home", home, "init")
+        call_here("--home", home, "watch", *found[1:])
+        town.pages["/picture"] = ("image/png", b"\x89PNG\r\n\x1a\n\0\0\0")
+        for number in ("one", "two"):
+            script = f"&lt;script&gt;alert('{number}')&lt;/script&gt;"
+            town.pages["/?q=%27%22%3E%3Cscript%3Ealert(3)%3C/script%3E"] = ("text/html", MARKUP.format(script).encode())
+            town.pages["/control"] = ("text/html; charset=utf-8", CONTROL.format(number).encode())
+            told = call_here("--home", home, "crawl", **town.settings, **RESTLESS)
+        assert "3 visits, 2 changed" in told.err, told.err
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from tests.cli.conftest import PROGRAM, Call, Demo, call_process, environment
+from tests.cli.conftest import PROGRAM, Call, Demo, environment
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
@@ -72,9 +72,9 @@ def test_json(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
 
 
 @pytest.mark.parametrize("command", ["crawl", "run"])
-def test_json_of_a_crawl(command: str, home: Path) -> None:
+def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
     """The same for the commands that visit, with nothing to visit."""
-    told = call_process("--home", home, command, *ARGUMENTS[command], "--json")
+    told = call("--home", home, command, *ARGUMENTS[command], "--json")
 
     assert told.code == 0, told.err
     assert told.json.keys() == {"visits", "changed", "failed", "bytes", "seconds"}
@@ -93,13 +93,12 @@ def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call
     assert not any(line.startswith("                    ") for line in told.text.splitlines() if command != "diff")
 
 
-def test_home_before_or_after(demo: Demo, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_before_or_after(demo: Demo, call: Call) -> None:
     """--home before the command, after it, and $WEBSTRATA_HOME mean the same, the nearest wins."""
     expected = call("status", "--home", demo.home, "--json").json
 
     assert call("--home", demo.home, "status", "--json").json == expected
-    monkeypatch.setenv("WEBSTRATA_HOME", str(demo.home))
-    assert call("status", "--json").json == expected
+    assert call("status", "--json", WEBSTRATA_HOME=str(demo.home)).json == expected
     assert call("--home", "/nowhere", "status", "--home", demo.home, "--json").json == expected
 
 

@@ -1,0 +1,138 @@
+"""`webstrata crawl` and `run`: plain lines in a pipe, a display on a terminal, a good end on a signal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PROGRAM, Call, Hostile, Town, environment, start
+
+
+def test_crawl_in_a_pipe(home: Path, town: Town, call: Call) -> None:
+    """A crawl leaves a line on stderr for each visit and a summary, nothing on stdout; the next has nothing to do."""
+    town.pages["/"] = ("text/html", b"<title>One</title><p>first")
+    call("--home", home, "watch", town.url(), town.url("/absent"), "http://127.0.0.1:1/")
+
+    told = call("--home", home, "crawl", **town.settings)
+
+    assert (told.code, told.out) == (0, b"")
+    lines = [re.sub(r"^\S+Z ", "", line) for line in told.err.splitlines()]
+    assert f"new 200 {town.url()}" in lines
+    assert f"gone 404 {town.url('/absent')}" in lines
+    assert "error blocked http://127.0.0.1:1/" in lines
+    assert lines[-1].startswith("3 visits, 0 changed, 1 failed, ")
+    again = call("--home", home, "crawl", **town.settings)
+    assert "0 visits" in again.err
+    assert "Nothing was due" in again.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(number: signal.Signals, home: Path, town: Town, call: Call) -> None:
+    """A signal ends a run well: exit code 0, the summary in JSON, nothing left in flight, the archive whole."""
+    for page in range(50):
+        town.pages[f"/{page}"] = ("text/html", b"<p>%d" % page)
+    call("--home", home, "watch", *(town.url(f"/{page}") for page in range(50)))
+    slow = {**town.settings, "WEBSTRATA_POLITE_DELAY": "0.2s"}
+
+    process = start("--home", home, "run", "--json", **slow)
+    assert process.stderr is not None
+    while b"new 200" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+
+    assert process.returncode == 0, err
+    assert b"finishing what is in flight" in err
+    assert b'"visits"' in out
+    status = call("--home", home, "status", "--json").json
+    assert status["in_flight"] == 0
+    assert 1 <= status["visits"] < 50
+    assert call("--home", home, "check").code == 0
+
+
+def test_run_for(home: Path, town: Town, call: Call) -> None:
+    """`run --for` ends by itself."""
+    call("--home", home, "watch", town.url())
+
+    told = call("--home", home, "run", "--for", "1s", "--quiet", "--json", **town.settings)
+
+    assert (told.code, told.err) == (0, "")
+    assert told.json["visits"] == 1
+    assert 0.9 < told.json["seconds"] < 20
+
+
+def test_one_at_a_time(home: Path, town: Town, call: Call) -> None:
+    """A second crawler of one home is told who has it; looking is always possible."""
+    call("--home", home, "watch", town.url())
+    process = start("--home", home, "run", **town.settings)
+    assert process.stderr is not None
+    try:
+        process.stderr.readline()
+        second = call("--home", home, "crawl", **town.settings)
+        assert second.code == 1
+        assert f"in use by process {process.pid}" in second.err
+        assert call("--home", home, "status").code == 0
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
+def on_a_terminal(*words: object, **more: str) -> str:
+    """What a terminal of 80 columns would get to see of a command, control sequences included."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, words)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(TERM="xterm", **more),
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            shown += piece
+    except OSError:
+        pass  # the other side is closed: the command has ended
+    finally:
+        os.close(ours)
+        process.wait(30)
+    return shown.decode()
+
+
+def test_crawl_on_a_terminal(home: Path, town: Town, call: Call) -> None:
+    """A terminal sees the counts move, not a line for each visit."""
+    town.pages["/"] = ("text/html", b"<p>one")
+    call("--home", home, "watch", town.url())
+
+    shown = on_a_terminal("--home", home, "crawl", **town.settings)
+
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert "1 done  0 changed  0 failed" in plain
+    assert "hosts waiting" in plain
+    assert f"new 200 {town.url()}" not in plain
+
+
+@pytest.mark.parametrize("words", [("cat",), ("diff",), ("diff", "--raw"), ("diff", "--raw", "--html")])
+def test_hostile_text_on_a_terminal(words: tuple[str, ...], hostile: Hostile) -> None:
+    """Control characters of a page never reach a terminal, whichever command shows the page."""
+    shown = on_a_terminal("--home", hostile.home, *words, hostile.control)
+
+    assert "two" in shown
+    colours = r"\x1b\[(0|1|3[0-9])m"
+    assert not re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202e]", re.sub(colours, "", shown))
+
+
+def test_bytes_on_a_terminal(hostile: Hostile, call: Call) -> None:
+    """A picture is not poured over a terminal; a pipe gets its bytes."""
+    shown = on_a_terminal("--home", hostile.home, "cat", hostile.picture)
+
+    assert "not for a terminal" in shown
+    assert "PNG" not in shown
+    assert call("--home", hostile.home, "cat", hostile.picture).out.startswith(b"\x89PNG")
