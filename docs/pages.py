@@ -42,8 +42,8 @@ delay = "5s"
 ```
 
 is the same as `WEBSTRATA_POLITE_DELAY=5s` and `--set polite.delay=5s`. Spans are written `90s`, `15m`, `6h`, `2d`;
-sizes `64KB`, `100MB`, `1GB` (`KiB` and so on for powers of 1024). In the environment and in flags a list is written with
-commas, a table as `name=value,name=value`.
+sizes `64KB`, `100MB`, `1GB` (`KiB` and so on for powers of 1024). In the environment and in flags a list is written
+with commas, a table as `name=value,name=value`.
 """
 
 

@@ -108,8 +108,8 @@ def _without_marker(requirement: Requirement) -> Requirement:
 
 def _licence(metadata: PackageMetadata) -> str:
     """What the metadata says: the expression, else the classifiers, else the first line of the old field."""
-    expression = metadata.get("License-Expression", "")
-    if expression:
-        return str(expression)
+    if "License-Expression" in metadata:
+        return metadata["License-Expression"]
     classifiers = [text for text in metadata.get_all("Classifier") or () if text.startswith("License :: OSI")]
-    return "; ".join(classifiers) or str(metadata.get("License", "")).strip().partition("\n")[0]
+    old_fields = metadata.get_all("License") or [""]
+    return "; ".join(classifiers) or old_fields[0].strip().partition("\n")[0]
