@@ -40,6 +40,9 @@ HOMES: dict[str, set[str]] = {
     "alembic": {"remember"},
     "brotli": {"coding"},
     "isal": {"coding", "archive"},  # content codings come in through the one, gzip members go out through the other
+    "jsonpath": {"observe"},
+    "lxml": {"observe"},
+    "re2": {"observe"},
     "matplotlib": {"plots"},
     "platformdirs": {"home"},
     "psycopg": {"remember"},

@@ -43,3 +43,13 @@ def unpack(packed: Sequence[bytes], fresh: State) -> State:
 def columns(names: dict[str, Any]) -> np.dtype[np.void]:
     """A packed structured dtype from `{"name": type}`."""
     return np.dtype(list(names.items()))
+
+
+RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1")])
+"""One run of a page's text, as `observe` hashes it and `detect` compares it: 15 bytes.
+
+`value` is a hash of the run's words; `shape` of the same words with numbers, dates and tokens masked; `part` is 0 for
+the title, 1 for the body, 2 for the header, 3 for the footer.
+"""
+LINK = np.dtype("<u8")
+"""Hash of one link."""

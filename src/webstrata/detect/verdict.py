@@ -5,51 +5,164 @@
 | never seen | content | new | no: there is nothing to compare it with |
 | never seen | gone | gone | no |
 | content | content, deciding layer equal | same | no |
+| content | content, deciding layer differs only by learned noise | same | no |
 | content | content, deciding layer differs | changed | yes |
+| content | the same content, from another address | changed | yes |
 | content | gone | gone | yes |
 | gone | gone | same | no |
 | gone, or gone since first asked for | content | back | yes |
 
-The deciding layer is the useful text where both sides have one, the bytes otherwise.
+The deciding layer is chosen by `layers.py`. Whatever the verdict, every different sequence of bytes is archived.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
 from webstrata.detect.answer import Answer, read_answer
-from webstrata.records import Change, Fingerprint, Observation, Outcome
+from webstrata.detect.layers import deciding, differing, layer_of
+from webstrata.detect.linkset import unseen
+from webstrata.detect.memory import Memory, masked_address, version_key, was_seen
+from webstrata.detect.noise import noisy_places, quiet_form
+from webstrata.detect.runs import EVERYWHERE, MAIN, Runs, read_runs, share_changed
+from webstrata.detect.significance import weigh
+from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
+
+__all__ = ["judge", "layer_of"]
 
 
-def judge(before: Fingerprint | None, was_gone: bool, after: Observation) -> Change:
+def judge(
+    before: Fingerprint | None,
+    was_gone: bool,
+    after: Observation,
+    *,
+    looking: Looking | None = None,
+    memory: Memory | None = None,
+) -> Change:
     """Compare what was last seen (`before`: the last content; `was_gone`: it had then disappeared) with what is now."""
     now = after.fingerprint
     if now is None or read_answer(after.status) is Answer.GONE:  # a 404's body is no content of the page
         return _gone(before, was_gone)
+    memory = memory or Memory()
     if before is None:
         # A page that was gone from the first visit on, and now exists, is back as far as anyone watching it can tell.
-        if was_gone:
-            return Change(outcome=Outcome.BACK, counts=True, layer="status")
-        return Change(outcome=Outcome.NEW, layer=layer_of(now))
-    raw = before.raw != now.raw
-    text = raw and _differ(before.text, now.text)
-    links = raw and _differ(before.links, now.links)
-    layer = "text" if before.text is not None and now.text is not None else "raw"
-    counts = text if layer == "text" else raw
+        return _weighed(_back() if was_gone else _new(now, after, looking), _UNMEASURED)
+    change = _compared(before, now, after, looking, memory)
+    extent = _extent(memory, after, change.layer) if change.raw else _UNMEASURED
+    if change.counts and looking is not None and extent.measured and extent.size < looking.min_size:
+        change = replace(change, counts=False, outcome=Outcome.SAME)
+    change = replace(change, size=extent.size if change.kind in _SIZED else 0.0)
     if was_gone:
-        return Change(outcome=Outcome.BACK, raw=raw, text=text, links=links, counts=True, layer="status")
-    outcome = Outcome.CHANGED if counts else Outcome.SAME
-    return Change(outcome=outcome, raw=raw, text=text, links=links, counts=counts, layer=layer)
+        change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
+    return _weighed(change, extent._replace(title=before.title != now.title))
 
 
-def layer_of(fingerprint: Fingerprint) -> str:
-    """The layer by which this content will be compared with the next."""
-    return "raw" if fingerprint.text is None else "text"
+_SIZED = (ChangeKind.CONTENT, ChangeKind.LINKS, ChangeKind.DATA)
+
+
+class _Extent(NamedTuple):
+    """How much differs."""
+
+    size: float
+    passage: int
+    measured: bool
+    title: bool = False
+
+
+_UNMEASURED = _Extent(0.0, 0, measured=False)
+
+
+def _compared(
+    before: Fingerprint, now: Fingerprint, after: Observation, looking: Looking | None, memory: Memory
+) -> Change:
+    """Content against content."""
+    layers = differing(before, now)
+    layer = next(name for name in deciding(now, looking) if name in layers)
+    text = layers[layer]
+    links = layers.get("main_links", False) if layer == "main" else False
+    noise = 0
+    if layer in ("text", "main", "selected") and memory.noise:
+        text, links, noise = _without_noise(memory, after, layer, text, links)
+    counts = text or links
+    change = Change(
+        outcome=Outcome.CHANGED if counts else Outcome.SAME,
+        kind=_kind(layer, layers, text, links),
+        layers=layers,
+        raw=layers["raw"],
+        text=layers.get("text", False),
+        links=layers.get("links", False),
+        counts=counts,
+        layer=layer,
+        new_links=unseen(memory.links, after.link_hashes) if memory.links else 0,
+        reverted=counts and was_seen(memory, version_key(now, layer)),
+        distance=_distance(before, now),
+        noise=noise,
+    )
+    if not counts and memory.versions and masked_address(after) != memory.address:
+        return replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
+    return change
+
+
+def _kind(layer: str, layers: dict[str, bool], text: bool, links: bool) -> ChangeKind:
+    if text and layer == "data":
+        return ChangeKind.DATA
+    if text and layer in ("links", "main_links"):
+        return ChangeKind.LINKS
+    if text:
+        return ChangeKind.CONTENT
+    if links:
+        return ChangeKind.LINKS
+    return ChangeKind.MARKUP if layers["raw"] else ChangeKind.NONE
+
+
+def _without_noise(memory: Memory, after: Observation, layer: str, text: bool, links: bool) -> tuple[bool, bool, int]:
+    """Whether text and links still differ without what was learned to be noise, and how many such places differ."""
+    if any(slot.kind == "links" and slot.state == "learned" for slot in memory.noise):
+        links = False
+    if not text or not memory.runs or not after.lines:
+        return text, links, 0
+    old, new = read_runs(memory.runs), read_runs(after.lines)
+    parts = MAIN if layer == "main" else EVERYWHERE
+    text = quiet_form(old, memory.noise, parts) != quiet_form(new, memory.noise, parts)
+    return text, links, noisy_places(old, new, memory.noise)
+
+
+def _extent(memory: Memory, after: Observation, layer: str) -> _Extent:
+    if not memory.runs or not after.lines:
+        return _UNMEASURED
+    old: Runs = read_runs(memory.runs)
+    size, passage = share_changed(old, read_runs(after.lines), MAIN if layer == "main" else EVERYWHERE)
+    return _Extent(size, passage, measured=True)
+
+
+def _distance(before: Fingerprint, now: Fingerprint) -> int | None:
+    if before.simhash is None or now.simhash is None or before.version != now.version:
+        return None
+    return ((before.simhash ^ now.simhash) & (1 << 64) - 1).bit_count()
+
+
+def _weighed(change: Change, extent: _Extent) -> Change:
+    significance, reasons = weigh(change, passage=extent.passage, title=extent.title, measured=extent.measured)
+    return replace(change, significance=significance, reasons=reasons)
+
+
+def _new(now: Fingerprint, after: Observation, looking: Looking | None) -> Change:
+    return Change(
+        outcome=Outcome.NEW,
+        kind=ChangeKind.NEW,
+        layer=layer_of(now, looking),
+        new_links=unseen(b"", after.link_hashes),
+    )
+
+
+def _back() -> Change:
+    return Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
 
 
 def _gone(before: Fingerprint | None, was_gone: bool) -> Change:
     if was_gone:
         return Change(outcome=Outcome.SAME, layer="status")
-    return Change(outcome=Outcome.GONE, counts=before is not None, layer="status")
-
-
-def _differ(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one != other
+    gone = Change(outcome=Outcome.GONE, kind=ChangeKind.GONE, counts=before is not None, layer="status")
+    return _weighed(gone, _UNMEASURED)

@@ -1,0 +1,85 @@
+"""Answers with status 200 that are not the page: missing-page notices, challenges, login walls, maintenance, nothing.
+
+Wrongly called a disguise, a real version would be no change: so the rules are narrow. The sentences of block pages
+count only in short texts. Everything that an honest page could be about (a page *on* error 404, a login form that is
+watched for its own sake) counts only in place of a page that was known before, with another title, and said at least
+four times as much. And a disguise that is still there at the fifth visit is what the page has become: then it is
+content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from webstrata.detect.signs import CERTAIN, DOUBTFUL, Sign
+from webstrata.records import FailureKind, Fingerprint
+
+TEXT_NEEDED = 4_000
+"""Characters of the text that are looked at."""
+PATIENCE = 4
+"""Failed visits in a row after which a doubtful disguise is taken for the page."""
+_FEW_WORDS = 150
+_SHRUNK = 4
+
+
+class Disguise(Struct, frozen=True, kw_only=True, gc=False):
+    """Not the page, and why it is thought so."""
+
+    kind: FailureKind
+    reason: str
+
+
+def disguise(
+    status: int,
+    headers: Mapping[str, str],
+    text: str,
+    title: str | None,
+    before: Fingerprint | None,
+    now: Fingerprint,
+    *,
+    failures: int = 0,
+) -> Disguise | None:
+    """What an answer with content is instead of the page, or None (nearly always).
+
+    `text` is the useful text or its beginning (`TEXT_NEEDED` characters and some more, to tell that it is long);
+    `before` the page's last content; `failures` how many visits have failed in a row.
+    """
+    if status not in (200, 203) or (before is not None and before.raw == now.raw):
+        return None
+    if headers.get("cf-mitigated") == "challenge":
+        return Disguise(kind=FailureKind.BLOCK_PAGE, reason="the server says that it is a challenge")
+    if now.size == 0:
+        return _empty(before, failures)
+    if not _is_web(now) or len(text) > TEXT_NEEDED or text.count(" ") >= _FEW_WORDS:
+        return None
+    found = _match(CERTAIN, title, text)
+    if found is None and _may_be_instead(before, now, title, failures):
+        found = _match(DOUBTFUL, title, text)
+    return found
+
+
+def _empty(before: Fingerprint | None, failures: int) -> Disguise | None:
+    if before is None or before.size == 0 or failures >= PATIENCE:
+        return None
+    return Disguise(kind=FailureKind.EMPTY, reason=f"no content where there were {before.size} bytes")
+
+
+def _is_web(mark: Fingerprint) -> bool:
+    return mark.media_type in ("text/html", "application/xhtml+xml", "text/plain", "")
+
+
+def _may_be_instead(before: Fingerprint | None, now: Fingerprint, title: str | None, failures: int) -> bool:
+    """Whether something quite different, and smaller, stands where a page was."""
+    if before is None or failures >= PATIENCE or before.title == title:
+        return False
+    return before.size >= _SHRUNK * now.size or before.media_type != now.media_type
+
+
+def _match(signs: tuple[Sign, ...], title: str | None, text: str) -> Disguise | None:
+    for sign in signs:
+        found = sign.pattern.search((title or "").strip() if sign.where == "title" else text)
+        if found is not None:
+            return Disguise(kind=sign.kind, reason=f"the {sign.where} says “{found[0][:80]}”")
+    return None

@@ -1,0 +1,167 @@
+"""How noise is learned: the changes of each place are counted, visit by visit, until they are beyond doubt."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from webstrata.detect.matching import matching_runs
+from webstrata.detect.noise import GAP_RUNS, Noise, fresh, gap_of, sight, words_in
+from webstrata.detect.runs import Runs
+
+SOON_S = 3600.0
+"""Visits closer than this are `soon`: what real pages say rarely changes in between."""
+_SOON_STAMP, _SOON_GAP = 2, 3
+"""Soon changes that make noise."""
+_OFTEN_STAMP, _OFTEN_GAP = 6, 8
+"""Changes at practically every visit that make noise."""
+_STILL = 9
+"""Changes that outweigh one visit without."""
+_RETURNS = 3
+"""Times that free text must have come back to something it said before."""
+_QUIET = 3
+"""Visits without a change after which a place is noise no more."""
+_MOST_SLOTS = 48
+_MOST_NEW = 24
+"""Places that begin to change at one visit; more is a page rewritten, from which nothing is learned."""
+_RECENT = 8
+
+
+def learn(
+    slots: tuple[Noise, ...],
+    before: Runs,
+    after: Runs,
+    *,
+    at: float,
+    apart_s: float,
+    links_changed: bool,
+    excerpts: dict[int, str],
+) -> tuple[Noise, ...]:
+    """What is known of the page's noise after laying one version beside the one before it."""
+    soon = apart_s <= SOON_S
+    learned = [_updated(slot, before, after, at, soon, links_changed, excerpts) for slot in slots]
+    if links_changed and not any(slot.kind == "links" for slot in slots):
+        learned.append(_judged(Noise(key=0, kind="links", since=at, changed=1, soon_changed=int(soon)), at))
+    known = {slot.key for slot in slots}
+    new = [slot for slot in _candidates(before, after, at, soon, excerpts) if slot.key not in known]
+    if len(new) <= _MOST_NEW:
+        learned += new
+    return _bounded(learned)
+
+
+def nothing_changed(slots: tuple[Noise, ...], *, at: float, apart_s: float) -> tuple[Noise, ...]:
+    """The same after a visit that found the page byte for byte as it was."""
+    soon = apart_s <= SOON_S
+    return _bounded([_counted(slot, changed=False, soon=soon, at=at) for slot in slots])
+
+
+def _updated(
+    slot: Noise,
+    before: Runs,
+    after: Runs,
+    at: float,
+    soon: bool,
+    links_changed: bool,
+    excerpts: dict[int, str],
+) -> Noise:
+    if slot.kind == "links":
+        return _counted(slot, changed=links_changed, soon=soon, at=at)
+    old, new = sight(before, slot), sight(after, slot)
+    if old is None or new is None:
+        return slot
+    value = new.value & 0xFFFFFFFF
+    changed = old.value != new.value
+    returned = changed and value in slot.recent
+    recent = slot.recent if not changed or returned else (*slot.recent, value)[-_RECENT:]
+    slot = replace(
+        slot,
+        returns=slot.returns + returned,
+        recent=recent,
+        words=max(slot.words, new.words) if slot.state != "learned" or changed else slot.words,
+        example=_example(slot, after, excerpts) or slot.example,
+    )
+    return _counted(slot, changed=changed, soon=soon, at=at)
+
+
+def _counted(slot: Noise, *, changed: bool, soon: bool, at: float) -> Noise:
+    slot = replace(
+        slot,
+        changed=slot.changed + changed,
+        same=slot.same + (not changed),
+        soon_changed=slot.soon_changed + (changed and soon),
+        soon_same=slot.soon_same + (not changed and soon),
+        quiet=0 if changed else slot.quiet + 1,
+    )
+    if slot.quiet >= _QUIET and slot.state != "denied":
+        return replace(fresh(slot), since=at, quiet=slot.quiet)
+    return _judged(slot, at)
+
+
+def _judged(slot: Noise, at: float) -> Noise:
+    if slot.state == "watched" and not slot.quiet and _is_noise(slot):
+        return replace(slot, state="learned", since=at)
+    return slot
+
+
+def _is_noise(slot: Noise) -> bool:
+    soon, often = (_SOON_GAP, _OFTEN_GAP) if slot.kind == "gap" else (_SOON_STAMP, _OFTEN_STAMP)
+    if slot.soon_changed >= soon and slot.soon_changed >= _STILL * slot.soon_same:
+        return True
+    if slot.kind == "gap" and slot.returns < _RETURNS:
+        return False
+    return slot.changed >= often and slot.changed >= _STILL * slot.same
+
+
+def _candidates(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
+    """Places that changed between two versions for the first time."""
+    old = before.by_place
+    found = [
+        Noise(key=place, kind="stamp", since=at, changed=1, soon_changed=int(soon), example=excerpts.get(value, ""))
+        for place, value in after.by_place.items()
+        if place in old and old[place] != value
+    ]
+    return found + _new_gaps(before, after, at, soon, excerpts)
+
+
+def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
+    """Short stretches of other shapes between neighbours that stayed."""
+    runs = matching_runs([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
+    found = []
+    for left, right in pairwise(runs):
+        i, j = left.before + left.length, left.after + left.length
+        old, new = right.before - i, right.after - j
+        if max(old, new) > GAP_RUNS:
+            continue
+        start, end = after.shapes[j - 1], after.shapes[right.after]
+        slot = Noise(
+            key=(start << 31 ^ end) & ((1 << 63) - 1),
+            kind="gap",
+            since=at,
+            changed=1,
+            soon_changed=int(soon),
+            before=start,
+            after=end,
+            words=max(words_in(before, i, right.before), words_in(after, j, right.after)),
+        )
+        then, now = sight(before, slot), sight(after, slot)
+        if then is not None and now is not None:
+            recent = (then.value & 0xFFFFFFFF, now.value & 0xFFFFFFFF)
+            found.append(replace(slot, recent=recent, example=_example(slot, after, excerpts)))
+    return found
+
+
+def _example(slot: Noise, runs: Runs, excerpts: dict[int, str]) -> str:
+    if slot.kind == "stamp":
+        return excerpts.get(runs.by_place.get(slot.key, 0), "")
+    found = gap_of(runs, slot)
+    return "" if found is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*found)])))
+
+
+def _bounded(slots: list[Noise]) -> tuple[Noise, ...]:
+    """Denials first, then what was learned, then what changed most: no more than are worth keeping."""
+    alive = [slot for slot in slots if slot.state != "watched" or slot.quiet < 2 * _QUIET]
+    if len(alive) <= _MOST_SLOTS:
+        return tuple(alive)
+    order = {"denied": 0, "learned": 1, "watched": 2}
+    return tuple(sorted(alive, key=lambda slot: (order[slot.state], -slot.changed, slot.key))[:_MOST_SLOTS])

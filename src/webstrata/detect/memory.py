@@ -1,0 +1,135 @@
+"""What detection remembers of a page beside its last fingerprint: bounded, packed into `Page.memory`.
+
+| part | what | most bytes |
+|---|---|---:|
+| `runs` | the last version's text run by run, hashed | 7,860 |
+| `links` | every link ever seen, hashed (`linkset.py`) | 8,192 |
+| `versions` | the last 20 versions, hashed | 160 |
+| `noise` | places that keep changing (`noise.py`) | about 8,000 |
+
+A usual page needs one to three kilobytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webstrata.detect.layers import comparable, layer_digest
+from webstrata.detect.learning import learn, nothing_changed
+from webstrata.detect.linkset import with_links
+from webstrata.detect.noise import Noise
+from webstrata.detect.runs import read_runs
+from webstrata.records import Change, Fingerprint, Observation, Outcome
+
+_MOST_VERSIONS = 20
+_VERSION_BYTES = 8
+_LONGEST_ADDRESS = 500
+_TOKENS = re.compile(r"[A-Za-z0-9_-]{16,}|[0-9]+")
+
+
+class Memory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """One page's memory."""
+
+    runs: bytes = b""
+    at: float = 0.0
+    """When the last version was seen, as far as it matters to the noise."""
+    links: bytes = b""
+    versions: bytes = b""
+    noise: tuple[Noise, ...] = ()
+    address: str = ""
+    """Where the last answer came from, tokens masked; empty where it was the page's own address."""
+
+
+_FORM = 1
+"""First byte of a packed memory: a new form gets a new number, and old memories begin afresh."""
+
+
+def unpack(packed: bytes) -> Memory:
+    """The memory that a page keeps; an empty one where there is none that can be read."""
+    if not packed or packed[0] != _FORM:
+        return Memory()
+    try:
+        return msgspec.msgpack.decode(packed[1:], type=Memory)
+    except msgspec.MsgspecError:
+        return Memory()
+
+
+def pack(memory: Memory) -> bytes:
+    """As the page keeps it."""
+    return b"" if memory == Memory() else bytes([_FORM]) + msgspec.msgpack.encode(memory)
+
+
+def remember(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> Memory:
+    """The memory after a visit that was judged. `before` is the last content, as `judge` got it."""
+    now = after.fingerprint
+    if now is None or change.outcome in (Outcome.GONE, Outcome.ERROR):
+        return memory
+    if before is not None and before.raw == now.raw and (memory.runs or not after.lines):
+        return _unchanged(memory, after.at)
+    return replace(
+        memory,
+        runs=after.lines,
+        at=after.at,
+        links=with_links(memory.links, after.link_hashes),
+        versions=_with_version(memory.versions, version_key(now, change.layer)),
+        noise=_noise(memory, before, after, change),
+        address=masked_address(after),
+    )
+
+
+def _unchanged(memory: Memory, at: float) -> Memory:
+    """Nothing to write for most pages: only places under watch have something to learn from a visit without news."""
+    if not memory.noise:
+        return memory
+    return replace(memory, at=at, noise=nothing_changed(memory.noise, at=at, apart_s=at - memory.at))
+
+
+def _noise(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> tuple[Noise, ...]:
+    now = after.fingerprint
+    if before is None or now is None or not memory.runs or not after.lines or not comparable(before, now):
+        return memory.noise
+    return learn(
+        memory.noise,
+        read_runs(memory.runs),
+        read_runs(after.lines),
+        at=after.at,
+        apart_s=after.at - memory.at,
+        links_changed=change.layers.get("main_links", False),
+        excerpts=after.excerpts,
+    )
+
+
+def version_key(mark: Fingerprint, layer: str) -> bytes:
+    """A version as it is remembered: by the layer that decides about it."""
+    digest = layer_digest(mark, layer) or mark.raw
+    return hashlib.sha256(f"{layer}:{digest}".encode()).digest()[:_VERSION_BYTES]
+
+
+def was_seen(memory: Memory, key: bytes) -> bool:
+    """Whether an earlier version had this key; the last one does not count."""
+    earlier = memory.versions[:-_VERSION_BYTES]
+    return any(earlier[i : i + _VERSION_BYTES] == key for i in range(0, len(earlier), _VERSION_BYTES))
+
+
+def _with_version(versions: bytes, key: bytes) -> bytes:
+    if versions[-_VERSION_BYTES:] == key:
+        return versions
+    return (versions + key)[-_MOST_VERSIONS * _VERSION_BYTES :]
+
+
+def masked_address(after: Observation) -> str:
+    """Host and path that the answer came from, with what redirects like to vary masked; empty: the page's own."""
+    if not after.address or _bare(after.address) == _bare(after.url):
+        return ""
+    return _TOKENS.sub("#", _bare(after.address))[:_LONGEST_ADDRESS]
+
+
+def _bare(url: str) -> str:
+    """Without scheme, `www.`, query, fragment and the slash at the end: what redirects put right and nobody misses."""
+    rest = url.partition("://")[2].partition("#")[0].partition("?")[0].partition(";")[0]
+    return rest.removeprefix("www.").rstrip("/")

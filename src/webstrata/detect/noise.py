@@ -1,0 +1,144 @@
+"""Noise: places of a page that change whenever one looks, learned from the page's own history.
+
+Three kinds of places are watched:
+
+- `stamp`: a run that keeps its shape while its numbers, dates or tokens change (clocks, counters, CSRF tokens);
+- `gap`: up to four runs between two neighbours that stay (rotating advertisements, a quotation at random);
+- `links`: the links inside the main content as a whole (session numbers, tracking addresses).
+
+A place is learned to be noise when it changed between visits less than an hour apart, time and again and never
+otherwise; or, where visits are rarer, when it changed at practically every one. News change often too: so free text
+(`gap`) that changes at every visit, and is never seen to change within the hour, must also come back to what it was.
+A place that stays as it is three times running is forgotten, and its next change counts. A learned stamp that takes
+another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webstrata.detect.runs import Runs
+
+GAP_RUNS = 4
+"""Most runs in a gap."""
+
+Kind = Literal["stamp", "gap", "links"]
+State = Literal["watched", "learned", "denied"]
+
+
+class Noise(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """A place of a page that changes: how often, since when, and whether it still counts."""
+
+    key: int
+    kind: Kind
+    state: State = "watched"
+    """`watched`: counts as yet. `learned`: does not count. `denied`: the user said that it counts."""
+    since: float = 0.0
+    """When it was learned; before that, when it was first seen to change."""
+    changed: int = 0
+    same: int = 0
+    soon_changed: int = 0
+    soon_same: int = 0
+    quiet: int = 0
+    """Visits without a change in a row."""
+    returns: int = 0
+    """Times that it said what it had said before."""
+    recent: tuple[int, ...] = ()
+    """What it said lately, hashed."""
+    before: int = 0
+    after: int = 0
+    """Shapes of a gap's neighbours."""
+    words: int = 0
+    """Most words seen in a gap."""
+    example: str = ""
+
+
+class Sight(NamedTuple):
+    """What a place says in one version."""
+
+    value: int
+    words: int
+
+
+def deny(slots: tuple[Noise, ...], key: int) -> tuple[Noise, ...]:
+    """The user undoes what was learned: the place counts from now on, for good."""
+    return tuple(replace(slot, state="denied") if slot.key == key else slot for slot in slots)
+
+
+def allow(slots: tuple[Noise, ...], key: int) -> tuple[Noise, ...]:
+    """The user takes a denial back: the place is watched again, as if new."""
+    return tuple(fresh(slot) if slot.key == key and slot.state == "denied" else slot for slot in slots)
+
+
+def fresh(slot: Noise) -> Noise:
+    return Noise(
+        key=slot.key, kind=slot.kind, since=slot.since, before=slot.before, after=slot.after, example=slot.example
+    )
+
+
+# ── leaving it out ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> list[int]:
+    """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
+    stamps = {slot.key for slot in slots if slot.kind == "stamp" and slot.state == "learned"}
+    hidden = [False] * len(runs.values)
+    for slot in slots:
+        if slot.kind == "gap" and slot.state == "learned":
+            found = gap_of(runs, slot)
+            if found is not None and words_in(runs, *found) <= 2 * slot.words:
+                hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
+    return [
+        -shape - 1 if place in stamps else value  # the shape stays, so a stamp that is gone is missed
+        for value, shape, part, place, skip in zip(
+            runs.values, runs.shapes, runs.parts, runs.places, hidden, strict=True
+        )
+        if part in parts and not skip
+    ]
+
+
+def noisy_places(before: Runs, after: Runs, slots: tuple[Noise, ...]) -> int:
+    """How many learned places differ between two versions."""
+    changed = 0
+    for slot in slots:
+        if slot.state == "learned" and slot.kind != "links":
+            old, new = sight(before, slot), sight(after, slot)
+            changed += old is not None and new is not None and old.value != new.value
+    return changed
+
+
+def sight(runs: Runs, slot: Noise) -> Sight | None:
+    """What a stamp or gap says in a version; None where the version has no such place."""
+    if slot.kind == "stamp":
+        value = runs.by_place.get(slot.key)
+        return None if value is None else Sight(value, 0)
+    found = gap_of(runs, slot)
+    return None if found is None else Sight(_mixed(runs.values[found[0] : found[1]]), words_in(runs, *found))
+
+
+def gap_of(runs: Runs, slot: Noise) -> tuple[int, int] | None:
+    """Start and end of the runs between a gap's neighbours; None unless there is exactly one such place."""
+    shapes = runs.shapes
+    found = None
+    for i in [i for i, shape in enumerate(shapes) if shape == slot.before]:
+        for j in range(i + 1, min(i + GAP_RUNS + 2, len(shapes))):
+            if shapes[j] == slot.after and runs.parts[i] == runs.parts[j]:
+                if found is not None:
+                    return None
+                found = (i + 1, j)
+                break
+    return found
+
+
+def words_in(runs: Runs, start: int, end: int) -> int:
+    return sum(runs.words[start:end])
+
+
+def _mixed(values: list[int]) -> int:
+    mixed = len(values)
+    for value in values:
+        mixed = (mixed * 0x100000001B3 ^ value) & 0xFFFFFFFF
+    return mixed

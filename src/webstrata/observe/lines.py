@@ -1,0 +1,102 @@
+"""Text in lines -> a short hash for each run of it, so that the next version can be compared run by run.
+
+A run is a line, or a sentence of a long line. Beside the hash of its words stands that of its *shape*: the same words
+with numbers, dates, times and tokens masked. Two runs with one shape and different words are a clock, a counter or a
+token that went on; what has become of them is for `detect` to judge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from webstrata.columns import LINK, RUN
+
+TITLE, BODY, HEADER, FOOTER = range(4)
+MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 60, FOOTER: 60}
+"""Runs kept of each part; what follows them is hashed as one."""
+_LONG_LINE = 240
+"""Characters from which a line is cut into its sentences."""
+_SHORT = 60
+_EXCERPTS = 24
+_EXCERPT_LENGTH = 100
+_MOST_WORDS = 65_535
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Za-z0-9+/_=-]{20,}|(?=[A-Za-z+/_=-]*[0-9])[A-Za-z0-9+/_=-]{7,})(?![A-Za-z0-9])"
+)
+_DATE_WORD = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october"
+    r"|november|december|mon|tues?|wed|thu|thurs|fri|sat|sun|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|[ap]\.?m|just now|today|yesterday|an?(?= (?:second|minute|hour|day|week|month|year)s?\b)"
+    r"|(?:second|minute|hour|day|week|month|year)s?(?= ago\b))\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"[0-9]")
+_NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
+
+
+def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
+    """The runs of a page whose text, in lines, is given part by part; rows of `RUN`."""
+    rows: list[tuple[int, int, int, int]] = []
+    for part, text in ((TITLE, title), (BODY, body), (HEADER, header), (FOOTER, footer)):
+        rows += _rows(part, text)
+    return np.array(rows, dtype=RUN).tobytes()
+
+
+def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
+    """Beginnings of the runs that the previous version (its `runs_of`) did not have, by their hash; a few of them."""
+    known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist()) if len(previous) % RUN.itemsize == 0 else set()
+    found: dict[int, str] = {}
+    for text in texts:
+        for run in split_runs(text):
+            value = hash64(run)
+            if value not in known:
+                found[value] = run if len(run) <= _EXCERPT_LENGTH else run[: _EXCERPT_LENGTH - 1] + "…"
+                if len(found) == _EXCERPTS:
+                    return found
+    return found
+
+
+def link_hashes(links: Sequence[str]) -> bytes:
+    """The hashes of a page's links, sorted; rows of `LINK`."""
+    return np.array(sorted({hash64(link) for link in links}), dtype=LINK).tobytes()
+
+
+def split_runs(text: str) -> Iterator[str]:
+    """Lines that say something; long ones sentence by sentence."""
+    for line in text.split("\n"):
+        if len(line) >= _LONG_LINE:
+            yield from filter(None, _SENTENCE.split(line))
+        elif line:
+            yield line
+
+
+def shape_of(run: str) -> str:
+    """The run with all masked that clocks, counters and tokens change."""
+    if len(run) > _SHORT and not _DIGIT.search(run):
+        return run  # hardly a clock; and masking is what takes the time
+    return _NUMBER.sub("0", _DATE_WORD.sub("@", _TOKEN.sub("#", run)))
+
+
+def hash64(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+def _rows(part: int, text: str) -> list[tuple[int, int, int, int]]:
+    runs = list(split_runs(text))
+    most = MOST_RUNS[part]
+    kept, rest = (runs, []) if len(runs) <= most else (runs[: most - 1], runs[most - 1 :])
+    rows = [_row(part, run, shape_of(run)) for run in kept]
+    if rest:
+        whole = "\n".join(rest)
+        rows.append(_row(part, whole, whole))  # its own shape: nothing in there is ever taken for noise
+    return rows
+
+
+def _row(part: int, run: str, shape: str) -> tuple[int, int, int, int]:
+    return hash64(run), hash64(shape) & 0xFFFFFFFF, min(run.count(" ") + run.count("\n") + 1, _MOST_WORDS), part
