@@ -1,0 +1,129 @@
+"""The difference of two tables: columns, rows, and cells of rows that a key column tells apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+Row = tuple[str, ...]
+
+_MOST = 10_000
+
+
+class CellChange(Struct, frozen=True, kw_only=True):
+    key: str
+    """The row's value in the key column."""
+    column: str
+    before: str
+    after: str
+
+
+class TableDifference(Struct, frozen=True, kw_only=True):
+    """Rows are told apart by `key`, a column whose values are all different; without one, by all their cells."""
+
+    key: str | None = None
+    columns_added: tuple[str, ...] = ()
+    columns_removed: tuple[str, ...] = ()
+    rows_added: tuple[Row, ...] = ()
+    rows_removed: tuple[Row, ...] = ()
+    cells: tuple[CellChange, ...] = ()
+    rows_added_count: int = 0
+    rows_removed_count: int = 0
+    cells_count: int = 0
+    """All of them; the lists hold the first ten thousand."""
+
+
+def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDifference:
+    """Compare two tables whose first row names the columns."""
+    if not before or not after:
+        return TableDifference(
+            columns_added=after[0] if after else (),
+            columns_removed=before[0] if before else (),
+            rows_added=tuple(after[1 : _MOST + 1]),
+            rows_removed=tuple(before[1 : _MOST + 1]),
+            rows_added_count=max(0, len(after) - 1),
+            rows_removed_count=max(0, len(before) - 1),
+        )
+    old_names, new_names = before[0], after[0]
+    shared = [name for name in old_names if name in set(new_names)]
+    key = _key(before, after, shared)
+    columns_added = tuple(name for name in new_names if name not in set(old_names))
+    columns_removed = tuple(name for name in old_names if name not in set(new_names))
+    if key is None:
+        return _by_whole_rows(before, after, columns_added, columns_removed)
+    return _by_key(before, after, key, shared, columns_added, columns_removed)
+
+
+def _key(before: Sequence[Row], after: Sequence[Row], shared: Sequence[str]) -> str | None:
+    """The first column that names its row on both sides, and names mostly the same rows."""
+    for name in shared:
+        old, new = _column(before, name), _column(after, name)
+        if len(set(old)) == len(old) and len(set(new)) == len(new) and "" not in old and "" not in new:
+            common = len(set(old) & set(new))
+            if 2 * common >= min(len(old), len(new)):
+                return name
+    return None
+
+
+def _column(table: Sequence[Row], name: str) -> list[str]:
+    place = table[0].index(name)
+    return [row[place] if place < len(row) else "" for row in table[1:]]
+
+
+def _by_key(
+    before: Sequence[Row],
+    after: Sequence[Row],
+    key: str,
+    shared: Sequence[str],
+    columns_added: Row,
+    columns_removed: Row,
+) -> TableDifference:
+    old = dict(zip(_column(before, key), before[1:], strict=True))
+    new = dict(zip(_column(after, key), after[1:], strict=True))
+    added = [row for name, row in new.items() if name not in old]
+    removed = [row for name, row in old.items() if name not in new]
+    old_places = [(name, before[0].index(name), after[0].index(name)) for name in shared]
+    cells: list[CellChange] = []
+    count = 0
+    for name, row in new.items():
+        if name not in old:
+            continue
+        for column, i, j in old_places:
+            was, now = _cell(old[name], i), _cell(row, j)
+            if was != now:
+                count += 1
+                if len(cells) < _MOST:
+                    cells.append(CellChange(key=name, column=column, before=was, after=now))
+    return TableDifference(
+        key=key,
+        columns_added=columns_added,
+        columns_removed=columns_removed,
+        rows_added=tuple(added[:_MOST]),
+        rows_removed=tuple(removed[:_MOST]),
+        cells=tuple(cells),
+        rows_added_count=len(added),
+        rows_removed_count=len(removed),
+        cells_count=count,
+    )
+
+
+def _cell(row: Row, place: int) -> str:
+    return row[place] if place < len(row) else ""
+
+
+def _by_whole_rows(
+    before: Sequence[Row], after: Sequence[Row], columns_added: Row, columns_removed: Row
+) -> TableDifference:
+    old, new = Counter(before[1:]), Counter(after[1:])
+    added, removed = new - old, old - new
+    return TableDifference(
+        columns_added=columns_added,
+        columns_removed=columns_removed,
+        rows_added=tuple(islice(added.elements(), _MOST)),
+        rows_removed=tuple(islice(removed.elements(), _MOST)),
+        rows_added_count=added.total(),
+        rows_removed_count=removed.total(),
+    )

@@ -1,0 +1,58 @@
+"""JSON by paths."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.detect.jsondiff import JsonEdit, json_difference
+
+CASES: list[tuple[Any, Any, list[tuple[str, str]]]] = [
+    ({"a": 1}, {"a": 2}, [("$.a", "changed")]),
+    ({"a": 1}, {}, [("$.a", "removed")]),
+    ({}, {"a b": 1}, [('$["a b"]', "added")]),
+    ([1, 2, 3], [1, 3], [("$[1]", "removed")]),
+    ([1, 3], [1, 2, 3], [("$[1]", "added")]),
+    ([{"id": 1, "v": 1}], [{"id": 1, "v": 2}], [("$[0].v", "changed")]),
+    ({"a": [1]}, {"a": {"0": 1}}, [("$.a", "changed")]),
+    (1, "1", [("$", "changed")]),
+    (True, 1, [("$", "changed")]),
+    (None, None, []),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), CASES)
+def test_differences_have_paths(before: Any, after: Any, expected: list[tuple[str, str]]) -> None:
+    """Each value that came, went or changed is named by its path."""
+    assert [(edit.path, edit.change) for edit in json_difference(before, after)] == expected
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(values, values)
+def test_no_edit_means_equal(before: Any, after: Any) -> None:
+    """There are no edits exactly where both are the same JSON, the order of members apart."""
+    same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+    assert (json_difference(before, after) == []) == same
+
+
+def test_very_deep_values_are_compared_as_a_whole() -> None:
+    """Depth is bounded: what lies deeper is one change."""
+    before: Any = 1
+    after: Any = 2
+    for _ in range(400):
+        before, after = [before], [after]
+    (edit,) = json_difference(before, after)
+
+    assert isinstance(edit, JsonEdit)
+    assert edit.path == "$" + "[0]" * 200

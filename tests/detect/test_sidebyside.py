@@ -1,0 +1,23 @@
+"""Line against line."""
+
+from __future__ import annotations
+
+from webstrata.detect.sidebyside import Pair, side_by_side
+
+
+def test_replaced_lines_stand_beside_each_other() -> None:
+    """Removed lines meet those that took their place; a line too many has an empty partner."""
+    found = side_by_side("a\nb\nc", "a\nx\ny\nc")
+
+    assert found[1:] == [
+        Pair("a", "a", differs=False),
+        Pair("b", "x", differs=True),
+        Pair(None, "y", differs=True),
+        Pair("c", "c", differs=False),
+    ]
+    assert found[0].heading
+
+
+def test_equal_texts_have_no_pairs() -> None:
+    """Where nothing differs there is nothing to show."""
+    assert side_by_side("a\nb", "a\nb") == []
