@@ -1,0 +1,60 @@
+"""A month of two recorded sites: with politeness their servers have nothing to complain of, without it they do."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from webstrata import settings as settings_file
+from webstrata import urls
+from webstrata.clock import DAY_S, JumpingClock
+from webstrata.home import Home
+from webstrata.lab.livingweb.paced import PacedWeb
+from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+from webstrata.node import Node
+from webstrata.records import NewPage
+
+POLITE = ("polite.delay=1s",)
+RUDE = (
+    "polite.delay=0s",
+    "polite.delay_factor=0",
+    "polite.address_delay=0s",
+    "polite.connections_per_host=8",
+    "polite.obey_robots=false",
+)
+
+
+async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingWeb, int]:
+    clock = JumpingClock(SHIPPED_WINDOW[0])
+    recordings = [recording for recording in load_shipped() if recording.site in ("choldgraf", "leancommunity")]
+    home, _ = Home.create(folder)
+    async with LivingWeb(recordings, clock) as living:
+        loaded, _ = settings_file.load(folder, environment={}, flags=("crawl.workers=0", "crawl.round=1h", *flags))
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow=tuple(living.exceptions()))
+        node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
+        async with node.store() as store:
+            await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in living.urls()], clock.now())
+        async with node.crawling(wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
+            await loop.run(SHIPPED_WINDOW[0] + days * DAY_S)
+        async with node.store() as store:
+            census = await store.census(clock.now())
+        return living, census.visits
+
+
+def test_polite_visits_give_no_cause_for_complaint(tmp_path: Path) -> None:
+    """The servers' own meter counts not one violation in a month, over hundreds of requests."""
+    living, visits = asyncio.run(live(tmp_path, 31, POLITE))
+    assert visits > 200
+    assert living.meter.requests.total() > visits
+    assert living.meter.violations() == []
+
+
+def test_the_meter_sees_rude_visits(tmp_path: Path) -> None:
+    """With politeness switched off the same meter counts gaps, overlaps and pages without robots.txt."""
+    living, visits = asyncio.run(live(tmp_path, 10, RUDE))
+    assert visits > 100
+    assert {"host-gap", "overlap", "no-robots"} <= set(living.meter.counts)
+    assert living.meter.count > visits
