@@ -7,25 +7,23 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from webstrata.detect.matching import matching_runs
-from webstrata.detect.noise import GAP_RUNS, Noise, fresh, gap_of, sight, words_in
+from webstrata.detect.noise import GAP_RUNS, Noise, changes_soon, fresh, gap_of, sight, words_in
 from webstrata.detect.runs import Runs
 
 SOON_S = 3600.0
 """Visits closer than this are `soon`: what real pages say rarely changes in between."""
-_SOON_STAMP, _SOON_GAP = 2, 3
-"""Soon changes that make noise."""
-_OFTEN_STAMP, _OFTEN_GAP = 6, 8
-"""Changes at practically every visit that make noise."""
+_OFTEN = 6
+"""Changes at practically every visit that make a stamp noise."""
 _STILL = 9
 """Changes that outweigh one visit without."""
-_RETURNS = 3
-"""Times that free text must have come back to something it said before."""
-_QUIET = 3
-"""Visits without a change after which a place is noise no more."""
+_ROTATIONS, _RETURNS = 5, 3
+"""Changes of a gap, and how many of them must have come back to something it said before."""
+_QUIET, _QUIET_ROTATION = 3, 12
+"""Visits without a change after which a place is noise no more; a rotation may show the same by chance."""
 _MOST_SLOTS = 48
 _MOST_NEW = 24
 """Places that begin to change at one visit; more is a page rewritten, from which nothing is learned."""
-_RECENT = 8
+_RECENT = 12
 
 
 def learn(
@@ -93,7 +91,7 @@ def _counted(slot: Noise, *, changed: bool, soon: bool, at: float) -> Noise:
         soon_same=slot.soon_same + (not changed and soon),
         quiet=0 if changed else slot.quiet + 1,
     )
-    if slot.quiet >= _QUIET and slot.state != "denied":
+    if slot.quiet >= _patience(slot) and slot.state != "denied":
         return replace(fresh(slot), since=at, quiet=slot.quiet)
     return _judged(slot, at)
 
@@ -105,12 +103,15 @@ def _judged(slot: Noise, at: float) -> Noise:
 
 
 def _is_noise(slot: Noise) -> bool:
-    soon, often = (_SOON_GAP, _OFTEN_GAP) if slot.kind == "gap" else (_SOON_STAMP, _OFTEN_STAMP)
-    if slot.soon_changed >= soon and slot.soon_changed >= _STILL * slot.soon_same:
+    if changes_soon(slot):
         return True
-    if slot.kind == "gap" and slot.returns < _RETURNS:
-        return False
-    return slot.changed >= often and slot.changed >= _STILL * slot.same
+    if slot.kind == "gap":
+        return slot.changed >= _ROTATIONS and slot.returns >= max(_RETURNS, slot.changed // 2)
+    return slot.changed >= _OFTEN and slot.changed >= _STILL * slot.same
+
+
+def _patience(slot: Noise) -> int:
+    return _QUIET_ROTATION if slot.kind == "gap" and slot.returns >= _RETURNS else _QUIET
 
 
 def _candidates(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
@@ -160,7 +161,7 @@ def _example(slot: Noise, runs: Runs, excerpts: dict[int, str]) -> str:
 
 def _bounded(slots: list[Noise]) -> tuple[Noise, ...]:
     """Denials first, then what was learned, then what changed most: no more than are worth keeping."""
-    alive = [slot for slot in slots if slot.state != "watched" or slot.quiet < 2 * _QUIET]
+    alive = [slot for slot in slots if slot.state != "watched" or slot.quiet < 2 * _QUIET_ROTATION]
     if len(alive) <= _MOST_SLOTS:
         return tuple(alive)
     order = {"denied": 0, "learned": 1, "watched": 2}

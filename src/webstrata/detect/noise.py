@@ -7,8 +7,10 @@ Three kinds of places are watched:
 - `links`: the links inside the main content as a whole (session numbers, tracking addresses).
 
 A place is learned to be noise when it changed between visits less than an hour apart, time and again and never
-otherwise; or, where visits are rarer, when it changed at practically every one. News change often too: so free text
-(`gap`) that changes at every visit, and is never seen to change within the hour, must also come back to what it was.
+otherwise; or, where visits are rarer, when a stamp changed at practically every one. News change at every visit too: so
+free text (`gap`) that was not seen to change within the hour must also come back, time and again, to what it said
+before; and then only what it said before is noise, and anything new counts.
+
 A place that stays as it is three times running is forgotten, and its next change counts. A learned stamp that takes
 another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place.
 """
@@ -24,6 +26,10 @@ from webstrata.detect.runs import Runs
 
 GAP_RUNS = 4
 """Most runs in a gap."""
+_SOON_STAMP, _SOON_GAP = 2, 3
+"""Soon changes that make noise."""
+_STILL = 9
+"""Soon changes that outweigh one soon visit without."""
 
 Kind = Literal["stamp", "gap", "links"]
 State = Literal["watched", "learned", "denied"]
@@ -89,7 +95,7 @@ def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> l
     for slot in slots:
         if slot.kind == "gap" and slot.state == "learned":
             found = gap_of(runs, slot)
-            if found is not None and words_in(runs, *found) <= 2 * slot.words:
+            if found is not None and _is_expected(slot, runs, *found):
                 hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
     return [
         -shape - 1 if place in stamps else value  # the shape stays, so a stamp that is gone is missed
@@ -98,6 +104,19 @@ def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> l
         )
         if part in parts and not skip
     ]
+
+
+def _is_expected(slot: Noise, runs: Runs, start: int, end: int) -> bool:
+    """Whether a gap says what it may: anything of its usual length, or, if it only rotates, what it said before."""
+    if changes_soon(slot):
+        return words_in(runs, start, end) <= 2 * slot.words
+    return _mixed(runs.values[start:end]) in slot.recent
+
+
+def changes_soon(slot: Noise) -> bool:
+    """Whether a place changes within the hour, as nothing does that is worth telling."""
+    enough = _SOON_GAP if slot.kind == "gap" else _SOON_STAMP
+    return slot.soon_changed >= enough and slot.soon_changed >= _STILL * slot.soon_same
 
 
 def noisy_places(before: Runs, after: Runs, slots: tuple[Noise, ...]) -> int:

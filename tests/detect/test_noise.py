@@ -1,0 +1,227 @@
+"""Noise on made pages whose every part is known: what is learned, when, and what is never hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from webstrata.detect.memory import Memory, pack, remember, unpack
+from webstrata.detect.noise import Noise, allow, deny
+from webstrata.detect.verdict import judge
+from webstrata.observe.lines import excerpts_of, link_hashes, runs_of
+from webstrata.records import Change, Fingerprint, Observation, Outcome
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+START = datetime(2026, 3, 1, 9, tzinfo=UTC).timestamp()
+
+ARTICLE = [
+    "The bridge over the river",
+    "It was built in 1902 and renewed in 1988.",
+    "Trains cross it at 40 km/h.",
+    "See also",
+]
+ADS = ["Buy socks, warm as toast", "Fly to the moon and back, half price", "Learn to juggle in nine easy lessons"]
+
+Words = Callable[[Random, float], str]
+
+
+def clock(random: Random, at: float) -> str:
+    return f"It is now {datetime.fromtimestamp(at, UTC):%A, %d %B %Y %H:%M:%S}"
+
+
+def counter(random: Random, at: float) -> str:
+    return f"{int(at - START) + 1_200_345:,} visits so far"
+
+
+def online(random: Random, at: float) -> str:
+    return f"{random.randrange(1000, 9999)} visitors online"
+
+
+def token(random: Random, at: float) -> str:
+    return f"Session {random.getrandbits(96):024x}"
+
+
+def advertisement(random: Random, at: float) -> str:
+    return random.choice(ADS)
+
+
+def ever_new(random: Random, at: float) -> str:
+    return " ".join(random.choice(("sky", "leaf", "stone", "river", "wind", "ember")) for _ in range(9))
+
+
+class Watched:
+    """A page under watch: each visit is judged and remembered as the loop does it."""
+
+    def __init__(self) -> None:
+        self.memory = Memory()
+        self.mark: Fingerprint | None = None
+
+    def visit(self, lines: list[str], at: float) -> Change:
+        body = "\n".join(lines)
+        mark = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, ""), main_links="")
+        runs = runs_of("", body)
+        seen = Observation(
+            url="https://a.test/",
+            at=at,
+            status=200,
+            fingerprint=mark,
+            lines=runs,
+            link_hashes=link_hashes(()),
+            excerpts=excerpts_of([body], self.memory.runs),
+        )
+        change = judge(self.mark, False, seen, memory=self.memory)
+        self.memory = unpack(pack(remember(self.memory, self.mark, seen, change)))
+        self.mark = mark
+        return change
+
+    @property
+    def learned(self) -> list[Noise]:
+        return [slot for slot in self.memory.noise if slot.state == "learned"]
+
+
+def visits(words: Words, every: float, count: int, place: int = 1) -> Iterator[tuple[list[str], float]]:
+    random = Random(7)
+    for n in range(count):
+        at = START + n * every + random.random()
+        yield [*ARTICLE[:place], words(random, at), *ARTICLE[place:]], at
+
+
+CASES = [
+    # what changes, seconds between visits, visits until it is learned, alarms until then
+    (clock, 5 * MINUTE, 2),
+    (clock, 7 * DAY, 6),
+    (counter, 10 * MINUTE, 2),
+    (counter, DAY, 6),
+    (online, DAY, 6),
+    (token, 5 * MINUTE, 2),
+    (token, DAY, 6),
+    (advertisement, 5 * MINUTE, 8),
+    (advertisement, DAY, 20),
+    (ever_new, 5 * MINUTE, 3),
+]
+
+
+@pytest.mark.parametrize(("words", "every", "most_alarms"), CASES)
+def test_what_changes_at_every_visit_stops_counting(words: Words, every: float, most_alarms: int) -> None:
+    """After a few visits a clock, counter, token or advertisement raises no alarm, and the user sees what it was."""
+    page = Watched()
+    outcomes = [page.visit(lines, at) for lines, at in visits(words, every, 60)]
+    assert sum(change.counts for change in outcomes) <= most_alarms
+    assert outcomes[-1].outcome is Outcome.SAME
+    assert outcomes[-1].raw or words is advertisement
+    [noise] = page.learned
+    assert noise.example
+    assert noise.since > START
+
+
+def test_news_that_come_every_day_are_never_noise() -> None:
+    """Free text that is new at each daily visit, and never comes back, counts every time."""
+    page = Watched()
+    changes = [page.visit(lines, at) for lines, at in visits(ever_new, DAY, 40)]
+    assert all(change.counts for change in changes[1:])
+    assert page.learned == []
+
+
+@pytest.mark.parametrize(("words", "every"), [(clock, 5 * MINUTE), (counter, DAY), (advertisement, 5 * MINUTE)])
+def test_a_true_change_beside_noise_counts(words: Words, every: float) -> None:
+    """Whatever was learned: one other digit, a new line, or a line less elsewhere on the page is a change."""
+    for edit in (
+        lambda lines: [line.replace("1902", "1903") for line in lines],
+        lambda lines: [*lines, "Closed until May."],
+        lambda lines: [line for line in lines if "Trains" not in line],
+    ):
+        page = Watched()
+        versions = list(visits(words, every, 31))
+        for lines, at in versions[:-1]:
+            page.visit(lines, at)
+        assert page.learned
+        lines, at = versions[-1]
+        assert page.visit(edit(lines), at).counts
+
+
+def test_a_noisy_place_that_says_something_else_counts() -> None:
+    """A learned clock that turns into a sentence, or vanishes, is a change."""
+    for instead in (["The clock has been removed"], ["It is now time to leave, 3 minutes"], []):
+        page = Watched()
+        for lines, at in visits(clock, 5 * MINUTE, 20):
+            page.visit(lines, at)
+        change = page.visit([*ARTICLE[:1], *instead, *ARTICLE[1:]], START + DAY)
+        assert change.counts
+
+
+def test_a_gap_that_grows_counts() -> None:
+    """Where short advertisements were learned to be noise, a long text is a change."""
+    page = Watched()
+    for lines, at in visits(advertisement, 5 * MINUTE, 40):
+        page.visit(lines, at)
+    assert page.learned
+    change = page.visit([*ARTICLE[:1], "We close for good on Friday. " * 9, *ARTICLE[1:]], START + DAY)
+    assert change.counts
+
+
+def test_a_place_that_changes_rarely_counts() -> None:
+    """A price that changes at every tenth visit is no noise, whether visits are minutes or days apart."""
+    for every in (5 * MINUTE, DAY):
+        page = Watched()
+        counted = 0
+        for n in range(100):
+            counted += page.visit([*ARTICLE[:1], f"Price: {n // 10} EUR", *ARTICLE[1:]], START + n * every).counts
+        assert counted == 9
+
+
+def test_a_clock_that_stops_is_forgotten() -> None:
+    """A learned place that stays as it is for three visits counts again when it next changes."""
+    page = Watched()
+    for lines, at in visits(clock, 5 * MINUTE, 20):
+        page.visit(lines, at)
+    for n in range(4):
+        page.visit(lines, at + n + 1)
+    assert page.learned == []
+    assert page.visit([*ARTICLE[:1], clock(Random(0), at + DAY), *ARTICLE[1:]], at + DAY).counts
+
+
+def test_what_was_learned_can_be_undone() -> None:
+    """A denied place counts at every visit; allowed again, it is learned anew."""
+    page = Watched()
+    versions = list(visits(clock, 5 * MINUTE, 60))
+    for lines, at in versions[:10]:
+        page.visit(lines, at)
+    [noise] = page.learned
+    page.memory = Memory(
+        runs=page.memory.runs,
+        at=page.memory.at,
+        versions=page.memory.versions,
+        noise=deny(page.memory.noise, noise.key),
+    )
+    assert all(page.visit(lines, at).counts for lines, at in versions[10:20])
+    page.memory = Memory(
+        runs=page.memory.runs,
+        at=page.memory.at,
+        versions=page.memory.versions,
+        noise=allow(page.memory.noise, noise.key),
+    )
+    assert sum(page.visit(lines, at).counts for lines, at in versions[20:]) <= 2
+
+
+def test_the_same_history_teaches_the_same() -> None:
+    """Learning is a function of what was seen: two runs end in the same bytes."""
+    packed = []
+    for _ in range(2):
+        page = Watched()
+        for lines, at in visits(advertisement, 5 * MINUTE, 30):
+            page.visit(lines, at)
+        packed.append(pack(page.memory))
+    assert packed[0] == packed[1]
+
+
+def test_many_places_are_bounded() -> None:
+    """A page of a thousand counters keeps a bounded memory."""
+    page = Watched()
+    for n in range(12):
+        page.visit([f"Station {chr(97 + i % 26)} {i}: {i * n} passengers" for i in range(1000)], START + n * DAY)
+        page.visit([f"Place {chr(97 + i % 20)}: {i * n}" for i in range(20)], START + n * DAY + 9)
+    assert len(page.memory.noise) <= 48
+    assert len(pack(page.memory)) < 30_000
