@@ -93,6 +93,13 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     memory: bytes = b""
     """What detection remembers of earlier versions: links seen, lines that keep changing (`webstrata.detect`)."""
 
+    @property
+    def validators(self) -> Validators | None:
+        """For a conditional request; only where content is held: a 304 must stand for something."""
+        if self.payload is None or self.gone or not (self.etag or self.last_modified):
+            return None
+        return Validators(etag=self.etag, last_modified=self.last_modified)
+
 
 class Site(Struct, frozen=True, kw_only=True, gc=False):
     """A whole site to be discovered and watched."""

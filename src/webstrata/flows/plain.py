@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webstrata.ports import Polite
-from webstrata.records import Page, Validators, Visited, Wait
+from webstrata.records import Page, Visited, Wait
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_FEED = (
@@ -22,15 +22,8 @@ class Plain:
 
     async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
         accept = (page.looking.accept if page.looking is not None else "") or self._accept
-        got = await polite.get(page.url, accept=accept, validators=validators_of(page))
+        got = await polite.get(page.url, accept=accept, validators=page.validators)
         if isinstance(got, Wait):
             return got
         at = got.exchanges[0].at if got.exchanges else polite.now()
         return Visited(page=page, at=at, exchanges=got.exchanges, failure=got.failure, again_at=got.again_at)
-
-
-def validators_of(page: Page) -> Validators | None:
-    """Only for content that we hold: a 304 must stand for something."""
-    if page.payload is None or page.gone or not (page.etag or page.last_modified):
-        return None
-    return Validators(etag=page.etag, last_modified=page.last_modified)

@@ -1,0 +1,25 @@
+"""What the `sparql` handler must understand of answers, in one object that it can be handed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from webstrata.observe.data.sparql_order import canonical
+from webstrata.observe.data.sparql_quads import count_triples, quad_lines
+from webstrata.observe.data.sparql_results import Results, Row, read_results
+
+
+class SparqlAnswers:
+    """Reads answers of SPARQL endpoints. Pure; every method raises ValueError for what is not whole."""
+
+    def results(self, body: bytes, media_type: str) -> Results:
+        return read_results(body, media_type)
+
+    def canonical(self, results: Results) -> bytes:
+        return canonical(results)
+
+    def quads(self, rows: Iterable[Row]) -> set[bytes]:
+        return quad_lines(rows)
+
+    def triples(self, body: bytes, media_type: str, url: str) -> int:
+        return count_triples(body, media_type, url)

@@ -1,0 +1,65 @@
+"""Rows of quads (?g ?s ?p ?o) as N-Quads, and whether an RDF document is whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pyoxigraph
+
+from webstrata.observe.data.sparql_results import Row, Term
+
+NQUADS = "application/n-quads"
+
+_PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_NOT_IN_STRING = re.compile(r'["\\\n\r\t\x00-\x1f\x7f]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quad_lines(rows: Iterable[Row]) -> set[bytes]:
+    """Lines of N-Quads. Rows are graph (none: the default graph), subject, predicate, object."""
+    lines: set[bytes] = set()
+    for graph, *parts in rows:
+        if any(part is None for part in parts):
+            continue
+        named = [*parts, graph] if graph is not None else parts
+        lines.add(" ".join([_spelled(part) for part in named if part is not None]).encode("utf-8", "replace") + b" .\n")
+    return lines
+
+
+def _spelled(term: Term) -> str:
+    if term.kind == "uri":
+        return f"<{_NOT_IN_IRI.sub(_numbered, term.value)}>"
+    if term.kind == "bnode":
+        return f"_:{_label(term.value)}"
+    if term.kind == "triple":
+        return f"<<( {' '.join(_spelled(part) for part in term.inner)} )>>"
+    text = f'"{_NOT_IN_STRING.sub(_escaped, term.value)}"'
+    if term.language:
+        return f"{text}@{term.language}"
+    return f"{text}^^<{_NOT_IN_IRI.sub(_numbered, term.datatype)}>" if term.datatype else text
+
+
+def _label(name: str) -> str:
+    """Endpoints use characters in labels that N-Quads does not allow. No two names become one."""
+    return f"n{name}" if _PLAIN_LABEL.fullmatch(name) else f"x{name.encode('utf-8', 'replace').hex()}"
+
+
+def _numbered(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04X}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _SHORT.get(found.group()) or _numbered(found)
+
+
+def count_triples(body: bytes, media_type: str, url: str) -> int:
+    """Statements of a whole RDF document; ValueError where it is broken, cut off or in a format that is not read."""
+    form = pyoxigraph.RdfFormat.from_media_type(media_type)
+    if form is None:
+        raise ValueError(f"{media_type or 'an answer without a media type'} is no format of RDF")
+    try:
+        return sum(1 for _ in pyoxigraph.parse(body, format=form, base_iri=url))
+    except (SyntaxError, ValueError, OSError) as problem:
+        raise ValueError(f"no whole RDF document: {problem}") from None

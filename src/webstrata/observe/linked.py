@@ -1,0 +1,62 @@
+"""Linked data on a web page: links to RDF documents about it, and JSON-LD inside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from webstrata.observe import charset as encoding
+from webstrata.observe.media import HTML, header_charset, media_type
+from webstrata.observe.tree import parse
+from webstrata.urls import join
+
+_RELATIONS = {"alternate", "describedby", "meta"}
+_MOST = 100
+_LARGEST = 20_000_000
+
+
+class Linked(NamedTuple):
+    alternates: tuple[tuple[str, str], ...] = ()
+    """(URL, media type) of documents that the page names as its own in another form, or as describing it."""
+    embedded: bytes | None = None
+    """All JSON-LD of the page as one JSON-LD document."""
+
+
+def linked(body: bytes, content_type: str | None, url: str) -> Linked:
+    """Read a page (content coding removed). Never raises; what is not HTML, or costs too much, has none."""
+    kind = media_type(body, content_type)
+    if kind not in HTML or len(body) > _LARGEST:
+        return Linked()
+    html, _ = encoding.decode(body, header_charset(content_type), html=True)
+    tree = parse(html)
+    if tree is None:
+        return Linked()
+    base = join(url, next((node.attributes.get("href") or "" for node in tree.css("base[href]")), "")) or url
+    alternates: list[tuple[str, str]] = []
+    for node in tree.css("link[rel][type][href]")[:_MOST]:
+        relations = set((node.attributes.get("rel") or "").lower().split())
+        target = join(base, node.attributes.get("href") or "")
+        if relations & _RELATIONS and target is not None:
+            alternates.append((target, (node.attributes.get("type") or "").partition(";")[0].strip().lower()))
+    scripts = [node.text() for node in tree.css("script[type]") if _is_json_ld(node.attributes.get("type"))]
+    return Linked(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]))
+
+
+def _is_json_ld(kind: str | None) -> bool:
+    return (kind or "").partition(";")[0].strip().lower() == "application/ld+json"
+
+
+def _joined(scripts: list[str]) -> bytes | None:
+    """Several scripts become one list; one that is no JSON is left out, as browsers and search engines do."""
+    documents: list[Any] = []
+    for script in scripts:
+        try:
+            document = json.loads(script)
+        except (ValueError, RecursionError):
+            continue
+        documents += document if isinstance(document, list) else [document]
+    if not documents:
+        return None
+    return json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False, indent=1).encode(
+        "utf-8", "replace"
+    )
