@@ -15,6 +15,7 @@ from webstrata.node import Node
 from webstrata.records import AddressState, Batch, HostState, NewPage, RobotsState
 
 NOW = 1_790_000_000.0
+FORBIDDEN = b"User-agent: *\nDisallow: /"
 
 
 def node(folder: Path, *flags: str) -> Node:

@@ -135,7 +135,7 @@ def test_a_file_that_is_no_text_or_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", ["polite.delay", "", "polite"])
 def test_a_flag_without_a_value_is_explained(tmp_path: Path, flag: str) -> None:
     """`--set` wants key and value."""
-    with pytest.raises(UsageError, match="section.name=value"):
+    with pytest.raises(UsageError, match=r"section\.name=value"):
         load(tmp_path, environment={}, flags=[flag])
 
 

@@ -22,6 +22,7 @@ from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
 from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
+from webstrata.errors import BadSettings
 from webstrata.home import Home
 from webstrata.permit.gate import Gate
 from webstrata.permit.rules import Rules
@@ -138,20 +139,25 @@ class Node:
         from webstrata.fetch.limits import Limits
 
         fetch = self.settings.fetch
-        return HttpWeb(
-            self.clock,
-            Guard(fetch.allow),
-            Limits(
-                header_bytes=fetch.max_headers,
-                body_bytes=fetch.max_body,
-                connect_s=fetch.connect_timeout,
-                first_byte_s=fetch.first_byte_timeout,
-                total_s=fetch.total_timeout,
-            ),
-            hosts=fetch.hosts,
-            connections=fetch.connections,
-            ca_file=fetch.ca_file or None,
-        )
+        try:
+            return HttpWeb(
+                self.clock,
+                Guard(fetch.allow),
+                Limits(
+                    header_bytes=fetch.max_headers,
+                    body_bytes=fetch.max_body,
+                    connect_s=fetch.connect_timeout,
+                    first_byte_s=fetch.first_byte_timeout,
+                    total_s=fetch.total_timeout,
+                ),
+                hosts=fetch.hosts,
+                connections=fetch.connections,
+                ca_file=fetch.ca_file or None,
+            )
+        except OSError as problem:  # nothing else is opened there
+            raise BadSettings(
+                f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
+            ) from None
 
     @asynccontextmanager
     async def crawling(
