@@ -48,6 +48,7 @@ HOMES: dict[str, set[str]] = {
     "psycopg": {"remember"},
     "publicsuffixlist": {"urls"},
     "pyarrow": {"lab"},
+    "pyoxigraph": {"observe"},
     "rich": {"cli"},
     "selectolax": {"observe"},
     "sqlalchemy": {"remember"},

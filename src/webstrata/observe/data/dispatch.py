@@ -2,75 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from urllib.parse import urlsplit
 
-from webstrata.observe.data import json, table
+from webstrata.observe.data import bindings, feed, graph, json, jsonld, sitemap, table, xml
 from webstrata.observe.data.data import Data
 from webstrata.records import Looking
 
-_Reader = Callable[[bytes, str | None, str, Looking], Data]
+_Reader = Callable[[bytes, str | None, str], Data]
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_RSS_1 = (b"http://purl.org/rss/1.0/", b"http://my.netscape.com/rdf/simple/0.9/")
 
 
-def data_of(body: bytes, media_type: str, charset: str | None, url: str, looking: Looking | None = None) -> Data | None:
-    """The data in a body, or why they cannot be read as such; None if it is not of a data type. Never raises."""
-    reader = _reader_of(media_type, url)
-    return None if reader is None else reader(body, charset, url, looking or Looking())
+def data_of(
+    body: bytes,
+    media_type: str,
+    charset: str | None,
+    url: str,
+    looking: Looking | None = None,
+    *,
+    contexts: Mapping[str, bytes] | None = None,
+) -> Data | None:
+    """The data in a body, or why they cannot be read as such; None if it is not of a data type. Never raises.
+
+    `contexts`: bodies of JSON-LD contexts by their URLs, as far as they are at hand.
+    """
+    name = _name_of(media_type, url)
+    if name == "xml":
+        name = _xml_name(body)
+    if name == "jsonld":
+        return jsonld.read(body, charset, url, contexts)
+    if name in ("csv", "tsv"):
+        delimiter = "\t" if name == "tsv" else ","
+        return table.read(body, charset, url, delimiter=delimiter, unordered=bool(looking and looking.unordered))
+    reader = _READERS.get(name)
+    return None if reader is None else reader(body, charset, url)
 
 
-def _read_json(body: bytes, charset: str | None, url: str, looking: Looking) -> Data:
-    return json.read(body, charset, url)
-
-
-def _read_json_lines(body: bytes, charset: str | None, url: str, looking: Looking) -> Data:
-    return json.read_lines(body, charset, url)
-
-
-def _read_csv(body: bytes, charset: str | None, url: str, looking: Looking) -> Data:
-    return table.read(body, charset, url, delimiter=",", unordered=looking.unordered)
-
-
-def _read_tsv(body: bytes, charset: str | None, url: str, looking: Looking) -> Data:
-    return table.read(body, charset, url, delimiter="\t", unordered=looking.unordered)
-
-
-_BY_TYPE: dict[str, _Reader] = {
-    "application/json": _read_json,
-    "text/json": _read_json,
-    "application/jsonl": _read_json_lines,
-    "application/json-lines": _read_json_lines,
-    "application/x-jsonlines": _read_json_lines,
-    "application/x-ndjson": _read_json_lines,
-    "application/ndjson": _read_json_lines,
-    "text/csv": _read_csv,
-    "application/csv": _read_csv,
-    "text/x-csv": _read_csv,
-    "text/comma-separated-values": _read_csv,
-    "text/tab-separated-values": _read_tsv,
-    "text/tsv": _read_tsv,
+_READERS: dict[str, _Reader] = {
+    "json": json.read,
+    "json-lines": json.read_lines,
+    "xml": xml.read,
+    "feed": feed.read,
+    "sitemap": sitemap.read,
+    **{syntax: partial(graph.read, syntax=syntax) for syntax in graph.FORMATS if syntax != "jsonld"},
+    "results-json": partial(bindings.read, media_type="application/sparql-results+json"),
+    "results-xml": partial(bindings.read, media_type="application/sparql-results+xml"),
 }
-_BY_SUFFIX: dict[str, _Reader] = {"+json": _read_json}
+
+# Name of the format: its media types.
+_TYPES = {
+    "json": "application/json text/json",
+    "json-lines": "application/jsonl application/json-lines application/x-jsonlines application/x-ndjson "
+    "application/ndjson",
+    "csv": "text/csv application/csv text/x-csv text/comma-separated-values",
+    "tsv": "text/tab-separated-values text/tsv",
+    "turtle": "text/turtle application/x-turtle application/turtle",
+    "ntriples": "application/n-triples text/x-nt",
+    "nquads": "application/n-quads text/x-nquads",
+    "trig": "application/trig application/x-trig",
+    "n3": "text/n3 text/rdf+n3",
+    "rdfxml": "application/rdf+xml",
+    "jsonld": "application/ld+json",
+    "results-json": "application/sparql-results+json",
+    "results-xml": "application/sparql-results+xml",
+    "feed": "application/rss+xml application/atom+xml",
+    "xml": "application/xml text/xml",
+}
+_BY_TYPE = {media_type: name for name, types in _TYPES.items() for media_type in types.split()}
+_BY_SUFFIX = {"+json": "json", "+xml": "xml", "+csv": "csv"}
+_NO_DATA = frozenset({"application/xhtml+xml", "image/svg+xml"})
 
 _SAYS_NOTHING = frozenset({"", "text/plain", "application/octet-stream"})
 """What servers of files give for formats that they do not know."""
-_BY_EXTENSION: dict[str, str] = {
-    "json": "application/json",
-    "geojson": "application/geo+json",
-    "jsonl": "application/jsonl",
-    "ndjson": "application/jsonl",
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
+_BY_EXTENSION = {
+    "json": "json",
+    "geojson": "json",
+    "jsonl": "json-lines",
+    "ndjson": "json-lines",
+    "csv": "csv",
+    "tsv": "tsv",
+    "ttl": "turtle",
+    "nt": "ntriples",
+    "nq": "nquads",
+    "trig": "trig",
+    "n3": "n3",
+    "rdf": "rdfxml",
+    "owl": "rdfxml",
+    "jsonld": "jsonld",
+    "rss": "feed",
+    "atom": "feed",
+    "srj": "results-json",
+    "srx": "results-xml",
+    "xml": "xml",
 }
 
 
-def _reader_of(media_type: str, url: str) -> _Reader | None:
+def _name_of(media_type: str, url: str) -> str:
     if media_type in _SAYS_NOTHING:
-        media_type = _BY_EXTENSION.get(_extension(url), "")
+        return _BY_EXTENSION.get(_extension(url), "")
+    if media_type in _NO_DATA:
+        return ""
     found = _BY_TYPE.get(media_type)
-    if found is None:
-        suffix = media_type[media_type.rfind("+") :] if "+" in media_type else ""
-        found = _BY_SUFFIX.get(suffix)
-    return found
+    if found is None and "+" in media_type:
+        found = _BY_SUFFIX.get(media_type[media_type.rfind("+") :])
+    return found or ""
+
+
+def _xml_name(body: bytes) -> str:
+    """What an XML document is, by its root."""
+    root = xml.root_of(body)
+    if root is None:
+        return "xml"
+    namespace, local = root
+    if local in ("urlset", "sitemapindex"):
+        return "sitemap"
+    if local in ("rss", "feed"):
+        return "feed"
+    if (namespace, local) == (_RDF, "RDF"):
+        return "feed" if any(name in body[:4096] for name in _RSS_1) else "rdfxml"
+    return "xml"
 
 
 def _extension(url: str) -> str:

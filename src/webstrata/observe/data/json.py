@@ -54,7 +54,7 @@ def _read(body: bytes, charset: str | None, parse: Any) -> Data:
     if len(body) > LARGEST_BODY:
         return refused("json", f"longer than {LARGEST_BODY} bytes")
     try:
-        document = parse(_text(body, charset))
+        document = parse(text_of(body, charset))
         size = _count(document)
         noise = tuple(_take_out_stamps(document))
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), check_circular=False)
@@ -65,7 +65,7 @@ def _read(body: bytes, charset: str | None, parse: Any) -> Data:
     return Data(kind="json", digest=digest_of("json", [canonical.encode()]), size=size, noise=noise)
 
 
-def _text(body: bytes, charset: str | None) -> str:
+def text_of(body: bytes, charset: str | None) -> str:
     """JSON is UTF-8; old documents are in UTF-16 or UTF-32, which their first bytes tell; some servers name others."""
     try:
         return body.decode(json.detect_encoding(body))

@@ -1,0 +1,74 @@
+"""Quads as text with holes: a line of N-Quads, and the blank nodes that stand in it.
+
+Everything that canonical forms need of RDF is in such a line, so nothing here knows terms: ground quads stay the bytes
+that the parser wrote, and only lines with blank nodes are looked into.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+_TERM = re.compile(rb'<<\(|\)>>|<[^>]*>|"(?:[^"\\]|\\.)*"|_:[^\s<>()]+', re.DOTALL)
+_POSITIONS = (b"s", b"p", b"o", b"g")
+
+
+class Quad(Struct, frozen=True, gc=False):
+    """One quad that names blank nodes."""
+
+    pieces: tuple[bytes, ...]
+    """The line, cut where the blank nodes stand: one piece more than nodes."""
+    nodes: tuple[bytes, ...]
+    """Their labels, in order of appearance."""
+    positions: tuple[bytes, ...]
+    """Where each stands: `s`, `o`, `g`, or `t` inside a triple term."""
+    predicate: bytes
+
+    def line(self, names: Iterable[bytes]) -> bytes:
+        """The line with other names for its nodes."""
+        made = [self.pieces[0]]
+        for name, piece in zip(names, self.pieces[1:], strict=True):
+            made.append(name)
+            made.append(piece)
+        return b"".join(made)
+
+
+def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:
+    """Lines of N-Quads, each once: those without blank nodes as they are, and the others cut up."""
+    ground: list[bytes] = []
+    quads: list[Quad] = []
+    for line in lines:
+        if b"_:" in line and (quad := _cut(line)).nodes:
+            quads.append(quad)
+        elif line:
+            ground.append(line)
+    return ground, quads
+
+
+def _cut(line: bytes) -> Quad:
+    pieces: list[bytes] = []
+    nodes: list[bytes] = []
+    positions: list[bytes] = []
+    predicate = b""
+    place = terms = depth = 0
+    for match in _TERM.finditer(line):
+        term = match[0]
+        if term == b")>>":
+            depth -= 1
+        elif term == b"<<(":
+            depth += 1
+            terms += depth == 1
+            continue
+        if term.startswith(b"_:"):
+            pieces.append(line[place : match.start()])
+            nodes.append(term)
+            positions.append(b"t" if depth else _POSITIONS[min(terms, 3)])
+            place = match.end()
+        elif terms == 1 and not depth and term.startswith(b"<"):
+            predicate = term
+        if not depth and term != b")>>" and not line.startswith(b"^^", match.start() - 2):
+            terms += 1
+    pieces.append(line[place:])
+    return Quad(tuple(pieces), tuple(nodes), tuple(positions), predicate)

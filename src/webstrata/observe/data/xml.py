@@ -1,0 +1,199 @@
+"""XML -> digest: of names with their namespaces, attributes without order, and text.
+
+In the sense of Canonical XML, and a little further (docs/reference/data-layers.md): prefixes do not count, comments
+do not, and neither does white space between elements where an element holds no other text (a pretty-printer's). Files
+that could do harm are refused: entities that name others or files, expansion beyond bounds, nesting beyond `DEEPEST`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from xml.parsers import expat
+
+from webstrata.observe.data.data import Data, digest_of, refused
+
+LARGEST_BODY = 64 * 1024 * 1024
+DEEPEST = 1000
+MOST_EXPANDED = 8 * 1024 * 1024
+"""Bytes that entities may add."""
+ILL_FORMED = "not well-formed XML"
+"""How a problem begins that lies in the syntax alone."""
+_SPACE = " \t\r\n"
+
+
+class XmlRefusedError(ValueError):
+    """The file tries something that no data need."""
+
+
+class _FoundError(Exception):
+    """Ends a parse that has seen enough."""
+
+
+def read(body: bytes, charset: str | None, url: str) -> Data:
+    """One XML document. Never raises."""
+    reader = _Canonical()
+    problem = parse(body, reader.parser)
+    if problem is not None:
+        return refused("xml", problem)
+    return Data(kind="xml", digest=digest_of("xml", reader.top), size=reader.elements)
+
+
+def root_of(body: bytes) -> tuple[str, str] | None:
+    """(namespace, local name) of the root element; None if the document does not come as far as that."""
+    root: list[str] = []
+    parser = expat.ParserCreate(namespace_separator=" ")
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        root.append(name)
+        raise _FoundError
+
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(from_first_mark(body)[:65_536], False)
+    except _FoundError:
+        namespace, _, local = root[0].rpartition(" ")
+        return namespace, local
+    except (expat.ExpatError, ValueError, LookupError):
+        return None
+    return None
+
+
+def problem_of(body: bytes) -> str | None:
+    """Why an XML document is not to be given to a parser that knows no limits; None: it may be."""
+    parser = expat.ParserCreate()
+    depth = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+
+    def end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    return parse(body, parser)
+
+
+def parse(body: bytes, parser: expat.XMLParserType) -> str | None:
+    """Run a parser over a body, without entities that do harm; what went wrong."""
+    if len(body) > LARGEST_BODY:
+        return f"longer than {LARGEST_BODY} bytes"
+    added = 0
+
+    def declare(
+        name: str, is_parameter: bool, value: str | None, base: str | None, system: str | None, *_: str | None
+    ) -> None:
+        nonlocal added
+        if is_parameter or value is None or system is not None:
+            raise XmlRefusedError("declares an entity from outside")
+        if "&" in value or "%" in value or "<" in value:
+            raise XmlRefusedError("declares an entity of entities")
+        added += len(value) * body.count(b"&" + name.encode() + b";")
+        if added > MOST_EXPANDED:
+            raise XmlRefusedError("its entities expand beyond bounds")
+
+    parser.EntityDeclHandler = declare
+    try:
+        parser.Parse(from_first_mark(body), True)
+    except XmlRefusedError as refusal:
+        return str(refusal)
+    except expat.ExpatError as error:
+        return f"{ILL_FORMED}: {error}"
+    except (ValueError, LookupError) as error:  # an encoding that no codec reads
+        return f"{ILL_FORMED}: {error}"
+    return None
+
+
+def from_first_mark(body: bytes) -> bytes:
+    """Without the white space that must not, but does, precede an XML declaration."""
+    bare = body.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return bare if bare.startswith(b"<?xml") else body
+
+
+class _Element:
+    """An element under way: its own digest, and what it holds so far."""
+
+    __slots__ = ("children", "has_elements", "has_words", "keeps_space", "start", "text")
+
+    def __init__(self, start: bytes, keeps_space: bool) -> None:
+        self.start = start
+        self.keeps_space = keeps_space
+        self.children: list[tuple[bytes, bytes]] = []
+        self.text: list[str] = []
+        self.has_elements = False
+        self.has_words = False
+
+
+class _Canonical:
+    """Expat handlers: a digest for every element, made of those of its children."""
+
+    def __init__(self) -> None:
+        self.top: list[bytes] = []
+        self.elements = 0
+        self._open: list[_Element] = []
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.buffer_text = True
+        self.parser.ordered_attributes = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.ProcessingInstructionHandler = self._instruct
+        self.parser.SkippedEntityHandler = self._skip
+
+    def _start(self, name: str, attributes: list[str]) -> None:
+        self.elements += 1
+        if len(self._open) >= DEEPEST:
+            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+        pairs = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        keeps = self._open[-1].keeps_space if self._open else False
+        space = pairs.get(_XML_SPACE)
+        parts = [name, *(part for pair in sorted(pairs.items()) for part in pair)]
+        start = digest_of("start", [part.encode("utf-8", "replace") for part in parts]).encode()
+        if self._open:
+            self._close_text(self._open[-1])
+            self._open[-1].has_elements = True
+        self._open.append(_Element(start, keeps if space is None else space == "preserve"))
+
+    def _end(self, name: str) -> None:
+        element = self._open.pop()
+        self._close_text(element)
+        made = hashlib.sha256(element.start)
+        drops_space = element.has_elements and not element.has_words and not element.keeps_space
+        for mark, part in element.children:
+            if mark != b"_" or not drops_space:
+                made.update(b"%s%d:" % (mark.replace(b"_", b"t"), len(part)))
+                made.update(part)
+        self._add(b"e", made.digest())
+
+    def _text(self, text: str) -> None:
+        self._open[-1].text.append(text)
+
+    def _close_text(self, element: _Element) -> None:
+        """Text is whole only where an element starts or ends: parsers and CDATA cut it up."""
+        if element.text:
+            text = "".join(element.text)
+            element.text = []
+            is_space = not text.strip(_SPACE)
+            element.has_words |= not is_space
+            element.children.append((b"_" if is_space else b"t", text.encode("utf-8", "replace")))
+
+    def _instruct(self, target: str, data: str) -> None:
+        if self._open:
+            self._close_text(self._open[-1])
+        self._add(b"i", f"{target} {data}".encode("utf-8", "replace"))
+
+    def _skip(self, name: str, is_parameter: bool) -> None:
+        if self._open:
+            self._text(f"&{name};")
+
+    def _add(self, mark: bytes, part: bytes) -> None:
+        if self._open:
+            self._open[-1].children.append((mark, part))
+        else:
+            self.top.append(mark + part)
+
+
+_XML_SPACE = "http://www.w3.org/XML/1998/namespace space"
