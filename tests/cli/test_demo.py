@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
-from tests.cli.conftest import Call, Demo, call_process
+from tests.cli.conftest import Call, Demo, call_process, start
 
 KEYS = {
     "changes",
@@ -97,3 +98,18 @@ def test_home_serves_all_commands(demo: Demo, call: Call) -> None:
     assert status["errors"] == 0
     assert status["bytes"] == demo.board["bytes"]
     assert status["disk"]["archive"] > 0
+
+
+def test_stopped(tmp_path: Path) -> None:
+    """A demo that is stopped says so, scores nothing, and exits as one that failed."""
+    process = start("demo", "--home", tmp_path / "home", "--json", "--days", 40)
+    assert process.stderr is not None
+    assert b"living" in process.stderr.readline()
+    assert b"visits" in process.stderr.readline()
+
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (1, b"")
+    assert b"nothing to score" in err
+    assert b"Traceback" not in err

@@ -14,6 +14,7 @@ import typer
 
 from webstrata import settings as settings_file
 from webstrata import urls
+from webstrata.cli.loop import until_signalled
 from webstrata.cli.output import print_json, print_table, size
 from webstrata.cli.session import named_home, run_async
 from webstrata.cli.timeline import passing
@@ -113,7 +114,10 @@ async def _live(
             async with node.store() as store:
                 await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
             async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
-                await loop.run(end_at)
+                await until_signalled(loop, lambda loop: loop.run(end_at))
+        if loop.stopping:
+            typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
+            raise typer.Exit(1)
         log: list[Visit] = []
         async with node.store() as store:
             async for page in store.pages():

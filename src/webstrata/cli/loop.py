@@ -27,7 +27,7 @@ def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quie
             # Not before: a live display takes stderr over, and what is logged must stand above it.
             logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
             async with node.crawling(tally) as loop:
-                await _until_signalled(loop, work)
+                await until_signalled(loop, work)
         return tally
 
     tally = run_async(main)
@@ -49,7 +49,8 @@ def _insist_on_certificates(node: Node) -> None:
         raise BadSettings(f"fetch.ca_file: there is no file {file}. Name one with certificates, or leave it empty.")
 
 
-async def _until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[object]]) -> None:
+async def until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[object]]) -> None:
+    """Work until it is done, or well stopped: `loop.stopping` tells."""
     task = asyncio.ensure_future(work(loop))
 
     def on_signal() -> None:
