@@ -1,11 +1,11 @@
 """The home folder: where everything of one archiver lives, and the lock that only one crawler holds.
 
-    webstrata.toml     settings
-    webstrata.db       SQLite (unless the settings name another database)
-    archive/           WARC files; a growing one ends in `.open`
-    index/             one sorted CDXJ segment per WARC
-    node               this archiver's name: who holds a lease
-    lock               held while a crawl runs
+webstrata.toml     settings
+webstrata.db       SQLite (unless the settings name another database)
+archive/           WARC files; a growing one ends in `.open`
+index/             one sorted CDXJ segment per WARC
+node               this archiver's name: who holds a lease
+lock               held while a crawl runs
 """
 
 from __future__ import annotations

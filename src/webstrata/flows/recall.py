@@ -48,14 +48,17 @@ async def version_at(store: Store, page: Page, at: float | None) -> Visit:
 async def two_versions(
     store: Store, page: Page, since: float | None, until: float | None, *, raw: bool
 ) -> tuple[Visit, Visit]:
-    """The versions as of two times; without `since`, the newest and the last one that differs from it."""
+    """The versions as of two times; without `since`, the last change: the visit that saw it and the one before."""
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
     for visit in await store.visits(page.id, until=after.at):
+        if visit.raw is None or visit.position is None:
+            continue
         differs = visit.raw != after.raw if raw else (visit.text or visit.raw) != (after.text or after.raw)
-        if visit.raw is not None and visit.position is not None and differs:
+        if differs:
             return visit, after
+        after = visit
     raise UsageError(f"only one version of {page.url} is archived so far; there is nothing to compare.")
 
 
