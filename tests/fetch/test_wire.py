@@ -166,7 +166,7 @@ def test_idle_connections_are_bounded(play: Play) -> None:
             await web.fetch(server.permit(host=f"h{number}.test"))
         return len(web._idle)
 
-    assert with_web(use, connections=2) == 4
+    assert with_web(use, connections=2) == 16
     assert server.connections == 20
 
 

@@ -8,6 +8,7 @@ those of the URL. Connections are shared only by requests to the same host at th
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import ssl
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ from webstrata.ports import Clock
 from webstrata.records import Exchange, Failure, FailureKind, Permit, Posted, Validators
 
 _KEEP_ALIVE_S = 15.0
+_IDLE_PER_SLOT = 8
+"""A polite crawl sees many other hosts before it comes back to one; a connection closed too soon is made again then."""
 
 
 class _Body(NamedTuple):
@@ -53,7 +56,7 @@ class HttpWeb:
         self._limits = limits
         self._names = Names(guard, hosts, limits.connect_s)
         self._slots = asyncio.Semaphore(connections)
-        self._idle = IdleConnections(2 * connections)
+        self._idle = IdleConnections(_most_idle(connections))
         self._tls = _tls_context(ca_file)
         self._session: aiohttp.ClientSession | None = None
 
@@ -206,6 +209,12 @@ class HttpWeb:
         if not self._guard.allows(peer[0], peer[1]):
             raise AddressBlocked(f"{peer[0]} port {peer[1]} is not public")
         return socket.socket(family, kind, protocol)
+
+
+def _most_idle(connections: int) -> int:
+    """Kept-alive connections, of which half the files that the system lets us open are never passed."""
+    open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(connections, min(_IDLE_PER_SLOT * connections, open_files // 2))
 
 
 @cache
