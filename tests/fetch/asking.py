@@ -1,0 +1,143 @@
+"""A small site on loopback, and visits to it by a handler: real sockets, real politeness, no waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+import uvloop
+
+from webstrata.clock import RealClock
+from webstrata.fetch.guard import Guard
+from webstrata.fetch.http import HttpWeb
+from webstrata.fetch.limits import Limits
+from webstrata.flows.doorkeeper import Doorkeeper
+from webstrata.flows.polite import Politely
+from webstrata.permit.gate import Gate
+from webstrata.permit.rules import Rules
+from webstrata.ports import Handler
+from webstrata.records import Looking, Page, Visited, Wait
+
+AGENT = "webstrata-test/1 (+https://example.org/bot)"
+
+
+class Asked(NamedTuple):
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Answer(NamedTuple):
+    status: int = 200
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+    body: bytes = b""
+    length: int | None = None
+    """Content-Length where it is to lie."""
+
+
+Answering = Callable[[Asked], Answer]
+
+
+class Site:
+    """What was asked of a server, and where it is."""
+
+    def __init__(self, port: int, asked: list[Asked]) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.port = port
+        self.asked = asked
+
+    @property
+    def targets(self) -> list[str]:
+        """Everything asked for but robots.txt."""
+        return [one.target for one in self.asked if one.target != "/robots.txt"]
+
+
+@contextmanager
+def serving(answering: Answering) -> Iterator[Site]:
+    """Serve on a free port of loopback; robots.txt is absent unless the function answers it."""
+    asked: list[Asked] = []
+
+    class Speaker(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("content-length") or 0)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            one = Asked(self.command, self.path, headers, self.rfile.read(length))
+            asked.append(one)
+            answer = answering(one)
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body) if answer.length is None else answer.length))
+            self.end_headers()
+            self.wfile.write(answer.body)
+            if answer.length is not None:
+                self.close_connection = True
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield Site(server.server_address[1], asked)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def pages(**bodies: Answer) -> Answering:
+    """Answers by path (`/name`); 404 for the rest."""
+    return lambda asked: bodies.get(asked.target.partition("?")[0].strip("/") or "index", Answer(404))
+
+
+def page_at(url: str, **looking: object) -> Page:
+    return Page(id=1, url=url, host="127.0.0.1", looking=Looking(**looking) if looking else None)  # type: ignore[arg-type]
+
+
+def visit(
+    handler: Handler | Callable[[], Handler], page: Page, *, allow: tuple[str, ...] = ("127.0.0.1/32:*",)
+) -> Visited | Wait:
+    """One visit through the whole way: guard, robots.txt, permits, sockets."""
+
+    async def main() -> Visited | Wait:
+        clock = RealClock()
+        web = HttpWeb(clock, Guard(allow), Limits(connect_s=2.0, first_byte_s=2.0, total_s=5.0))
+        gate = Gate(
+            Rules(
+                agent=AGENT,
+                token="webstrata",
+                delay_s=0.0,
+                delay_factor=0.0,
+                address_delay_s=0.0,
+                connections_per_host=4,
+            )
+        )
+        door = Doorkeeper(web, gate, clock, keep=lambda _: None, listed=lambda *_: None)
+        polite = Politely(door, clock, max_redirects=5, patience_until=clock.now() + 30)
+        try:
+            made = handler() if callable(handler) else handler
+            return await made.visit(page, polite)
+        finally:
+            await door.close()
+            await web.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main())
+
+
+def visited(handler: Handler | Callable[[], Handler], page: Page, **options: tuple[str, ...]) -> Visited:
+    found = visit(handler, page, **options)
+    assert isinstance(found, Visited)
+    return found

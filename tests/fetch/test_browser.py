@@ -1,0 +1,180 @@
+"""Pages rendered in the system's Chromium, with all of its requests through the crawler's own door."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
+
+from webstrata.clock import RealClock
+from webstrata.fetch.browser import BrowserHandler, Rendering, find_program, what_is_missing
+from webstrata.records import FailureKind
+
+needs_chromium = pytest.mark.skipif(bool(what_is_missing(find_program())), reason="no Chromium or no Playwright")
+
+HTML = {"Content-Type": "text/html"}
+QUICK = Rendering(load_s=20.0, settle_s=2.0, total_s=40.0)
+
+
+def browser(**options: object) -> BrowserHandler:
+    return BrowserHandler(RealClock(), agent=AGENT, **{"rendering": QUICK, **options})  # type: ignore[arg-type]
+
+
+def written(script: str) -> bytes:
+    return f"<!doctype html><title>t</title><p id=x>before</p><script>{script}</script>".encode()
+
+
+@needs_chromium
+def test_scripts_run_and_requests_are_kept() -> None:
+    """The content is the DOM after the scripts; the page and all it asked for are exchanges, in order."""
+    page = Answer(headers=HTML, body=b"<!doctype html><p id=x>before</p><script src=/a.js></script><img src=/old>")
+    script = b"fetch('/data').then(r => r.text()).then(t => document.getElementById('x').textContent = t)"
+    site_pages = {
+        "index": page,
+        "a.js": Answer(headers={"Content-Type": "text/javascript"}, body=script),
+        "data": Answer(body=b"after"),
+        "old": Answer(302, {"Location": "/new"}),
+        "new": Answer(headers={"Content-Type": "image/gif"}, body=b"GIF89a"),
+    }
+    with serving(pages(**site_pages)) as site:
+        seen = visited(browser, page_at(site.url + "/"))
+    assert seen.failure is None
+    assert seen.content is not None
+    assert b'<p id="x">after</p>' in seen.content.body
+    assert seen.content.url == f"urn:dom:{site.url}/"
+    assert seen.answer is seen.exchanges[0]
+    assert {one.url.rpartition("/")[2] for one in seen.exchanges} == {"", "a.js", "data", "old", "new"}
+    (view,) = seen.extras
+    assert view.body.startswith(b"\x89PNG")
+    assert all(asked.headers["user-agent"] == AGENT for asked in site.asked)
+
+
+SCRIPTS = {
+    "fetch": "fetch('http://127.0.0.1:{port}/x').catch(() => 0)",
+    "image": "new Image().src = 'http://127.0.0.1:{port}/x'",
+    "name": "fetch('http://localhost:{port}/x').catch(() => 0)",
+    "socket": "new WebSocket('ws://127.0.0.1:{port}/')",
+    "frame": "document.body.append(Object.assign(document.createElement('iframe'), {{src: 'http://127.0.0.1:{port}/'}}))",
+    "preconnect": "document.head.append(Object.assign(document.createElement('link'),"
+    " {{rel: 'preconnect', href: 'http://127.0.0.1:{port}/'}}))",
+    "beacon": "navigator.sendBeacon('http://127.0.0.1:{port}/', 'x')",
+    "window": "window.open('http://127.0.0.1:{port}/')",
+    "webrtc": "const f = document.createElement('iframe'); document.body.append(f);"
+    "try {{ const c = new f.contentWindow.RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{port}'}}]}});"
+    " c.createDataChannel('x'); c.createOffer().then(o => c.setLocalDescription(o)) }} catch (e) {{}}",
+    "worker": "new Worker(URL.createObjectURL(new Blob([\"fetch('http://127.0.0.1:{port}/')\"])))",
+}
+
+
+class Tripwire:
+    """Listens on TCP and UDP at one port and counts who comes."""
+
+    def __init__(self) -> None:
+        self.tcp = socket.create_server(("127.0.0.1", 0))
+        self.port = self.tcp.getsockname()[1]
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", self.port))
+        self.touched: list[str] = []
+        for watch in (self._tcp, self._udp):
+            threading.Thread(target=watch, daemon=True).start()
+
+    def _tcp(self) -> None:
+        try:
+            while True:
+                peer, _ = self.tcp.accept()
+                self.touched.append("tcp")
+                peer.close()
+        except OSError:
+            pass
+
+    def _udp(self) -> None:
+        try:
+            while self.udp.recv(2048):
+                self.touched.append("udp")
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        for sock in (self.tcp, self.udp):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+
+@needs_chromium
+def test_private_addresses_are_out_of_reach() -> None:
+    """A page that tries ten ways to reach a private address makes no connection to it, over TCP or UDP."""
+    wire = Tripwire()
+    body = written(";".join("{" + script.format(port=wire.port) + "}" for script in SCRIPTS.values()))
+    with serving(pages(index=Answer(headers=HTML, body=body))) as site:
+        # the guard lets the page's own port pass and no other
+        seen = visited(browser, page_at(site.url + "/"), allow=(f"127.0.0.1/32:{site.port}",))
+    wire.close()
+    assert seen.failure is None
+    assert seen.content is not None
+    assert wire.touched == []
+
+
+@needs_chromium
+def test_only_pages_are_rendered() -> None:
+    """What is no HTML, or no answer, is what a plain visit would have brought."""
+    answers = {"a": Answer(headers={"Content-Type": "text/plain"}, body=b"x"), "b": Answer(500)}
+    with serving(pages(**answers)) as site:
+        for path, status in (("a", 200), ("b", 500), ("c", 404)):
+            seen = visited(browser, page_at(f"{site.url}/{path}"))
+            assert (seen.content, seen.failure) == (None, None)
+            assert seen.answer is not None
+            assert seen.answer.status == status
+
+
+@needs_chromium
+def test_posts_are_refused() -> None:
+    """A page cannot make the crawler post anything."""
+    body = written("fetch('/write', {method: 'POST', body: 'x'}).catch(e => document.title = 'refused')")
+    with serving(pages(index=Answer(headers=HTML, body=body))) as site:
+        seen = visited(browser, page_at(site.url + "/"))
+    assert seen.content is not None
+    assert b"<title>refused</title>" in seen.content.body
+    assert site.targets == ["/"]
+
+
+@needs_chromium
+def test_endless_page_is_given_up(tmp_path: Path) -> None:
+    """A page whose script never ends is a failure within its time, and leaves no process behind."""
+    with serving(pages(index=Answer(headers=HTML, body=written("while (true);")))) as site:
+        seen = visited(
+            lambda: browser(rendering=Rendering(load_s=2.0, settle_s=1.0, total_s=5.0)), page_at(site.url + "/")
+        )
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.TIMEOUT_TOTAL
+    assert seen.content is None
+    assert len(seen.exchanges) == 1
+    assert not _rendering_processes()
+
+
+def _rendering_processes() -> list[str]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                command = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"webstrata-render-" in command:
+                found.append(command.decode(errors="replace"))
+    return found
+
+
+def test_missing_program_is_told() -> None:
+    """Without Chromium the failure says what to install, and nothing is asked for."""
+    with serving(pages()) as site:
+        seen = visited(lambda: browser(program="/nowhere/chromium"), page_at(site.url + "/"))
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.HANDLER
+    assert "install" in seen.failure.detail
+    assert site.asked == []
