@@ -2,53 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.links import Resolver, srcset_urls
+from webstrata.observe.outline import clean
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _REQUISITE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
 _SHOWN = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
-_LONGEST_TITLE = 1000
 
 
 class Pointers(Struct, frozen=True, kw_only=True, gc=False):
     """What a page points at."""
 
-    title: str | None = None
+    title: tuple[bytes, ...] = ()
+    """Its words."""
     links: tuple[str, ...] = ()
     feeds: tuple[str, ...] = ()
+    main_links: tuple[str, ...] = ()
     canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
-def pointers(tree: LexborHTMLParser, url: str) -> Pointers:
-    """Read a tree whose scripts have not been taken out yet. `url` is the page's canonical URL."""
+def pointers(tree: LexborHTMLParser, url: str, hrefs: Sequence[str], main_hrefs: Sequence[str]) -> Pointers:
+    """`url` is the page's canonical URL; `hrefs` are its links, as written, `main_hrefs` those of its body part."""
     head = tree.head
     title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
     resolver = Resolver((join(url, base) if base else None) or url)
-    links = [node.attributes.get("href") for node in tree.tags("a")]
+    links: list[str | None] = [*hrefs]
     links += [node.attributes.get("href") for node in tree.tags("area")]
     links += [node.attributes.get("src") for tag in ("frame", "iframe") for node in tree.tags(tag)]
-    scripts = [node.attributes.get("src") for node in tree.tags("script")]
     return Pointers(
         title=title,
         links=resolver.all(links),
+        main_links=resolver.all(main_hrefs),
         feeds=resolver.all(feeds),
         canonical=resolver.resolve(canonical) if canonical else None,
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
-        read_requisites=lambda: resolver.all([*_requisites(tree), *scripts]),
+        read_requisites=lambda: resolver.all(_requisites(tree)),
     )
 
 
-_NO_HEAD: tuple[str | None, str | None, set[str], str | None, list[str | None]] = (None, None, set(), None, [])
+_Found = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | None]]
+_NO_HEAD: _Found = ((), None, set(), None, [])
+
+
+def title_text(tree: LexborHTMLParser) -> tuple[bytes, ...]:
+    """The words of the title: the first `title` in the head."""
+    head = tree.head
+    first = next((node for node in head.iter() if node.tag == "title"), None) if head is not None else None
+    return tuple(clean(first.text())) if first is not None else ()
 
 
 class _Head:
@@ -57,12 +67,12 @@ class _Head:
     def __init__(self, head: LexborNode) -> None:
         self._head = head
         self._base: str | None = None
-        self._title: str | None = None
+        self._title: tuple[bytes, ...] | None = None
         self._robots: set[str] = set()
         self._canonical: str | None = None
         self._feeds: list[str | None] = []
 
-    def read(self) -> tuple[str | None, str | None, set[str], str | None, list[str | None]]:
+    def read(self) -> _Found:
         for node in self._head.iter():
             tag = node.tag
             if tag == "link":
@@ -70,10 +80,10 @@ class _Head:
             elif tag == "meta":
                 self._meta(node.attributes)
             elif tag == "title" and self._title is None:
-                self._title = " ".join(node.text().split())[:_LONGEST_TITLE]
+                self._title = tuple(clean(node.text()))
             elif tag == "base" and self._base is None:
                 self._base = node.attributes.get("href")
-        return self._title or None, self._base, self._robots, self._canonical, self._feeds
+        return self._title or (), self._base, self._robots, self._canonical, self._feeds
 
     def _link(self, attributes: dict[str, str | None]) -> None:
         rel = (attributes.get("rel") or "").lower()
@@ -88,7 +98,7 @@ class _Head:
 
 
 def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
-    """Images, style sheets and icons, as written."""
+    """Images, style sheets, icons and scripts, as written."""
     for node in tree.css(_SHOWN):
         attributes = node.attributes
         if node.tag == "link":
@@ -99,3 +109,5 @@ def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
         yield attributes.get("poster")
         yield attributes.get("background")
         yield from srcset_urls(attributes.get("srcset") or "")
+    for node in tree.tags("script"):
+        yield node.attributes.get("src")

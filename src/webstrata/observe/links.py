@@ -1,9 +1,12 @@
-"""Link texts -> canonical absolute URLs, each spelling once."""
+"""Link texts -> canonical absolute URLs, each spelling once; what kinds of links they are; a digest of the set."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from webstrata.urls import join
 
@@ -14,6 +17,20 @@ MOST_LINKS = 50_000
 # (relative ones) or at all (absolute ones). Its size is bounded, whatever pages send.
 _MEMO_ENTRIES = 32_768
 _MEMO_LENGTH = 256
+
+_DOCUMENTS = frozenset(
+    """7z avi bib bz2 csv djvu doc docx dvi eps epub flac gif gz jpeg jpg json m4a m4v mkv mobi mov mp3 mp4 mpeg mpg odp
+    ods odt ogg ogv pdf png ppt pptx ps rar rtf svg tar tex tgz tiff tsv txt wav webm webp wmv xls xlsx xml xz
+    zip""".split()  # noqa: SIM905
+)
+"""Endings of addresses that lead to a file rather than to a page."""
+
+# Parameters that say who sent a reader, not where to: another value leads to the same place.
+_TRACKING = re.compile(
+    r"[?&](?:utm_[a-z_]+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|twclid|mc_[ce]id|_hsenc|_hsmi|mkt_tok)="
+    r"[^&#]*",
+    re.IGNORECASE,
+)
 
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
@@ -61,6 +78,51 @@ class Resolver:
 @lru_cache(maxsize=_MEMO_ENTRIES)
 def _joined(base: str, href: str) -> str | None:
     return join(base, href)
+
+
+class LinkKinds(NamedTuple):
+    """How many links of each kind; every link is of one."""
+
+    internal: int
+    external: int
+    documents: int
+
+
+def link_kinds(urls: Iterable[str], page: str) -> LinkKinds:
+    """Canonical URLs by where they lead: to files of other media, to the page's own host (`www.` or not), beyond."""
+    home = _host(page)
+    internal = external = documents = 0
+    for url in urls:
+        if _is_document(url):
+            documents += 1
+        elif _host(url) == home:
+            internal += 1
+        else:
+            external += 1
+    return LinkKinds(internal, external, documents)
+
+
+def link_digest(urls: Iterable[str]) -> str:
+    """SHA-256 of a set of canonical URLs, without the parameters that only say who sent the reader."""
+    places = sorted({url if "?" not in url else without_tracking(url) for url in urls})
+    return hashlib.sha256("\n".join(places).encode("utf-8", "replace")).hexdigest()
+
+
+def without_tracking(url: str) -> str:
+    """The URL without parameters that only say who sent the reader."""
+    left = _TRACKING.sub("", url)
+    if left == url or "?" in left:
+        return left
+    return left.replace("&", "?", 1)
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2].removeprefix("www.")
+
+
+def _is_document(url: str) -> bool:
+    ending = url[-8:].partition("?")[0] if "?" not in url else url.partition("?")[0][-8:]
+    return ending.rpartition(".")[2].lower() in _DOCUMENTS and url.count("/") > 2
 
 
 def srcset_urls(srcset: str) -> list[str]:

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.observe import charset as encoding
+from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.head import Pointers, pointers
+from webstrata.observe.links import link_digest, link_kinds
 from webstrata.observe.media import HTML, header_charset, media_type
+from webstrata.observe.outline import clean, outline
+from webstrata.observe.parts import Parts
 from webstrata.observe.scan import scan_pointers, scan_text
-from webstrata.observe.text import flat_text, lined_text, plain_lines, silence, words
+from webstrata.observe.select import Selected, has_rules, select
+from webstrata.observe.simhash import simhash
+from webstrata.observe.text import joined_lines, plain_lines
 from webstrata.observe.tree import parse
-from webstrata.records import Fingerprint
+from webstrata.records import Fingerprint, Looking
+
+VERSION = 2
+"""Of the rules by which the layers are made. Digests of different versions are never compared."""
+
+_PLAIN = frozenset({"text/plain", "text/markdown"})
+_LONGEST_TITLE = 1000
+
+
+class PartTexts(NamedTuple):
+    """The useful text of a page, part by part, in lines."""
+
+    title: str
+    header: str
+    body: str
+    footer: str
 
 
 class Seen(Struct, frozen=True, kw_only=True, gc=False):
@@ -24,21 +47,28 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     title: str | None = None
     links: tuple[str, ...] = ()
     """Canonical absolute URLs of other pages, in order of appearance, each once."""
+    main_links: tuple[str, ...] = ()
+    """Those in the body part."""
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
     """What the page says its own address is."""
     nofollow: bool = False
     noindex: bool = False
+    selected: Selected | None = None
+    """What the page's own rules leave; none without rules."""
     read_text: Callable[[], str] | None = None
+    read_parts: Callable[[], PartTexts] | None = None
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
     @property
     def text(self) -> str | None:
-        """Useful text in lines; none where the media type has no text layer.
-
-        Made anew at each call, because few want it and it takes longer than all digests together.
-        """
+        """Useful text in lines; none where the media type has no text layer. Made at each call: few want it."""
         return None if self.read_text is None else self.read_text()
+
+    @property
+    def part_texts(self) -> PartTexts | None:
+        """The same text, divided; none where there are no parts."""
+        return None if self.read_parts is None else self.read_parts()
 
     @property
     def requisites(self) -> tuple[str, ...]:
@@ -46,59 +76,96 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
         return () if self.read_requisites is None else self.read_requisites()
 
 
-def observe(body: bytes, content_type: str | None, url: str) -> Seen:
-    """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header."""
-    return look(body, media_type(body, content_type), header_charset(content_type), url)
+def observe(body: bytes, content_type: str | None, url: str, looking: Looking | None = None) -> Seen:
+    """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header.
+
+    `looking` has the page's own rules. Never raises.
+    """
+    return look(body, media_type(body, content_type), header_charset(content_type), url, looking)
 
 
-def look(body: bytes, kind: str, charset: str | None, url: str) -> Seen:
+def look(body: bytes, kind: str, charset: str | None, url: str, looking: Looking | None = None) -> Seen:
     """The same for a known media type and charset label."""
-    raw = hashlib.sha256(body).hexdigest()
+    mark = Fingerprint(
+        raw=hashlib.sha256(body).hexdigest(), size=len(body), media_type=kind, charset=charset, version=VERSION
+    )
+    content: str | None = None
     if kind in HTML:
-        return _html(body, raw, kind, charset, url)
-    if kind == "text/plain":
-        text, name = encoding.decode_plain(body, charset)
-        mark = Fingerprint(
-            raw=raw, size=len(body), media_type=kind, charset=name, text=_text_digest(b" ".join(words(text)))
-        )
-        return Seen(fingerprint=mark, read_text=partial(plain_lines, text))
-    return Seen(fingerprint=Fingerprint(raw=raw, size=len(body), media_type=kind, charset=charset))
+        default = encoding.DEFAULT if kind == "text/html" else "utf-8"
+        content, name = encoding.decode(body, charset, html=True, default=default)
+        seen = _html(content, replace(mark, charset=name), url)
+    else:
+        data = data_of(body, kind, charset, url, looking)
+        if data is not None:
+            mark = replace(mark, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
+        if kind in _PLAIN:
+            content, name = encoding.decode_plain(body, charset)
+            seen = _plain(content, replace(mark, charset=name))
+        else:
+            seen = Seen(fingerprint=mark)
+    if looking is None or not has_rules(looking):
+        return seen
+    selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, looking)
+    return replace(seen, selected=selected, fingerprint=replace(seen.fingerprint, selected=selected.digest))
 
 
-def _html(body: bytes, raw: str, kind: str, charset: str | None, url: str) -> Seen:
-    default = encoding.DEFAULT if kind == "text/html" else "utf-8"
-    html, name = encoding.decode(body, charset, html=True, default=default)
+def _plain(text: str, mark: Fingerprint) -> Seen:
+    words = clean(text)
+    marked = replace(mark, text=_text_digest(b" ".join(words)), simhash=simhash(words))
+    return Seen(fingerprint=marked, read_text=partial(plain_lines, text))
+
+
+def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     tree = parse(html)
     if tree is None:
         lines = scan_text(html)
-        return _seen(body, raw, kind, name, scan_pointers(html, url), b" ".join(words(lines)), lambda: lines)
-    points = pointers(tree, url)
-    silence(tree)
-    return _seen(body, raw, kind, name, points, flat_text(tree), partial(lined_text, tree))
+        return _seen(mark, url, scan_pointers(html, url), clean(lines), None, lambda: lines)
+    walked = outline(tree.body)
+    parts = Parts(walked)
+    points = pointers(tree, url, walked.hrefs, parts.main_hrefs)
+    title = b" ".join(points.title)
+    lines_of_all = [title, *walked.lines]
+    words = b" ".join(lines_of_all).split()
+    mark = replace(mark, parts=parts.digests(title), main_links=link_digest(points.main_links))
+    return _seen(mark, url, points, words, partial(_part_texts, title, parts), partial(joined_lines, lines_of_all))
+
+
+def _part_texts(title: bytes, parts: Parts) -> PartTexts:
+    return PartTexts(*(joined_lines(lines) for lines in ([title], parts.header, parts.body, parts.footer)))
 
 
 def _seen(
-    body: bytes, raw: str, kind: str, charset: str, points: Pointers, text: bytes, read_text: Callable[[], str]
+    mark: Fingerprint,
+    url: str,
+    points: Pointers,
+    words: list[bytes],
+    read_parts: Callable[[], PartTexts] | None,
+    read_text: Callable[[], str],
 ) -> Seen:
-    mark = Fingerprint(
-        raw=raw,
-        size=len(body),
-        media_type=kind,
-        charset=charset,
-        title=points.title,
-        text=_text_digest(text),
-        links=_set_digest(points.links),
+    kinds = link_kinds(points.links, url)
+    title = b" ".join(points.title).decode()[:_LONGEST_TITLE] or None
+    marked = replace(
+        mark,
+        title=title,
+        text=_text_digest(b" ".join(words)),
+        simhash=simhash(words),
+        links=link_digest(points.links),
         link_count=len(points.links),
+        internal_links=kinds.internal,
+        external_links=kinds.external,
+        document_links=kinds.documents,
     )
     return Seen(
-        fingerprint=mark,
-        title=points.title,
+        fingerprint=marked,
+        title=title,
         links=points.links,
+        main_links=points.main_links,
         feeds=points.feeds,
         canonical=points.canonical,
         nofollow=points.nofollow,
         noindex=points.noindex,
         read_text=read_text,
+        read_parts=read_parts,
         read_requisites=points.read_requisites,
     )
 
@@ -106,7 +173,3 @@ def _seen(
 def _text_digest(text: bytes) -> str | None:
     """None for no text at all: contents that say nothing (a picture, an empty shell) are compared by their bytes."""
     return hashlib.sha256(text).hexdigest() if text else None
-
-
-def _set_digest(urls: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(sorted(urls)).encode()).hexdigest()
