@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from tests.flows.conftest import Life
 from tests.flows.town import reply
@@ -54,9 +57,78 @@ def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture
             pool.close()
 
     seen, after = asyncio.run(main())
-    assert seen == [*look(jobs[:1]), look_at_bytes(jobs[1]), *look(jobs[2:])]
+    by_bytes = replace(look_at_bytes(jobs[1]), problem="it killed the process that read it")
+    assert seen == [*look(jobs[:1]), by_bytes, *look(jobs[2:])]
     assert after == look(jobs[:1])
     assert "http://a.test/deadly" in caplog.text
+
+
+ENDLESS = b"<p>endless"
+GREEDY = b"<p>greedy"
+
+
+def read_hostile(jobs: Sequence[Job]) -> list[Look]:
+    """Reading that some bodies keep from ending, as native code would: nothing but the end of the process stops it."""
+    for one in jobs:
+        if one.body == ENDLESS:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGALRM})
+            while True:
+                pass
+        if one.body == GREEDY:
+            bytearray(10 * 1024**3)
+    return look(jobs)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [(ENDLESS, "reading it took longer than 1 s"), (GREEDY, "reading it took more memory than it may")],
+)
+def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str) -> None:
+    """A page that never ends, or wants all memory, counts by its bytes; the others are read; the loop never stops."""
+    jobs = [job("one", b"<p>one"), job("hostile", body), job("two", b"<p>two")]
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    async def main() -> tuple[list[Look], list[Look]]:
+        pool = Readers(1, limit_s=1.0, memory_bytes=1024**3, read=read_hostile)
+        ticking = asyncio.create_task(tick())
+        try:
+            return await pool.look(jobs), await pool.look(jobs[:1])
+        finally:
+            ticking.cancel()
+            pool.close()
+
+    seen, after = asyncio.run(main())
+    assert seen == [*look(jobs[:1]), replace(look_at_bytes(jobs[1]), problem=problem), *look(jobs[2:])]
+    assert after == look(jobs[:1])
+    assert ticks > 20
+
+
+def test_others_go_on_while_one_reader_hangs() -> None:
+    """With two readers, a batch beside one that never ends is read at once."""
+
+    async def main() -> float:
+        pool = Readers(2, limit_s=5.0, read=read_hostile)
+        pool.start()
+        try:
+            await pool.look([job("warm", b"<p>1"), job("up", b"<p>2")])
+            endless = asyncio.create_task(pool.look([job("endless", ENDLESS)]))
+            await asyncio.sleep(0)
+            begun = time.monotonic()
+            await pool.look([job("one", b"<p>one")])
+            took = time.monotonic() - begun
+            endless.cancel()
+            await asyncio.gather(endless, return_exceptions=True)
+            return took
+        finally:
+            pool.close()
+
+    assert asyncio.run(main()) < 3.0
 
 
 def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
