@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import redirect_stdout
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from webstrata.flows.discover import seeds
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Census, NewPage, Page, Site, Visit
+from webstrata.remember.sql import SqlStore
 from webstrata.settings import Settings
 
 START_AT = 1_790_000_000.0
@@ -46,12 +48,15 @@ def _read(record: ArcWarcRecord) -> WarcRecord:
 class Life:
     """One home in one town. Every `crawl` and `run` opens the loop anew, as a restarted process would."""
 
-    def __init__(self, folder: Path, town: Town, clock: JumpingClock, flags: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, blank: Path, town: Town, clock: JumpingClock, flags: tuple[str, ...]) -> None:
         self.town = town
         self.clock = clock
         self.home, _ = Home.create(folder / "home")
+        shutil.copy(blank, self.home.database)
         self.settings = self._settings(flags)
         self.node = Node(self.home, self.settings, clock)
+        self._opened = AsyncExitStack()
+        self._store: SqlStore | None = None
 
     def _settings(self, flags: tuple[str, ...]) -> Settings:
         loaded, _ = settings_file.load(self.home.path, environment={}, flags=("crawl.workers=0", *flags))
@@ -60,13 +65,23 @@ class Life:
         )
         return msgspec.structs.replace(loaded, fetch=fetch)
 
+    @asynccontextmanager
+    async def _looking(self) -> AsyncIterator[SqlStore]:
+        """A store of our own beside the loop's, as another command would have."""
+        if self._store is None:
+            self._store = await self._opened.enter_async_context(self.node.store())
+        yield self._store
+
+    async def close(self) -> None:
+        await self._opened.aclose()
+
     async def watch(self, *addresses: str, **fields: Any) -> None:
         pages = [NewPage(url=url, host=urls.host_of(url), **fields) for url in addresses]
-        async with self.node.store() as store:
+        async with self._looking() as store:
             await store.add_pages(pages, self.clock.now())
 
     async def watch_site(self, url: str, **fields: Any) -> None:
-        async with self.node.store() as store:
+        async with self._looking() as store:
             site = await store.add_site(Site(id=0, url=url, **fields), self.clock.now())
             await store.add_pages(seeds(site), self.clock.now())
 
@@ -81,19 +96,19 @@ class Life:
             await loop.run(self.clock.now() + for_s)
 
     async def page(self, url: str) -> Page:
-        async with self.node.store() as store:
+        async with self._looking() as store:
             page = await store.page(url)
         assert page is not None, f"{url} is not watched"
         return page
 
     async def pages(self) -> dict[str, Page]:
-        async with self.node.store() as store:
+        async with self._looking() as store:
             return {page.url: page async for page in store.pages()}
 
     async def visits(self, url: str) -> list[Visit]:
         """Oldest first."""
         page = await self.page(url)
-        async with self.node.store() as store:
+        async with self._looking() as store:
             return await store.visits(page.id, order="oldest")
 
     async def last(self, url: str) -> Visit:
@@ -104,7 +119,7 @@ class Life:
         return [visit.failure.kind if visit.failure else visit.outcome for visit in await self.visits(url)]
 
     async def census(self) -> Census:
-        async with self.node.store() as store:
+        async with self._looking() as store:
             return await store.census(self.clock.now())
 
     def warcs(self) -> list[Path]:
@@ -136,17 +151,33 @@ class Life:
 Scenario = Callable[[Life], Awaitable[None]]
 
 
+@pytest.fixture(scope="session")
+def blank_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database as a first start makes it: copied, since making it is most of a short scenario's time."""
+    home, _ = Home.create(tmp_path_factory.mktemp("blank"))
+
+    async def make() -> None:
+        async with Node(home, Settings()).store():
+            pass
+
+    asyncio.run(make())
+    return home.database
+
+
 @pytest.fixture
-def live(tmp_path: Path) -> Callable[..., None]:
+def live(tmp_path: Path, blank_database: Path) -> Callable[..., None]:
     """Play a scenario in a fresh home and town, then prove that what it left is whole."""
 
     def play(scenario: Scenario, *flags: str, hosts: dict[str, str] = HOSTS) -> None:
         async def main() -> None:
             clock = JumpingClock(START_AT)
             async with Town(clock, hosts) as town:
-                life = Life(tmp_path, town, clock, flags)
-                await scenario(life)
-                await life.prove_whole()
+                life = Life(tmp_path, blank_database, town, clock, flags)
+                try:
+                    await scenario(life)
+                    await life.prove_whole()
+                finally:
+                    await life.close()
 
         asyncio.run(main())
 
