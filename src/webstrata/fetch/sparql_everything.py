@@ -32,6 +32,8 @@ _AGAIN = frozenset(
     ]
 )
 _NAMES = ("g", "s", "p", "o")
+_SMALLEST = 2
+"""Rows of a page: the one that is known already, and one more."""
 _UNSTABLE = "the data changed while they were read, or the endpoint has no stable order; watch a query instead"
 _FRESH_LABELS = "the endpoint names blank nodes anew in every answer: pages cannot be joined; watch a query instead"
 
@@ -88,10 +90,7 @@ class _Reading:
         self._polite = polite
         self._limit = paging.rows
         self._last: Row = ()
-        self._blank: tuple[int, Row] | None = None
-        """The first row with a blank node."""
-        self._pages_with_blanks = 0
-        self._labels_hold = False
+        self._labels = _Labels()
         self.got = Followed()
         self.count = 0
         self.lines: set[bytes] = set()
@@ -118,10 +117,7 @@ class _Reading:
             if problem is not None:
                 return problem
         fresh = found[overlap:]
-        blank = next((number for number, row in enumerate(fresh) if _has_blank(row)), None)
-        if blank is not None:
-            self._pages_with_blanks += 1
-            self._blank = self._blank or (self.count + blank, fresh[blank])
+        self._labels.page(self.count - overlap, found)
         if fresh:
             self._last = fresh[-1]
         self.count += len(fresh)
@@ -131,21 +127,25 @@ class _Reading:
     def _compare(self, before: Row, again: Row) -> Failure | None:
         """The same row asked for twice."""
         if before == again:
-            self._labels_hold = self._labels_hold or _has_blank(before)
+            self._labels.met_again(before)
             return None
-        same_but_labels = _has_blank(before) and _without_labels(before) == _without_labels(again)
+        same_but_labels = _without_labels(before) == _without_labels(again)
         return Failure(kind=FailureKind.PARTIAL, detail=_FRESH_LABELS if same_but_labels else _UNSTABLE)
 
     async def _check_labels(self) -> Failure | Wait | None:
         """Blank nodes of several pages are the same ones only if the endpoint's labels last."""
-        if self._labels_hold or self._pages_with_blanks < 2 or self._blank is None:
+        if self._labels.last:
             return None
-        place, row = self._blank
-        self._limit = 1
-        found = await self._page(place)
-        if not isinstance(found, list):
-            return found
-        return self._compare(row, found[0] if found else ())
+        if self._labels.probe is not None:
+            place, row = self._labels.probe
+            self._limit = 1
+            found = await self._page(place)
+            if not isinstance(found, list):
+                return found
+            problem = self._compare(row, found[0] if found else ())
+            if problem is not None or self._labels.last:
+                return problem
+        return Failure(kind=FailureKind.PARTIAL, detail=_FRESH_LABELS)
 
     async def _page(self, offset: int) -> list[Row] | Failure | Wait:
         """Rows from an offset on; asked for again, and for fewer, where that may help."""
@@ -153,7 +153,7 @@ class _Reading:
             found = await self._ask(offset)
             if not isinstance(found, Failure) or found.kind not in _AGAIN or attempt == self._paging.tries:
                 break
-            self._limit = max(self._limit // 2, min(self._limit, self._paging.least))
+            self._limit = max(self._limit // 2, min(self._limit, self._paging.least), _SMALLEST)
         return found
 
     async def _ask(self, offset: int) -> list[Row] | Failure | Wait:
@@ -177,14 +177,60 @@ class _Reading:
             return Failure(kind=FailureKind.PARTIAL, detail=str(why)[:300])
 
 
+class _Labels:
+    """Whether the endpoint's blank labels name the same node in every answer.
+
+    Endpoints that name blanks anew do it at random, which a row met twice shows, or in the order of appearance. The
+    latter shows where a row met twice has a blank that was not the first of its page, or where pages begin with
+    different blanks.
+    """
+
+    def __init__(self) -> None:
+        self._pages = 0
+        self._firsts: set[object] = set()
+        self._later: set[object] = set()
+        self._random = True
+        self._in_order = True
+        self.probe: tuple[int, Row] | None = None
+        """A row that is worth asking for again, and its place."""
+
+    @property
+    def last(self) -> bool:
+        """Proved to last, or it does not matter: there are none, or all on one page."""
+        return self._pages < 2 or not (self._random or (self._in_order and len(self._firsts) < 2))
+
+    def page(self, offset: int, rows: Sequence[Row]) -> None:
+        first: object = None
+        for number, row in enumerate(rows):
+            for label in _blanks(row):
+                if first is None:
+                    first = label
+                if label != first and label not in self._later:
+                    if not self._later:
+                        self.probe = (offset + number, row)
+                    self._later.add(label)
+            if self.probe is None and first is not None:
+                self.probe = (offset + number, row)
+        if first is not None:
+            self._pages += 1
+            self._firsts.add(first)
+
+    def met_again(self, row: Row) -> None:
+        """A row came a second time, with the same labels."""
+        labels = _blanks(row)
+        if labels:
+            self._random = False
+            self._in_order = self._in_order and not any(label in self._later for label in labels)
+
+
 def _quad_rows(results: Rows) -> list[Row]:
     """Rows as ?g ?s ?p ?o, whatever order the endpoint names them in."""
     places = [results.vars.index(name) if name in results.vars else None for name in _NAMES]
     return [tuple([None if place is None else row[place] for place in places]) for row in results.rows]
 
 
-def _has_blank(row: Sequence[object]) -> bool:
-    return any(getattr(value, "kind", "") == "bnode" for value in row)
+def _blanks(row: Sequence[object]) -> list[object]:
+    return [getattr(value, "value", "") for value in row if getattr(value, "kind", "") == "bnode"]
 
 
 def _without_labels(row: Sequence[object]) -> list[object]:

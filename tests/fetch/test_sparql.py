@@ -1,0 +1,306 @@
+"""Queries and whole datasets of a real endpoint; only whole answers are content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pyoxigraph as ox
+import pytest
+from tests.fetch.asking import Answer, page_at, serving, visited
+from tests.fetch.endpoint import Endpoint, store_of
+
+from webstrata.fetch.sparql import SparqlHandler
+from webstrata.fetch.sparql_everything import Paging, WholeDataset
+from webstrata.fetch.sparql_query import form_of, query_url, split_query
+from webstrata.observe.data.sparql import SparqlAnswers
+from webstrata.observe.data.sparql_results import Results
+from webstrata.records import FailureKind, Visited
+
+DATA = """
+@prefix : <http://example.org/> .
+:a :p 1, 2 ; :knows _:x . _:x :name "X", "Ix"@en ; :knows _:y . _:y :name "a \\"quoted\\"\\nline" .
+:g { :a :p 1 . _:z :name "Z" }
+"""
+
+
+def handler(**paging: int) -> SparqlHandler[Results]:
+    answers = SparqlAnswers()
+    return SparqlHandler(answers, WholeDataset(answers, Paging(**paging)))
+
+
+def asked(endpoint: Endpoint, query: str = "", **paging: int) -> Visited:
+    """One visit to an endpoint with a query, or for everything."""
+    with serving(endpoint) as site:
+        url = f"{site.url}/sparql"
+        return visited(handler(**paging), page_at(query_url(url, query) if query else url, handler="sparql"))
+
+
+def graph(body: bytes) -> list[str]:
+    dataset = ox.Dataset(ox.parse(body, format=ox.RdfFormat.N_QUADS))
+    dataset.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
+    return sorted(str(quad) for quad in dataset)
+
+
+# ── a given query ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_select() -> None:
+    """The content of a SELECT is its rows in canonical form, beside the answer as it came."""
+    seen = asked(Endpoint(store_of(DATA)), "SELECT ?o ?s WHERE { ?s <http://example.org/p> ?o }")
+    assert seen.failure is None
+    assert seen.content is not None
+    assert seen.content.content_type == "application/sparql-results+json"
+    rows = json.loads(seen.content.body)["results"]["bindings"]
+    assert [row["o"]["value"] for row in rows] == ["1", "2"]
+    assert seen.exchanges[-1].body != seen.content.body
+
+
+def test_order_and_labels_do_not_count() -> None:
+    """Two answers that differ in the order of rows and the names of blanks are the same content."""
+    query = "SELECT ?s ?o WHERE { ?s <http://example.org/name> ?o }"
+    contents = set()
+    for shuffled in (False, True):
+        seen = asked(Endpoint(store_of(DATA.replace("_:x", "_:other").replace("_:z", "_:x")), shuffled=shuffled), query)
+        assert seen.content is not None
+        contents.add(seen.content.body)
+    seen = asked(Endpoint(store_of(DATA)), query)
+    assert seen.content is not None
+    assert contents == {seen.content.body}
+
+
+def test_construct_and_ask() -> None:
+    """The content of a CONSTRUCT is the answer's own body, that of an ASK its boolean."""
+    built = asked(Endpoint(store_of(DATA)), "CONSTRUCT WHERE { ?s <http://example.org/p> ?o }")
+    assert (built.failure, built.content) == (None, None)
+    assert built.answer is not None
+    assert built.answer.header("content-type") == "application/n-triples"
+    answer = asked(Endpoint(store_of(DATA)), "ASK { ?s ?p 2 }")
+    assert answer.content is not None
+    assert json.loads(answer.content.body)["boolean"] is True
+
+
+def test_long_queries_are_posted() -> None:
+    """A query too long for a URL is posted as a form, and the request's body is kept."""
+    query = "SELECT * WHERE { ?s ?p ?o } #" + "x" * 3000
+    endpoint = Endpoint(store_of(DATA))
+    seen = asked(endpoint, query)
+    assert seen.failure is None
+    assert endpoint.queries == [query]
+    assert seen.exchanges[0].request_head.startswith(b"POST /sparql HTTP/1.1\r\n")
+    assert seen.exchanges[0].request_body.startswith(b"query=SELECT")
+    assert f"Content-Length: {len(seen.exchanges[0].request_body)}".encode() in seen.exchanges[0].request_head
+
+
+def test_own_query_beside_the_url() -> None:
+    """A query in the page's looking goes to the page's URL, parameters and all."""
+    endpoint = Endpoint(store_of(DATA))
+    with serving(endpoint) as site:
+        page = page_at(f"{site.url}/sparql?default-graph-uri=http%3A%2F%2Fexample.org%2Fg", query="ASK {?s ?p 2}")
+        seen = visited(handler(), page)
+    assert seen.content is not None
+    assert json.loads(seen.content.body)["boolean"] is False
+
+
+JSON = {"Content-Type": "application/sparql-results+json"}
+WHOLE = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"x:"}}]}}'
+BAD_ANSWERS = [
+    ("page for people", Answer(headers={"Content-Type": "text/html"}, body=b"<h1>Busy</h1>"), FailureKind.UNEXPECTED),
+    ("cut off inside", Answer(headers=JSON, body=WHOLE[:-20]), FailureKind.PARTIAL),
+    ("stack trace behind", Answer(headers=JSON, body=WHOLE[:-2] + b"java.util.TimeoutException"), FailureKind.PARTIAL),
+    ("cut off on the wire", Answer(headers=JSON, body=WHOLE, length=len(WHOLE) + 9), FailureKind.PARTIAL),
+    ("limit reached", Answer(headers=JSON | {"X-SPARQL-MaxRows": "1"}, body=WHOLE), FailureKind.PARTIAL),
+    ("timed out", Answer(headers=JSON | {"X-SQL-State": "S1TAT"}, body=WHOLE), FailureKind.PARTIAL),
+    ("another format", Answer(headers={"Content-Type": "text/plain"}, body=WHOLE), FailureKind.PARTIAL),
+    ("empty", Answer(headers=JSON), FailureKind.PARTIAL),
+    ("broken coding", Answer(headers=JSON | {"Content-Encoding": "gzip"}, body=b"\x1f\x8b\x08x"), FailureKind.PARTIAL),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind"), [row[1:] for row in BAD_ANSWERS], ids=[row[0] for row in BAD_ANSWERS])
+def test_answers_that_are_not_whole(answer: Answer, kind: FailureKind) -> None:
+    """An answer that is partial or no result is a failure with status 200 and all, never content."""
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(lambda _: answer)
+    seen = asked(endpoint, "SELECT ?s { ?s ?p ?o }")
+    assert seen.failure is not None
+    assert seen.failure.kind is kind
+    assert seen.content is None
+    assert len(seen.exchanges) == 1
+
+
+def test_cut_graph() -> None:
+    """A graph that breaks off is a failure."""
+    endpoint = Endpoint(store_of(DATA))
+    body = b"<x:a> <x:b> <x:c> .\n<x:a> <x:b> <x:"
+    endpoint.faults.append(lambda _: Answer(headers={"Content-Type": "application/n-triples"}, body=body))
+    seen = asked(endpoint, "DESCRIBE <x:a>")
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.PARTIAL
+
+
+def test_updates_are_never_sent() -> None:
+    """What is no query is refused before anything is asked."""
+    with serving(Endpoint(store_of(DATA))) as site:
+        seen = visited(handler(), page_at(query_url(f"{site.url}/sparql", "CLEAR ALL"), handler="sparql"))
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.UNEXPECTED
+    assert site.asked == []
+
+
+# ── everything ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("rows", [2, 3, 8, 100])
+def test_everything(rows: int) -> None:
+    """Whatever the size of a page, the whole dataset comes, named graphs and blank nodes included."""
+    store = store_of(DATA)
+    seen = asked(Endpoint(store), rows=rows)
+    assert seen.failure is None
+    assert seen.content is not None
+    assert seen.content.content_type == "application/n-quads"
+    assert graph(seen.content.body) == graph(store.dump(format=ox.RdfFormat.N_QUADS))
+
+
+def test_own_limit_of_the_endpoint() -> None:
+    """An endpoint that gives fewer rows than asked for is read to its end all the same."""
+    store = store_of(DATA)
+    seen = asked(Endpoint(store, most_rows=3), rows=5)
+    assert seen.content is not None
+    assert graph(seen.content.body) == graph(store.dump(format=ox.RdfFormat.N_QUADS))
+
+
+def test_everything_of_nothing() -> None:
+    """An empty dataset is empty content, not a failure."""
+    seen = asked(Endpoint(ox.Store()))
+    assert seen.failure is None
+    assert seen.content is not None
+    assert seen.content.body == b""
+
+
+def failing(times: int, answer: Answer) -> Callable[[str], Answer | None]:
+    """Fail on the second page, so many times."""
+    left = times
+
+    def fault(query: str) -> Answer | None:
+        nonlocal left
+        if query.endswith("OFFSET 0") or not left:
+            return None
+        left -= 1
+        return answer
+
+    return fault
+
+
+@pytest.mark.parametrize("answer", [Answer(500), Answer(headers=JSON, body=WHOLE[:-9]), BAD_ANSWERS[0][1]])
+def test_failed_page_is_asked_for_again(answer: Answer) -> None:
+    """A page that fails is asked for again, for fewer rows; what was read before is kept."""
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(failing(2, answer))
+    seen = asked(endpoint, rows=4, least=1)
+    assert seen.failure is None
+    assert seen.content is not None
+    assert graph(seen.content.body) == graph(endpoint.store.dump(format=ox.RdfFormat.N_QUADS))
+    limits = [query.split("LIMIT ")[1].split()[0] for query in endpoint.queries[:4]]
+    assert limits == ["4", "4", "2", "2"]
+    assert sum("OFFSET 0" in query for query in endpoint.queries) == 1
+
+
+def test_page_that_keeps_failing() -> None:
+    """After some tries the visit is a failure, and nothing of it is content."""
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(failing(99, Answer(500)))
+    seen = asked(endpoint, rows=4, tries=3)
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.SERVER
+    assert seen.content is None
+    assert len(seen.exchanges) == 4
+
+
+def test_endpoint_without_an_order() -> None:
+    """Pages that do not join are a failure: no dataset is made of them."""
+    seen = asked(Endpoint(store_of(DATA), shuffled=True), rows=4)
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.PARTIAL
+
+
+def test_data_that_change_meanwhile() -> None:
+    """A dataset that grows before the place where it is read is a failure, not half of each."""
+    endpoint = Endpoint(store_of("@prefix : <http://example.org/> . :a :p 1, 2, 3, 4, 5, 6, 7, 8, 9 ."))
+
+    def change(query: str) -> None:
+        if "OFFSET 0" not in query:
+            endpoint.store.update("INSERT DATA { <http://a.example/> <x:p> 1 . <http://a.example/> <x:p> 2 }")
+
+    endpoint.faults.append(change)
+    seen = asked(endpoint, rows=4)
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.PARTIAL
+
+
+def test_labels_that_do_not_last() -> None:
+    """Where every answer names blank nodes anew, pages are not joined to a graph that nobody has."""
+    endpoint = Endpoint(store_of(DATA))
+
+    def relabelled(query: str) -> Answer:
+        answer = endpoint.answer(query, "application/sparql-results+json")
+        document = json.loads(answer.body)
+        names: dict[str, str] = {}
+        for row in document["results"]["bindings"]:
+            for term in row.values():
+                if term["type"] == "bnode":
+                    term["value"] = names.setdefault(term["value"], f"b{len(names)}")
+        return answer._replace(body=json.dumps(document).encode())
+
+    endpoint.faults.append(relabelled)
+    for rows in (2, 3, 4, 5):
+        seen = asked(endpoint, rows=rows)
+        assert seen.failure is not None, rows
+        assert seen.failure.kind is FailureKind.PARTIAL
+    assert asked(endpoint, rows=100).failure is None  # one page needs no joining
+
+
+def test_too_many_rows() -> None:
+    """A dataset beyond the limit is refused, and says so."""
+    seen = asked(Endpoint(store_of(DATA)), rows=3, most=5)
+    assert seen.failure is not None
+    assert "watch a query" in seen.failure.detail
+
+
+def test_endpoint_that_is_gone() -> None:
+    """404 for the first page is the answer: the page is gone."""
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(lambda _: Answer(404))
+    seen = asked(endpoint)
+    assert seen.failure is None
+    assert seen.answer is not None
+    assert seen.answer.status == 404
+
+
+# ── queries ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+FORMS = [
+    ("SELECT * {}", "SELECT"),
+    ("select(1 as ?x){}", "SELECT"),
+    ("# SELECT\nPREFIX : <http://x#y>\nBASE <http://b/> ASK {}", "ASK"),
+    ("PREFIX a:<x:>PREFIX b: <y:> construct where {?s ?p ?o}", "CONSTRUCT"),
+    ("DESCRIBE <x:>", "DESCRIBE"),
+    ("CLEAR ALL", None),
+    ("INSERT DATA {}", None),
+    ("PREFIX : <x:> DELETE WHERE {}", None),
+    ("selection of books", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("query", "form"), FORMS)
+def test_form_of(query: str, form: str | None) -> None:
+    """The form of a query is its first keyword behind prologue and comments."""
+    assert form_of(query) == form
+
+
+def test_query_urls_come_apart_again() -> None:
+    """A query put into a URL is found in it, and the endpoint's own parameters stay."""
+    for endpoint in ("http://e.org/sparql", "http://e.org/sparql?a=b%26c&d="):
+        query = "SELECT * { ?s ?p 'ä&=+ #?' }"
+        assert split_query(query_url(endpoint, query)) == (endpoint, query)
