@@ -1,0 +1,187 @@
+"""The RDF of a page, wherever its server keeps it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
+
+from webstrata.fetch.link_header import Link, read_links
+from webstrata.fetch.negotiate import best_match
+from webstrata.fetch.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
+from webstrata.observe.linked import linked
+from webstrata.records import FailureKind, Visited
+
+TURTLE = b"<#me> <#knows> <#you> ."
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+TTL = {"Content-Type": "text/turtle"}
+EMBEDDED = b"""<script type="application/ld+json">{"@id": "#me", "name": "\xc3\xa4"}</script>"""
+
+
+def rdf() -> RdfHandler:
+    return RdfHandler(linked)
+
+
+def seen_at(answering: Answering, path: str = "/thing", **looking: object) -> Visited:
+    with serving(answering) as site:
+        return visited(rdf(), page_at(site.url + path, **{"handler": "rdf", **looking}))
+
+
+def thing(
+    *, link: str = "", html: bytes = b"", rdf_at: str = "/data.ttl", headers: dict[str, str] | None = None
+) -> Answering:
+    """A page for people at /thing, and its RDF elsewhere."""
+
+    def answering(asked: Asked) -> Answer:
+        if asked.target == "/thing":
+            return Answer(headers=HTML | ({"Link": link} if link else {}), body=html)
+        if asked.target == rdf_at:
+            return Answer(headers=headers or TTL, body=TURTLE)
+        return Answer(404)
+
+    return answering
+
+
+def test_negotiated() -> None:
+    """A server that has RDF for the asking gives it, and that body is the content."""
+    offers = ["text/html", "application/ld+json", "application/rdf+xml", "text/turtle"]
+
+    def answering(asked: Asked) -> Answer:
+        kind = best_match(offers, asked.headers["accept"])
+        return Answer(headers={"Content-Type": kind, "Vary": "Accept"}, body=TURTLE)
+
+    seen = seen_at(answering)
+    assert seen.failure is None
+    assert seen.content is None
+    assert seen.answer is not None
+    assert seen.answer.header("content-type") == "text/turtle"
+    assert len(seen.exchanges) == 1
+
+
+def test_own_accept() -> None:
+    """The user's Accept header is sent in place of the handler's."""
+    seen = seen_at(lambda asked: Answer(headers={"Content-Type": asked.headers["accept"]}), accept="application/trig")
+    assert seen.answer is not None
+    assert seen.answer.header("content-type") == "application/trig"
+
+
+def test_see_other() -> None:
+    """A 303 from a thing to its description is followed; both are exchanges, the description is the content."""
+
+    def answering(asked: Asked) -> Answer:
+        if asked.target == "/thing":
+            return Answer(303, {"Location": "/doc"})
+        return Answer(headers=TTL, body=TURTLE)
+
+    seen = seen_at(answering)
+    assert [one.status for one in seen.exchanges] == [303, 200]
+    assert seen.answer is seen.exchanges[1]
+
+
+LINKED = [
+    ("Link header", '</data.ttl>; rel="alternate"; type="text/turtle"', b"<p>x"),
+    ("describedby", '</x.css>; rel=stylesheet, </data.ttl>; type=text/turtle; rel="nofollow describedby"', b"<p>x"),
+    ("link element", "", b'<link rel="alternate" type="text/turtle" href="data.ttl">'),
+    ("link element and base", "", b'<base href="/"><link rel=describedby type="Text/Turtle;x=y" href="data.ttl">'),
+    (
+        "best of several",
+        '</no.rdf>; rel=alternate; type="application/rdf+xml", </data.ttl>; rel=alternate; type="text/turtle"',
+        b"",
+    ),
+]
+
+
+@pytest.mark.parametrize(("link", "html"), [row[1:] for row in LINKED], ids=[row[0] for row in LINKED])
+def test_alternates(link: str, html: bytes) -> None:
+    """An RDF document that the page names is asked for, and is the content."""
+    seen = seen_at(thing(link=link, html=html))
+    assert seen.failure is None
+    assert [one.url.rpartition("/")[2] for one in seen.exchanges] == ["thing", "data.ttl"]
+    assert seen.answer is seen.exchanges[1]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_embedded(packed: bool) -> None:
+    """JSON-LD inside the page is content of its own, made of all its scripts."""
+    html = (
+        b"<title>x</title>" + EMBEDDED + b'<script type="application/ld+json">[{"@id": "#you"}, 3</script>' + EMBEDDED
+    )
+    coded = {"Content-Encoding": "gzip"} if packed else {}
+    seen = seen_at(lambda _: Answer(headers=HTML | coded, body=gzip.compress(html) if packed else html))
+    assert seen.failure is None
+    assert seen.content is not None
+    assert seen.content.content_type == "application/ld+json"
+    assert json.loads(seen.content.body) == [{"@id": "#me", "name": "ä"}] * 2
+    assert seen.answer is seen.exchanges[0]
+
+
+def test_alternate_that_lies() -> None:
+    """Where the named document is no RDF after all, JSON-LD inside the page counts."""
+    link = '</data.ttl>; rel="alternate"; type="text/turtle"'
+    seen = seen_at(thing(link=link, html=EMBEDDED, headers={"Content-Type": "text/html"}))
+    assert seen.failure is None
+    assert seen.content is not None
+    assert seen.answer is seen.exchanges[0]
+    assert len(seen.exchanges) == 2
+
+
+def test_no_rdf() -> None:
+    """Without RDF the visit fails where the user asked for RDF, and is a plain visit where nobody did."""
+    seen = seen_at(thing(html=b"<p>only text"))
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.UNEXPECTED
+    plain = seen_at(thing(html=b"<p>only text"), handler="auto")
+    assert plain.failure is None
+    assert plain.answer is plain.exchanges[0]
+
+
+def test_missing_alternate() -> None:
+    """An RDF document that is gone is the page's answer: 404."""
+    seen = seen_at(thing(link='</gone.ttl>; rel="alternate"; type="text/turtle"'))
+    assert seen.failure is None
+    assert seen.answer is not None
+    assert seen.answer.status == 404
+
+
+HEADERS = [
+    ("</a>; rel=x", [("http://h/a", {"x"}, "")]),
+    (
+        '<a>;rel="x Y"; type="text/turtle; q=1", <b>',
+        [("http://h/a", {"x", "y"}, "text/turtle"), ("http://h/b", set(), "")],
+    ),
+    ('<a>; title="x, <y>; rel=z"; rel=q', [("http://h/a", {"q"}, "")]),
+    ("<a>; rel=one; rel=two", [("http://h/a", {"one"}, "")]),
+    ('<a>; anchor="#x"; rel=y', []),
+    ("<javascript:x>; rel=a, <mailto:y>, nonsense, <", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), HEADERS)
+def test_link_header(value: str, expected: list[tuple[str, set[str], str]]) -> None:
+    """Links are read as RFC 8288 says; what cannot be visited is left out."""
+    links = [Link(url=url, rels=frozenset(rels), type=kind) for url, rels, kind in expected]
+    assert read_links([value], "http://h/page") == links
+
+
+def test_best_alternate() -> None:
+    """The type that the Accept list likes best wins; of equals the first; never the page itself."""
+    found = [("http://h/p", "text/turtle"), ("http://h/x", "text/css"), ("http://h/a", "application/rdf+xml")]
+    assert best_alternate(found, ACCEPT, "http://h/p") == "http://h/a"
+    assert best_alternate([*found, ("http://h/b", "text/turtle")], ACCEPT, "http://h/p") == "http://h/b"
+    assert best_alternate(found[:2], ACCEPT, "http://h/p") is None
+
+
+def test_all_types_are_asked_for() -> None:
+    """Every serialisation that RDF has a registered type for is in the Accept list."""
+    for kind in (
+        "text/turtle",
+        "application/n-triples",
+        "application/n-quads",
+        "application/trig",
+        "application/rdf+xml",
+    ):
+        assert kind in RDF_TYPES
+        assert kind in ACCEPT
