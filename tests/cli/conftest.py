@@ -51,16 +51,22 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "COLUMNS": "80", **more}
 
 
-def start(*words: object, **more: str) -> subprocess.Popen[bytes]:
-    """The command line as a process, for what needs signals or processes of its own."""
-    return subprocess.Popen(
+@contextmanager
+def started(*words: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command line as a process, for what needs signals or processes of its own; it does not outlive its test."""
+    with subprocess.Popen(
         [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**more)
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
 
 
 def call_process(*words: object, **more: str) -> Told:
-    process = start(*words, **more)
-    out, err = process.communicate(timeout=100)
+    with started(*words, **more) as process:
+        out, err = process.communicate(timeout=100)
     return Told(process.returncode, out, err.decode())
 
 

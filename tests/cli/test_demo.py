@@ -6,7 +6,7 @@ import re
 import signal
 from pathlib import Path
 
-from tests.cli.conftest import Call, Demo, call_process, start
+from tests.cli.conftest import Call, Demo, call_process, started
 
 KEYS = {
     "changes",
@@ -102,13 +102,12 @@ def test_home_serves_all_commands(demo: Demo, call: Call) -> None:
 
 def test_stopped(tmp_path: Path) -> None:
     """A demo that is stopped says so, scores nothing, and exits as one that failed."""
-    process = start("demo", "--home", tmp_path / "home", "--json", "--days", 40)
-    assert process.stderr is not None
-    assert b"living" in process.stderr.readline()
-    assert b"visits" in process.stderr.readline()
-
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with started("demo", "--home", tmp_path / "home", "--json", "--days", 40) as process:
+        assert process.stderr is not None
+        assert b"living" in process.stderr.readline()
+        assert b"visits" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
 
     assert (process.returncode, out) == (1, b"")
     assert b"nothing to score" in err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import PROGRAM, Call, Hostile, Town, environment, start
+from tests.cli.conftest import PROGRAM, Call, Hostile, Town, environment, started
 
 
 def test_crawl_in_a_pipe(home: Path, town: Town, call: Call) -> None:
@@ -40,12 +40,12 @@ def test_signals(number: signal.Signals, home: Path, town: Town, call: Call) -> 
     call("--home", home, "watch", *(town.url(f"/{page}") for page in range(50)))
     slow = {**town.settings, "WEBSTRATA_POLITE_DELAY": "0.2s"}
 
-    process = start("--home", home, "run", "--json", **slow)
-    assert process.stderr is not None
-    while b"new 200" not in process.stderr.readline():
-        assert process.poll() is None
-    process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    with started("--home", home, "run", "--json", **slow) as process:
+        assert process.stderr is not None
+        while b"new 200" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
 
     assert process.returncode == 0, err
     assert b"finishing what is in flight" in err
@@ -70,15 +70,13 @@ def test_run_for(home: Path, town: Town, call: Call) -> None:
 def test_one_at_a_time(home: Path, town: Town, call: Call) -> None:
     """A second crawler of one home is told who has it; looking is always possible."""
     call("--home", home, "watch", town.url())
-    process = start("--home", home, "run", **town.settings)
-    assert process.stderr is not None
-    try:
+    with started("--home", home, "run", **town.settings) as process:
+        assert process.stderr is not None
         process.stderr.readline()
         second = call("--home", home, "crawl", **town.settings)
         assert second.code == 1
         assert f"in use by process {process.pid}" in second.err
         assert call("--home", home, "status").code == 0
-    finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
 
