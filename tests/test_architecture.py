@@ -45,6 +45,7 @@ HOMES: dict[str, set[str]] = {
     "re2": {"observe"},
     "matplotlib": {"plots"},
     "platformdirs": {"home"},
+    "playwright": {"fetch"},
     "psycopg": {"remember"},
     "publicsuffixlist": {"urls"},
     "pyarrow": {"lab"},
