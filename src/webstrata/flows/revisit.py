@@ -114,14 +114,21 @@ class Revisit:
                     failed = False
                 if pages := await self._claim(due_by=started_at):
                     await self._round(pages, started_at, ends_at=started_at + self._pace.round_s)
-                due = await self._store.next_due()
+                await self._until_due(started_at + self._pace.round_s, until)
             except (StoreError, ArchiveError, OSError) as problem:
                 log.error("this round failed, the next one takes its pages up again: %s", problem)
                 failed = True
                 await self._pause(self._clock.now() + AFTER_FAILED_ROUND_S, until)
-                continue
-            earliest = max(started_at + self._pace.round_s, due if due is not None else float("inf"))
-            await self._pause(min(earliest, self._clock.now() + self._pace.poll_s), until)
+
+    async def _until_due(self, earliest: float, until: float) -> None:
+        """Wait for the next round: not before `earliest`, and not before a page is due."""
+        while not self.stopping and (now := self._clock.now()) < until:
+            due = await self._store.next_due()
+            next_at = max(earliest, due if due is not None else float("inf"))
+            if next_at <= now:
+                return
+            # Another process may add pages meanwhile: look again now and then.
+            await self._pause(min(next_at, now + self._pace.poll_s), until)
 
     async def _pause(self, at: float, until: float) -> None:
         """Sleep on the clock, but wake when asked to stop."""
