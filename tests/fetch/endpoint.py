@@ -31,21 +31,22 @@ class Endpoint:
         self._shuffled = random.Random(1) if shuffled else None
 
     def __call__(self, asked: Asked) -> Answer:
-        if urlsplit(asked.target).path != "/sparql":
+        if urlsplit(asked.target).path.rstrip("/") != "/sparql":
             return Answer(404)
-        query, graphs = _question(asked)
+        query, graphs, named = _question(asked)
         if query is None:
             return Answer(400, body=b"no query")
         self.queries.append(query)
         for fault in self.faults:
             if (answer := fault(query)) is not None:
                 return answer
-        return self.answer(query, asked.headers.get("accept", "*/*"), graphs)
+        return self.answer(query, asked.headers.get("accept", "*/*"), graphs, named)
 
-    def answer(self, query: str, accept: str, graphs: Sequence[str] = ()) -> Answer:
+    def answer(self, query: str, accept: str, graphs: Sequence[str] = (), named: Sequence[str] = ()) -> Answer:
         default = [ox.NamedNode(graph) for graph in graphs] or None
+        others = [ox.NamedNode(graph) for graph in named] or None
         try:
-            found = self.store.query(query, default_graph=default)
+            found = self.store.query(query, default_graph=default, named_graphs=others)
         except SyntaxError as problem:
             return Answer(400, body=str(problem).encode())
         if isinstance(found, ox.QueryTriples):
@@ -72,8 +73,8 @@ class Endpoint:
         return json.dumps(document).encode()
 
 
-def _question(asked: Asked) -> tuple[str | None, list[str]]:
-    """The query and its default graphs, as the protocol carries them."""
+def _question(asked: Asked) -> tuple[str | None, list[str], list[str]]:
+    """The query, its default graphs and its named graphs, as the protocol carries them."""
     fields = parse_qs(urlsplit(asked.target).query)
     kind = asked.headers.get("content-type", "")
     if asked.method == "POST" and kind == "application/x-www-form-urlencoded":
@@ -81,7 +82,8 @@ def _question(asked: Asked) -> tuple[str | None, list[str]]:
     queries = fields.get("query", [])
     if asked.method == "POST" and kind == "application/sparql-query":
         queries = [asked.body.decode()]
-    return (queries[0] if len(queries) == 1 else None), fields.get("default-graph-uri", [])
+    graphs, named = fields.get("default-graph-uri", []), fields.get("named-graph-uri", [])
+    return (queries[0] if len(queries) == 1 else None), graphs, named
 
 
 def store_of(turtle: str) -> ox.Store:

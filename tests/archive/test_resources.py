@@ -1,0 +1,140 @@
+"""Content that was made of what servers sent: resource records, beside the exchanges."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.archive.conftest import START_AT, Home, make_capture, open_archive
+
+from webstrata.archive.cdxj import parse
+from webstrata.archive.digest import sha1
+from webstrata.archive.export import Source
+from webstrata.archive.scrub import scrub
+from webstrata.archive.segment import reindex
+from webstrata.archive.selection import Selection
+from webstrata.archive.wacz import export_wacz
+from webstrata.records import Capture, Original, Position, Resource, ResourceCapture
+
+PAGE = "http://example.com/a"
+DOM = b"<!doctype html><p>rendered"
+
+
+def made(
+    body: bytes = DOM, at: float = START_AT, kind: str = "text/html; charset=utf-8", name: str = "dom"
+) -> ResourceCapture:
+    resource = Resource(url=f"urn:{name}:{PAGE}", at=at, content_type=kind, body=body)
+    return ResourceCapture(resource=resource, payload=sha1(body))
+
+
+def again(first: ResourceCapture, place: Position, at: float) -> ResourceCapture:
+    original = Original(
+        payload=first.payload,
+        record_id=place.record_id,
+        at=first.resource.at,
+        url=first.resource.url,
+        file=place.file,
+        offset=place.offset,
+    )
+    return ResourceCapture(resource=made(at=at).resource, payload=first.payload, original=original)
+
+
+def write(folder: Path) -> Home:
+    """A page, its DOM, its screenshot, and an hour later the same DOM again."""
+
+    async def use() -> list[Position]:
+        archive = open_archive(folder)
+        first: list[Capture | ResourceCapture] = [
+            make_capture(PAGE, b"<script>"),
+            made(),
+            made(b"\x89PNG\r\n", kind="image/png", name="view"),
+        ]
+        positions = await archive.append(first)
+        page, same = make_capture(PAGE, b"<script>x", START_AT + 3600), again(made(), positions[1], START_AT + 3600)
+        positions += await archive.append([page, same])
+        for position, body in zip(positions, (b"<script>", DOM, b"\x89PNG\r\n", b"<script>x", DOM), strict=True):
+            assert (await archive.read(position)).body == body
+        await archive.close()
+        return positions
+
+    return Home(folder / "archive", folder / "index", asyncio.run(use()))
+
+
+def test_kinds_and_positions(tmp_path: Path) -> None:
+    """Made content is a resource record without a request; the same content again is a revisit of it."""
+    home = write(tmp_path)
+    assert [position.kind for position in home.positions] == ["response", "resource", "resource", "response", "revisit"]
+
+
+def test_reads_back(tmp_path: Path) -> None:
+    """Body, media type, name and instant come back, of a revisit the original's content with its own instant."""
+    home = write(tmp_path)
+
+    async def use() -> None:
+        archive = open_archive(tmp_path)
+        for position, at in ((home.positions[1], START_AT), (home.positions[4], START_AT + 3600)):
+            stored = await archive.read(position)
+            assert (stored.body, stored.status, stored.at) == (DOM, 200, at)
+            assert stored.url == f"urn:dom:{PAGE}"
+            assert stored.headers == (("content-type", "text/html; charset=utf-8"),)
+        await archive.close()
+
+    asyncio.run(use())
+
+
+def test_check_is_clean(tmp_path: Path) -> None:
+    """Every record is as it should be, positions of resources lead to them, and the index can be built anew."""
+    home = write(tmp_path)
+    payloads = [sha1(b"<script>"), sha1(DOM), sha1(b"\x89PNG\r\n"), sha1(b"<script>x"), sha1(DOM)]
+    found = scrub(home.archive, home.index, zip(home.positions, payloads, strict=True))
+    assert (found.bad, found.dangling, found.lost, found.findings) == (0, 0, 0, [])
+    before = home.segment.read_bytes()
+    reindex(home.archive, home.index)
+    assert home.segment.read_bytes() == before
+
+
+def test_index_lines(tmp_path: Path) -> None:
+    """Resources are listed under their own names with their media types, never under the page's URL."""
+    home = write(tmp_path)
+    entries = [parse(line) for line in home.segment.read_bytes().splitlines(keepends=True)]
+    rows = sorted((entry.url, entry.mime) for entry in entries if entry is not None)
+    assert rows == [
+        (PAGE, "text/html"),
+        (PAGE, "text/html"),
+        (f"urn:dom:{PAGE}", "text/html"),
+        (f"urn:dom:{PAGE}", "warc/revisit"),
+        (f"urn:view:{PAGE}", "image/png"),
+    ]
+
+
+def test_second_opinions(tmp_path: Path, peer: Callable[[str], str]) -> None:
+    """The field's tools find every digest right, print our segment, and pass our export."""
+    home = write(tmp_path)
+    told = subprocess.run([peer("warcio"), "check", "-v", home.warc], capture_output=True, text=True, check=True)
+    assert "failed" not in told.stdout
+    lines = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True).stdout
+    assert lines == home.segment.read_bytes()
+    out = tmp_path / "out.wacz"
+    source = Source(home.archive, home.index)
+    export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
+    source.close()
+    judged = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+def test_posted_bodies_are_in_the_request(tmp_path: Path) -> None:
+    """The request record of a POST holds what was posted."""
+
+    async def use() -> None:
+        archive = open_archive(tmp_path)
+        head = b"POST /sparql HTTP/1.1\r\nHost: example.com\r\nContent-Length: 9\r\n\r\n"
+        await archive.append([make_capture(request_head=head, request_body=b"query=ASK")])
+        await archive.close()
+
+    asyncio.run(use())
+    (warc,) = (tmp_path / "archive").glob("*.warc.gz")
+    text = subprocess.run(["zcat", warc], capture_output=True, check=True).stdout
+    assert b"Content-Length: 9\r\n\r\nquery=ASK\r\n\r\n" in text
+    assert scrub(tmp_path / "archive", tmp_path / "index").findings == []
