@@ -8,7 +8,7 @@ from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.links import Resolver, srcset_urls
-from webstrata.observe.outline import clean
+from webstrata.observe.outline import Outline, clean
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -30,17 +30,15 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
-def pointers(tree: LexborHTMLParser, url: str, hrefs: Sequence[str], main_hrefs: Sequence[str]) -> Pointers:
-    """`url` is the page's canonical URL; `hrefs` are its links, as written, `main_hrefs` those of its body part."""
+def pointers(tree: LexborHTMLParser, url: str, body: Outline, main_hrefs: Sequence[str]) -> Pointers:
+    """`url` is the page's canonical URL, `main_hrefs` are the links, as written, of its body part."""
     head = tree.head
     title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
     resolver = Resolver((join(url, base) if base else None) or url)
-    links: list[str | None] = [*hrefs]
-    links += [node.attributes.get("href") for node in tree.tags("area")]
-    links += [node.attributes.get("src") for tag in ("frame", "iframe") for node in tree.tags(tag)]
+    frames = [node.attributes.get("src") for node in tree.tags("frame")] if not body.boxes else []
     return Pointers(
         title=title,
-        links=resolver.all(links),
+        links=resolver.all([*body.hrefs, *body.pointers, *frames]),
         main_links=resolver.all(main_hrefs),
         feeds=resolver.all(feeds),
         canonical=resolver.resolve(canonical) if canonical else None,

@@ -121,8 +121,7 @@ def _host(url: str) -> str:
 
 
 def _is_document(url: str) -> bool:
-    ending = url[-8:].partition("?")[0] if "?" not in url else url.partition("?")[0][-8:]
-    return ending.rpartition(".")[2].lower() in _DOCUMENTS and url.count("/") > 2
+    return url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS
 
 
 def srcset_urls(srcset: str) -> list[str]:

@@ -14,9 +14,10 @@ By these rules (docs/reference/fingerprint.md has them in full):
 from __future__ import annotations
 
 import unicodedata
+from itertools import accumulate
 from typing import Final
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 SILENT: Final = ("script", "style", "noscript", "template", "iframe", "noembed", "noframes")
 """Elements whose content is not for readers."""
@@ -34,145 +35,189 @@ LINE_ENDS: Final = BOXES | frozenset(
 )  # fmt: skip
 """Elements that end the line before them and their own."""
 
-_INLINE, _SILENT, _LINE, _BOX, _LINK = range(5)
-_KINDS: dict[str | None, int] = {
-    **dict.fromkeys(LINE_ENDS, _LINE),
-    **dict.fromkeys(BOXES, _BOX),
-    **dict.fromkeys(SILENT, _SILENT),
-    "a": _LINK,
-}
+_INLINE, _SILENT, _POINTER, _LINK, _LINE, _BOX, _TEXT, _NOTHING = range(8)
+_NO_NAME = 0
+"""What Lexbor makes of `<?php …>`."""
+_POINTERS = {"area": "href", "iframe": "src"}
+"""Elements besides `a` that lead to other pages, and the attribute that says where."""
+
+
+def _kinds() -> dict[int, int]:
+    """By the numbers that Lexbor gives to the names it knows; all other elements are `_INLINE`."""
+    names = {
+        **dict.fromkeys(LINE_ENDS, _LINE),
+        **dict.fromkeys(BOXES, _BOX),
+        **dict.fromkeys(SILENT, _SILENT),
+        **dict.fromkeys(_POINTERS, _POINTER),
+        "a": _LINK,
+    }
+    parser = LexborHTMLParser("<!doctype html><body>text<!-- comment -->")
+    kinds = {parser.create_node(name).tag_id: kind for name, kind in names.items()}
+    for node in parser.css("body")[0].iter(include_text=True):
+        kinds[node.tag_id] = _TEXT if node.is_text_node else _NOTHING
+    return {**kinds, _NO_NAME: _NOTHING}
+
+
+_KINDS = _kinds()
 
 
 class Box:
-    """A box, by what came before its start and, below, what lies inside."""
+    """A box: which lines and links stand in it, and how much text that is."""
 
-    __slots__ = ("first_line", "first_link", "line_count", "link_count", "link_text", "parent", "tag", "text")
+    __slots__ = ("end_line", "end_link", "first_line", "first_link", "link_text", "own_text", "parent", "tag", "text")
 
-    def __init__(self, tag: str, parent: int, first_line: int, first_link: int, text: int, link_text: int) -> None:
+    def __init__(self, tag: str, parent: int, lines: tuple[int, int], links: tuple[int, int]) -> None:
         self.tag = tag
         self.parent = parent
         """Place of the box around it in the outline; -1 for the body."""
-        self.first_line, self.first_link = first_line, first_link
-        self.line_count = self.link_count = 0
-        self.text = -text
-        """Bytes of text, white space left out."""
-        self.link_text = -link_text
-        """The same, inside links."""
-
-    def close(self, line: int, link: int, text: int, link_text: int) -> None:
-        self.line_count, self.link_count = line - self.first_line, link - self.first_link
-        self.text += text
-        self.link_text += link_text
-
-    @property
-    def own_text(self) -> int:
-        """Bytes of text outside links."""
-        return self.text - self.link_text
+        self.first_line, self.end_line = lines
+        self.first_link, self.end_link = links
+        self.text = self.link_text = self.own_text = 0
+        """Bytes of text, white space left out: all, inside links, outside links."""
 
 
 class Outline:
     """The body of a page, ready to be divided."""
 
-    __slots__ = ("boxes", "hrefs", "lines")
+    __slots__ = ("boxes", "hrefs", "lines", "pointers")
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
         self.hrefs: list[str] = []
         """What the links say, as written."""
+        self.pointers: list[str] = []
+        """The same for image maps and inline frames."""
         self.boxes: list[Box] = []
         """In document order, outer ones first: the body element is the first."""
 
 
 def outline(body: LexborNode | None) -> Outline:
     """Walk a page's body element, if it has one."""
-    return Outline() if body is None or body.tag != "body" else _Walk().through(body)
+    if body is None or body.tag != "body":
+        return Outline()
+    walk = _Walk()
+    walk.through(body)
+    return walk.outline()
 
 
 def clean(text: str) -> list[bytes]:
     """The words of a text, in UTF-8: what white space leaves of its composed form."""
+    return composed(text).split()
+
+
+def composed(text: str) -> bytes:
+    """The text in NFC and UTF-8, with spaces for no-break spaces."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).replace("\xa0", " ")
-    return text.encode("utf-8", "replace").split()
+    return text.encode("utf-8", "replace")
+
+
+_WHITE_SPACE = " \t\n\v\f\r\xa0"
+_LINE_END = " \0 "
+"""No text of a tree has U+0000: the parser drops it, or puts U+FFFD."""
 
 
 class _Walk:
-    """Where the walk is, and what it has found. No recursion: trees may be deep."""
+    """What the walk found. It only collects: cleaning all texts at once is faster than one by one."""
 
     def __init__(self) -> None:
+        self._texts: list[str] = []
+        """Texts, and `_LINE_END` where a line ends."""
         self._found = Outline()
-        self._line: list[str] = []
-        self._text = self._link_text = 0
-        self._open: list[int] = []
+        self._link_texts: list[str] = []
+        self._starts: list[tuple[str, int, int, int, int]] = []
+        """Of each box: its tag, the place of the box around it; line ends, links and link texts before it."""
+        self._ends: list[tuple[int, int, int]] = []
+        """Line ends, links and link texts before its end."""
 
-    def through(self, body: LexborNode) -> Outline:
-        kinds: list[int] = []  # of the elements that are open
-        link_depth = 0
-        started = ended = False  # an element, since the last text
-        line = self._line
+    def through(self, body: LexborNode) -> None:
+        """No recursion: trees may be deep. One long loop: calls would take longer than all that they do."""
+        texts, hrefs, link_texts = self._texts, self._found.hrefs, self._link_texts
+        starts, ends, kind_of = self._starts, self._ends, _KINDS.get
+        open_nodes: list[LexborNode] = []
+        open_kinds: list[int] = []
+        open_boxes = [-1]
+        line_ends = link_depth = 0
+        passed = 0  # since the last text: 1 the start of an element, 2 the end of one, 3 both
+        is_new_line = True
         node = body
         while True:
-            tag = node.tag
-            if tag == "-text":
+            kind = kind_of(node.tag_id, _INLINE)
+            at_end = False
+            if kind == _TEXT:
                 text = node.text_content or ""
-                line.append(" " + text if started and ended else text)
-                started = ended = False
-                if link_depth:
-                    self._link_text += sum(map(len, clean(text)))
-            elif tag is not None and tag[0] != "-":
-                started = True
-                kind = _KINDS.get(tag, _INLINE)
-                if kind == _LINK:
-                    kind = self._start_link(node)
+                if text.isspace() and not text.strip(_WHITE_SPACE):
+                    if not is_new_line:
+                        texts.append(" ")
+                else:
+                    texts.append(" " + text if passed == 3 else text)
+                    is_new_line = False
+                    if link_depth:
+                        link_texts.append(text)
+                passed = 0
+            elif kind != _NOTHING:
+                passed |= 1
+                if kind >= _LINE:
+                    if not is_new_line:
+                        texts.append(_LINE_END)
+                        line_ends += 1
+                        is_new_line = True
+                    if kind == _BOX:
+                        starts.append((node.tag or "", open_boxes[-1], line_ends, len(hrefs), len(link_texts)))
+                        open_boxes.append(len(ends))
+                        ends.append((0, 0, 0))
+                elif kind >= _POINTER:
+                    kind = self._point(node, kind)
                     link_depth += kind == _LINK
-                elif kind >= _LINE:
-                    self._start(kind, tag)
                 child = node.first_child if kind != _SILENT else None
                 if child is not None:
-                    kinds.append(kind)
+                    open_nodes.append(node)
+                    open_kinds.append(kind)
                     node = child
                     continue
-                ended = True
+                at_end = True
+            while at_end or (after := node.next) is None:
+                if not at_end:
+                    node, kind = open_nodes.pop(), open_kinds.pop()
+                at_end = False
+                passed |= 2
                 if kind >= _LINE:
-                    self._end(kind)
-                    link_depth -= kind == _LINK
-            while kinds and (after := node.next) is None:
-                node = node.parent  # type: ignore[assignment]
-                kind = kinds.pop()
-                ended = True
-                if kind >= _LINE:
-                    self._end(kind)
-                    link_depth -= kind == _LINK
-            if not kinds:
-                return self._found
-            node = after  # type: ignore[assignment]
+                    if not is_new_line:
+                        texts.append(_LINE_END)
+                        line_ends += 1
+                        is_new_line = True
+                    if kind == _BOX:
+                        ends[open_boxes.pop()] = (line_ends, len(hrefs), len(link_texts))
+                elif kind == _LINK:
+                    link_depth -= 1
+                if not open_nodes:
+                    return
+            node = after
 
-    def _start_link(self, node: LexborNode) -> int:
-        """An `a` without address is no link."""
+    def _point(self, node: LexborNode, kind: int) -> int:
+        """Note where a link or pointer leads. An `a` without address is no link; other pointers' content is silent."""
         attributes = node.attributes
+        if kind == _POINTER:
+            self._found.pointers.append(attributes.get(_POINTERS[node.tag or ""]) or "")
+            return _SILENT
         if "href" not in attributes:
             return _INLINE
         self._found.hrefs.append(attributes["href"] or "")
         return _LINK
 
-    def _start(self, kind: int, tag: str) -> None:
-        self._end_line()
-        if kind == _BOX:
-            found, parent = self._found, self._open[-1] if self._open else -1
-            self._open.append(len(found.boxes))
-            found.boxes.append(Box(tag, parent, len(found.lines), len(found.hrefs), self._text, self._link_text))
-
-    def _end(self, kind: int) -> None:
-        if kind != _LINK:
-            self._end_line()
-        if kind == _BOX:
-            found = self._found
-            found.boxes[self._open.pop()].close(len(found.lines), len(found.hrefs), self._text, self._link_text)
-
-    def _end_line(self) -> None:
-        if self._line:
-            words = clean("".join(self._line))
-            self._line.clear()
-            if words:
-                line = b" ".join(words)
-                self._text += len(line) - len(words) + 1
-                self._found.lines.append(line)
+    def outline(self) -> Outline:
+        """Every line end closed a line with a word in it, so line ends and lines have the same numbers."""
+        found = self._found
+        collapsed = b" ".join(composed("".join(self._texts)).split())
+        found.lines = [line.strip() for line in collapsed.split(b"\0")[:-1]]
+        text = [0, *accumulate(len(line) - line.count(b" ") for line in found.lines)]
+        bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
+        link_text = [0, *accumulate(map(len, bare.split(b"\0")))]
+        for (tag, parent, line, link, piece), (end_line, end_link, end_piece) in zip(
+            self._starts, self._ends, strict=True
+        ):
+            box = Box(tag, parent, (line, end_line), (link, end_link))
+            box.text, box.link_text = text[end_line] - text[line], link_text[end_piece] - link_text[piece]
+            box.own_text = box.text - box.link_text
+            found.boxes.append(box)
+        return found

@@ -122,7 +122,7 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
         return _seen(mark, url, scan_pointers(html, url), clean(lines), None, lambda: lines)
     walked = outline(tree.body)
     parts = Parts(walked)
-    points = pointers(tree, url, walked.hrefs, parts.main_hrefs)
+    points = pointers(tree, url, walked, parts.main_hrefs)
     title = b" ".join(points.title)
     lines_of_all = [title, *walked.lines]
     words = b" ".join(lines_of_all).split()

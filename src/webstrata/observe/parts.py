@@ -54,13 +54,14 @@ def _spans(boxes: list[Box]) -> list[tuple[int, int, int, int, int]]:
     if not boxes:
         return []
     start = _start(boxes)
-    states = _states(boxes, start)
-    main = boxes[_main(boxes, start, states, _kept(boxes, start, states))]
+    inner = _inner(boxes, start)
+    states = _states(boxes, start, inner)
+    main = boxes[_main(boxes, start, inner, states, _kept(boxes, start, inner, states))]
     return [_span(main, 1), *(_span(box, 0) for box, state in zip(boxes, states, strict=True) if state == _NOISE)]
 
 
 def _span(box: Box, value: int) -> tuple[int, int, int, int, int]:
-    return box.first_line, box.first_line + box.line_count, box.first_link, box.first_link + box.link_count, value
+    return box.first_line, box.end_line, box.first_link, box.end_link, value
 
 
 def _start(boxes: list[Box]) -> int:
@@ -77,14 +78,14 @@ def _inner(boxes: list[Box], start: int) -> range:
     return range(start + 1, place)
 
 
-def _states(boxes: list[Box], start: int) -> bytearray:
+def _states(boxes: list[Box], start: int, inner: range) -> bytearray:
     """Which boxes are noise, the outermost ones told from those inside them."""
     states = bytearray(len(boxes))
     in_section = bytearray(len(boxes))
     whole = boxes[start].own_text
     is_index = whole * 4 < boxes[start].text  # a page of links: there they are the content
     in_section[start] = boxes[start].tag in _SECTIONS
-    for place in _inner(boxes, start):
+    for place in inner:
         box = boxes[place]
         if states[box.parent] != _IN:
             states[place] = _INSIDE_NOISE
@@ -92,17 +93,18 @@ def _states(boxes: list[Box], start: int) -> bytearray:
         tag, own = box.tag, box.own_text
         if tag in _ASIDE or (tag in _MARGINS and not in_section[box.parent]):
             states[place] = own * 2 <= whole
-        elif tag in _LAYOUT and own * 5 <= whole and box.link_count >= 2 and not is_index:
-            states[place] = box.link_text * 2 > box.text or box.link_count * 20 > box.text
+        elif tag in _LAYOUT and own * 5 <= whole and not is_index:
+            links = box.end_link - box.first_link
+            states[place] = links >= 2 and (box.link_text * 2 > box.text or links * 20 > box.text)
         in_section[place] = in_section[box.parent] or tag in _SECTIONS
     return states
 
 
-def _kept(boxes: list[Box], start: int, states: bytearray) -> list[int]:
+def _kept(boxes: list[Box], start: int, inner: range, states: bytearray) -> list[int]:
     """How much text outside links each box holds without the noise in it."""
     kept = [box.own_text for box in boxes]
     lost = [0] * len(boxes)
-    for place in reversed(_inner(boxes, start)):
+    for place in reversed(inner):
         box = boxes[place]
         lost[box.parent] += box.own_text if states[place] == _NOISE else lost[place]
         kept[place] -= lost[place]
@@ -110,9 +112,9 @@ def _kept(boxes: list[Box], start: int, states: bytearray) -> list[int]:
     return kept
 
 
-def _main(boxes: list[Box], start: int, states: bytearray, kept: list[int]) -> int:
+def _main(boxes: list[Box], start: int, inner: range, states: bytearray, kept: list[int]) -> int:
     """The first article with half of the text, or else the start; in there the innermost box with 19 of 20 parts."""
-    inner, main = _inner(boxes, start), start
+    main = start
     if kept[start] <= 0:
         return start
     for place in inner:

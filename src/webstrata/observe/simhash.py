@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHINGLE = 3
-_SEEDS = (np.uint32(0), np.uint32(0x9E3779B9))
 
-_Words = NDArray[np.uint32]
+_Hashes = NDArray[np.uint32]
 
-# What a byte adds to the counts of its eight bits, lowest first.
-_BITS = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.int64)
+_SEEDS = np.array([[0x9E3779B9], [0]], dtype=np.uint32)  # of the lower and the upper half
+_BITS = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float64)
+"""What a byte adds to the counts of its eight bits, lowest first."""
+_COLUMNS = np.arange(8) * 256
 
 
 def simhash(words: Sequence[bytes]) -> int | None:
@@ -27,11 +28,8 @@ def simhash(words: Sequence[bytes]) -> int | None:
     if not words:
         return None
     hashes = np.fromiter(map(crc32, words), dtype=np.uint32, count=len(words))
-    length = min(SHINGLE, len(words))
-    number = len(words) - length + 1
-    shingles = [hashes[start : start + number] for start in range(length)]
-    low, high = (_majority(_murmur(shingles, seed)) for seed in reversed(_SEEDS))
-    return high << 32 | low
+    halves = _murmur(_mixed(hashes), min(SHINGLE, len(words)))
+    return _majority(np.ascontiguousarray(halves.T, dtype="<u4"))
 
 
 def distance(one: int, other: int) -> int:
@@ -39,25 +37,33 @@ def distance(one: int, other: int) -> int:
     return (one ^ other).bit_count()
 
 
-def _majority(hashes: _Words) -> int:
-    """The bits that more than half of the hashes have."""
-    columns = hashes.astype("<u4", copy=False).view(np.uint8).reshape(-1, 4)
-    counts = np.concatenate([np.bincount(columns[:, place], minlength=256) @ _BITS for place in range(4)])
-    return int.from_bytes(np.packbits(counts * 2 > len(hashes), bitorder="little").tobytes(), "little")
+def _mixed(hashes: _Hashes) -> _Hashes:
+    """What MurmurHash3 does to each 32-bit word of a key before it comes to the others."""
+    mixed = hashes * np.uint32(0xCC9E2D51)
+    mixed = mixed << np.uint32(15) | mixed >> np.uint32(17)
+    return mixed * np.uint32(0x1B873593)
 
 
-def _murmur(blocks: Sequence[_Words], seed: np.uint32) -> _Words:
-    """MurmurHash3_x86_32 of as many keys as the columns are long, each made of one 32-bit word per column."""
-    state = np.full(len(blocks[0]), seed)
-    for block in blocks:
-        mixed = block * np.uint32(0xCC9E2D51)
-        mixed = mixed << np.uint32(15) | mixed >> np.uint32(17)
-        state ^= mixed * np.uint32(0x1B873593)
-        state = state << np.uint32(13) | state >> np.uint32(19)
-        state = state * np.uint32(5) + np.uint32(0xE6546B64)
-    state ^= np.uint32(4 * len(blocks))
+def _murmur(mixed: _Hashes, length: int) -> _Hashes:
+    """MurmurHash3_x86_32 of every `length` words in a row, in one row for each seed."""
+    number = len(mixed) - length + 1
+    state = np.repeat(_SEEDS, number, axis=1)
+    for start in range(length):
+        state ^= mixed[start : start + number]
+        state = (state << np.uint32(13) | state >> np.uint32(19)) * np.uint32(5)
+        state += np.uint32(0xE6546B64)
+    state ^= np.uint32(4 * length)
     state ^= state >> np.uint32(16)
     state *= np.uint32(0x85EBCA6B)
     state ^= state >> np.uint32(13)
     state *= np.uint32(0xC2B2AE35)
-    return state ^ state >> np.uint32(16)
+    state ^= state >> np.uint32(16)
+    return state
+
+
+def _majority(hashes: _Hashes) -> int:
+    """The bits that more than half of the hashes (rows of two halves, the lower first) have."""
+    places = hashes.view(np.uint8).reshape(-1, 8) + _COLUMNS
+    bytes_seen = np.bincount(places.ravel(), minlength=8 * 256).reshape(8, 256)
+    counts = bytes_seen.astype(np.float64) @ _BITS
+    return int.from_bytes(np.packbits(counts.ravel() * 2 > len(hashes), bitorder="little").tobytes(), "little")
