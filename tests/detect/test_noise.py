@@ -172,6 +172,12 @@ def test_a_place_that_changes_rarely_counts() -> None:
         assert counted == 9
 
 
+def test_a_page_that_is_nothing_but_noise_counts() -> None:
+    """Where the noise is most of what a page says, it is what the page is watched for."""
+    page = Watched()
+    assert all(page.visit([f"{n * 37} EUR", "per ounce"], START + n * DAY).counts == (n > 0) for n in range(30))
+
+
 def test_a_clock_that_stops_is_forgotten() -> None:
     """A learned place that stays as it is for three visits counts again when it next changes."""
     page = Watched()

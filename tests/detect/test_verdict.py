@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from webstrata.detect.memory import Memory, remember
 from webstrata.detect.verdict import judge
-from webstrata.records import Fingerprint, Observation, Outcome
+from webstrata.observe.lines import runs_of
+from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
 
 
 def mark(raw: str, text: str | None = None, links: str | None = None) -> Fingerprint:
@@ -62,3 +64,141 @@ def test_the_body_of_a_404_is_no_content() -> None:
     seen = Observation(url="https://a.test/", at=0.0, status=404, fingerprint=B)
     assert judge(A, False, seen).outcome is Outcome.GONE
     assert judge(A, True, seen).outcome is Outcome.SAME
+
+
+URL = "https://a.test/"
+
+
+def html(**layers: object) -> Fingerprint:
+    base: dict[str, object] = {
+        "raw": "r0",
+        "size": 100,
+        "title": "T",
+        "text": "t0",
+        "links": "l0",
+        "parts": ("ti", "he", "bo", "fo"),
+        "main_links": "m0",
+        "simhash": 0,
+    }
+    return Fingerprint(**{**base, **layers})  # type: ignore[arg-type]
+
+
+def change_of(
+    before: Fingerprint, now: Fingerprint, looking: Looking | None = None, memory: Memory | None = None
+) -> Change:
+    seen = Observation(url=URL, at=0.0, status=200, fingerprint=now)
+    return judge(before, False, seen, looking=looking, memory=memory)
+
+
+FOOTER = html(raw="r1", text="t1", parts=("ti", "he", "bo", "fo2"))
+BODY = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"))
+TITLE = html(raw="r1", text="t1", parts=("ti2", "he", "bo", "fo"))
+MAIN_LINK = html(raw="r1", links="l1", main_links="m1")
+MENU_LINK = html(raw="r1", links="l1")
+RULES = Looking(include=("css:p",))
+
+LAYERS = [
+    # now, looking, counts, kind, layer
+    (FOOTER, None, False, ChangeKind.MARKUP, "main"),
+    (BODY, None, True, ChangeKind.CONTENT, "main"),
+    (TITLE, None, True, ChangeKind.CONTENT, "main"),
+    (MAIN_LINK, None, True, ChangeKind.LINKS, "main"),
+    (MENU_LINK, None, False, ChangeKind.MARKUP, "main"),
+    (FOOTER, Looking(layer="text"), True, ChangeKind.CONTENT, "text"),
+    (MENU_LINK, Looking(layer="links"), True, ChangeKind.LINKS, "links"),
+    (MENU_LINK, Looking(layer="text"), False, ChangeKind.MARKUP, "text"),
+    (MENU_LINK, Looking(layer="raw"), True, ChangeKind.CONTENT, "raw"),
+    (BODY, Looking(layer="links"), False, ChangeKind.MARKUP, "links"),
+    (BODY, Looking(layer="data"), True, ChangeKind.CONTENT, "main"),
+    (html(raw="r1", version=2), None, True, ChangeKind.CONTENT, "raw"),
+]
+
+
+@pytest.mark.parametrize(("now", "looking", "counts", "kind", "layer"), LAYERS)
+def test_which_layer_decides(
+    now: Fingerprint, looking: Looking | None, counts: bool, kind: ChangeKind, layer: str
+) -> None:
+    """Main content and its links decide about HTML unless the page says otherwise; versions compare by bytes."""
+    change = change_of(html(), now, looking)
+    assert (change.counts, change.kind, change.layer) == (counts, kind, layer)
+    assert change.raw
+
+
+def test_rules_decide_where_both_sides_have_them() -> None:
+    """With rules only what they select counts; where one side was seen without them, nothing is hidden."""
+    before = html(selected="s0")
+    assert not change_of(before, html(raw="r1", text="t1", parts=("x", "x", "x", "x"), selected="s0"), RULES).counts
+    assert change_of(before, html(raw="r1", selected="s1"), RULES).layer == "selected"
+    assert change_of(html(), html(raw="r1", parts=("ti", "he", "bo2", "fo"), selected="s1"), RULES).counts
+
+
+def test_data_decides_about_data() -> None:
+    """Canonical data are compared where both sides have them, the bytes where one could not be read."""
+    before = Fingerprint(raw="a", size=1, data="d0", data_kind="json")
+    same = Fingerprint(raw="b", size=1, data="d0", data_kind="json")
+    other = Fingerprint(raw="b", size=1, data="d1", data_kind="json")
+    broken = Fingerprint(raw="b", size=1, data_kind="json", data_note="no JSON")
+    assert not change_of(before, same).counts
+    assert change_of(before, other).kind is ChangeKind.DATA
+    assert (change_of(before, broken).counts, change_of(before, broken).layer) == (True, "raw")
+
+
+def test_a_new_sentence_in_the_margins_counts() -> None:
+    """A banner in the header counts though the main content is the same; another year in the footer does not."""
+
+    def seen(now: Fingerprint, header: str, footer: str) -> Observation:
+        lines = runs_of("T", "The same words.", header, footer)
+        return Observation(url=URL, at=0.0, status=200, fingerprint=now, lines=lines)
+
+    first = seen(html(), "Home\nAbout", "Copyright by the society of all its members 2025")
+    memory = remember(Memory(), None, first, judge(None, False, first))
+    year = seen(FOOTER, "Home\nAbout", "Copyright by the society of all its members 2026")
+    menu = seen(FOOTER, "Home\nAbout us", "Copyright by the society of all its members 2025")
+    banner = seen(
+        FOOTER,
+        "This page is about the old version, which nobody maintains.\nHome\nAbout",
+        "Copyright by the society of all its members 2025",
+    )
+    assert [judge(html(), False, one, memory=memory).counts for one in (year, menu, banner)] == [False, False, True]
+
+
+def test_size_and_significance() -> None:
+    """More difference, a new passage, another title or new links never weigh less; all of it stays within 0 and 1."""
+    words = [f"Sentence number {chr(97 + n)} says what it says." for n in range(20)]
+
+    def weight(text: list[str], **layers: object) -> Change:
+        first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", "\n".join(words)))
+        memory = remember(Memory(), None, first, judge(None, False, first))
+        now = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"), **layers)
+        seen = Observation(url=URL, at=9.0, status=200, fingerprint=now, lines=runs_of("T", "\n".join(text)))
+        return judge(html(), False, seen, memory=memory)
+
+    word = weight([*words[:-1], words[-1].replace("says", "said")])
+    half = weight([*words[:10], *(line.upper() for line in words[10:])])
+    whole = weight([line.upper() for line in words])
+    titled = weight([line.upper() for line in words], title="Other")
+    far = weight([*words[:-1], words[-1].replace("says", "said")], simhash=0xFF)
+    assert 0 < word.size < half.size < whole.size <= 1
+    assert 0 < word.significance < half.significance < whole.significance <= titled.significance <= 1
+    assert far.significance >= 0.5 > word.significance
+    assert all(change.reasons for change in (word, half, whole, far))
+    assert (word.distance, far.distance) == (0, 8)
+
+
+def test_minimum_size() -> None:
+    """A change smaller than the page's minimum does not count, and a size that is not known hides nothing."""
+    text = "\n".join(f"Line {chr(97 + n)} of the text" for n in range(25))
+    first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", text))
+    memory = remember(Memory(), None, first, judge(None, False, first))
+    now = Observation(url=URL, at=9.0, status=200, fingerprint=BODY, lines=runs_of("T", text.replace("a of", "A of")))
+    assert not judge(html(), False, now, looking=Looking(min_size=0.1), memory=memory).counts
+    assert judge(html(), False, now, looking=Looking(min_size=0.01), memory=memory).counts
+    assert judge(html(), False, now, looking=Looking(min_size=0.5)).counts
+
+
+def test_kinds_of_disappearing() -> None:
+    """Gone and back are kinds of their own, and weigh most."""
+    gone = judge(A, False, Observation(url=URL, at=0.0, status=410, fingerprint=None))
+    back = judge(A, True, Observation(url=URL, at=0.0, status=200, fingerprint=B))
+    assert (gone.kind, back.kind) == (ChangeKind.GONE, ChangeKind.BACK)
+    assert gone.significance == back.significance == 1.0

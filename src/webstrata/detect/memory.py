@@ -70,7 +70,7 @@ def remember(memory: Memory, before: Fingerprint | None, after: Observation, cha
     if now is None or change.outcome in (Outcome.GONE, Outcome.ERROR):
         return memory
     if before is not None and before.raw == now.raw and (memory.runs or not after.lines):
-        return _unchanged(memory, after.at)
+        return _unchanged(memory, after)
     return replace(
         memory,
         runs=after.lines,
@@ -82,11 +82,15 @@ def remember(memory: Memory, before: Fingerprint | None, after: Observation, cha
     )
 
 
-def _unchanged(memory: Memory, at: float) -> Memory:
+def _unchanged(memory: Memory, after: Observation) -> Memory:
     """Nothing to write for most pages: only places under watch have something to learn from a visit without news."""
+    address = masked_address(after)
+    if address != memory.address:
+        memory = replace(memory, address=address)
     if not memory.noise:
         return memory
-    return replace(memory, at=at, noise=nothing_changed(memory.noise, at=at, apart_s=at - memory.at))
+    noise = nothing_changed(memory.noise, at=after.at, apart_s=after.at - memory.at)
+    return replace(memory, at=after.at, noise=noise)
 
 
 def _noise(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> tuple[Noise, ...]:

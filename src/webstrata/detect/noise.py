@@ -12,7 +12,8 @@ free text (`gap`) that was not seen to change within the hour must also come bac
 before; and then only what it said before is noise, and anything new counts.
 
 A place that stays as it is three times running is forgotten, and its next change counts. A learned stamp that takes
-another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place.
+another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place. And where
+half of the words or more are noise, it is what the page is about, and counts.
 """
 
 from __future__ import annotations
@@ -90,13 +91,7 @@ def fresh(slot: Noise) -> Noise:
 
 def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> list[int]:
     """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
-    stamps = {slot.key for slot in slots if slot.kind == "stamp" and slot.state == "learned"}
-    hidden = [False] * len(runs.values)
-    for slot in slots:
-        if slot.kind == "gap" and slot.state == "learned":
-            found = gap_of(runs, slot)
-            if found is not None and _is_expected(slot, runs, *found):
-                hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
+    stamps, hidden = _stamps(slots), _hidden(runs, slots)
     return [
         -shape - 1 if place in stamps else value  # the shape stays, so a stamp that is gone is missed
         for value, shape, part, place, skip in zip(
@@ -104,6 +99,41 @@ def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> l
         )
         if part in parts and not skip
     ]
+
+
+def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: frozenset[int], words: int) -> int:
+    """Runs of at least so many words in `parts` whose like (the same shape) the version before had nowhere."""
+    known, hidden = set(before.shapes), _hidden(after, slots)
+    return sum(
+        part in parts and length >= words and shape not in known and not skip
+        for shape, length, part, skip in zip(after.shapes, after.words, after.parts, hidden, strict=True)
+    )
+
+
+def noise_share(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> float:
+    """How much of what a version says, by words, stands in learned places."""
+    stamps, hidden = _stamps(slots), _hidden(runs, slots)
+    noise = total = 0
+    for words, part, place, skip in zip(runs.words, runs.parts, runs.places, hidden, strict=True):
+        if part in parts:
+            total += words
+            noise += words if skip or place in stamps else 0
+    return noise / total if total else 0.0
+
+
+def _stamps(slots: tuple[Noise, ...]) -> set[int]:
+    return {slot.key for slot in slots if slot.kind == "stamp" and slot.state == "learned"}
+
+
+def _hidden(runs: Runs, slots: tuple[Noise, ...]) -> list[bool]:
+    """Which runs stand in learned gaps."""
+    hidden = [False] * len(runs.values)
+    for slot in slots:
+        if slot.kind == "gap" and slot.state == "learned":
+            found = gap_of(runs, slot)
+            if found is not None and _is_expected(slot, runs, *found):
+                hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
+    return hidden
 
 
 def _is_expected(slot: Noise, runs: Runs, start: int, end: int) -> bool:

@@ -24,6 +24,8 @@ _MANY_LINKS = 10
 
 def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple[float, tuple[str, ...]]:
     """Significance and its reasons. `passage`: words of the longest new passage; `measured`: the size is known."""
+    if change.kind is ChangeKind.MARKUP and change.noise:
+        return 0.0, (f"only noise differs, in {change.noise} places",)
     if change.kind in _FIXED:
         return _FIXED[change.kind]
     if not change.counts:

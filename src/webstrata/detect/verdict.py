@@ -5,8 +5,9 @@
 | never seen | content | new | no: there is nothing to compare it with |
 | never seen | gone | gone | no |
 | content | content, deciding layer equal | same | no |
-| content | content, deciding layer differs only by learned noise | same | no |
+| content | content, deciding layer differs only by learned noise, and there is more to the page | same | no |
 | content | content, deciding layer differs | changed | yes |
+| content | content, main part equal, a new sentence in header or footer | changed | yes |
 | content | the same content, from another address | changed | yes |
 | content | gone | gone | yes |
 | gone | gone | same | no |
@@ -25,7 +26,7 @@ from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.layers import deciding, differing, layer_of
 from webstrata.detect.linkset import unseen
 from webstrata.detect.memory import Memory, masked_address, version_key, was_seen
-from webstrata.detect.noise import noisy_places, quiet_form
+from webstrata.detect.noise import new_sentences, noise_share, noisy_places, quiet_form
 from webstrata.detect.runs import EVERYWHERE, MAIN, Runs, read_runs, share_changed
 from webstrata.detect.significance import weigh
 from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
@@ -71,6 +72,10 @@ class _Extent(NamedTuple):
     title: bool = False
 
 
+_SENTENCE_WORDS = 8
+"""From so many words on, new text in a page's margins counts."""
+_MOST_NOISE = 0.5
+"""Share of the words from which on noise is what the page is about (a price, the time of day), and so counts."""
 _UNMEASURED = _Extent(0.0, 0, measured=False)
 
 
@@ -85,16 +90,17 @@ def _compared(
     noise = 0
     if layer in ("text", "main", "selected") and memory.noise:
         text, links, noise = _without_noise(memory, after, layer, text, links)
-    counts = text or links
+    elsewhere = layer == "main" and not text and layers.get("text", False) and _news_in_margins(memory, after)
+    counts = text or links or elsewhere
     change = Change(
         outcome=Outcome.CHANGED if counts else Outcome.SAME,
-        kind=_kind(layer, layers, text, links),
+        kind=_kind(layer, layers, text or elsewhere, links),
         layers=layers,
         raw=layers["raw"],
         text=layers.get("text", False),
         links=layers.get("links", False),
         counts=counts,
-        layer=layer,
+        layer="text" if elsewhere else layer,
         new_links=unseen(memory.links, after.link_hashes) if memory.links else 0,
         reverted=counts and was_seen(memory, version_key(now, layer)),
         distance=_distance(before, now),
@@ -125,8 +131,18 @@ def _without_noise(memory: Memory, after: Observation, layer: str, text: bool, l
         return text, links, 0
     old, new = read_runs(memory.runs), read_runs(after.lines)
     parts = MAIN if layer == "main" else EVERYWHERE
+    if noise_share(new, memory.noise, parts) >= _MOST_NOISE:
+        return text, links, 0
     text = quiet_form(old, memory.noise, parts) != quiet_form(new, memory.noise, parts)
     return text, links, noisy_places(old, new, memory.noise)
+
+
+def _news_in_margins(memory: Memory, after: Observation) -> bool:
+    """Whether header or footer say a whole new sentence: a banner, or content that was taken for margin."""
+    if not memory.runs or not after.lines:
+        return False
+    old, new = read_runs(memory.runs), read_runs(after.lines)
+    return new_sentences(old, new, memory.noise, EVERYWHERE - MAIN, _SENTENCE_WORDS) > 0
 
 
 def _extent(memory: Memory, after: Observation, layer: str) -> _Extent:

@@ -1,0 +1,33 @@
+"""Seen -> what detection remembers of a version: its runs, its links, and how the new runs begin."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webstrata.observe.lines import excerpts_of, link_hashes, runs_of
+from webstrata.observe.page import Seen
+
+
+class Trace(NamedTuple):
+    """For `Observation`, field by field."""
+
+    lines: bytes
+    link_hashes: bytes
+    excerpts: dict[int, str]
+
+
+def trace(one: Seen, previous: bytes = b"") -> Trace:
+    """Read it where the bytes differ from the last version's; `previous` are the lines of that version."""
+    title, header, body, footer = _texts(one)
+    return Trace(
+        lines=runs_of(title, body, header, footer),
+        link_hashes=link_hashes(one.links),
+        excerpts=excerpts_of((title, body, header, footer), previous),
+    )
+
+
+def _texts(one: Seen) -> tuple[str, str, str, str]:
+    """What is compared, part by part: what the page's rules leave, else its parts, else its text."""
+    if one.selected is not None and one.selected.text is not None:
+        return "", "", one.selected.text, ""
+    return one.part_texts or ("", "", one.text or "", "")

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from webstrata.errors import UsageError
+from webstrata.observe.select import check_looking, has_rules, select
+from webstrata.records import Looking
+
+HTML = """<!doctype html><title>Shop</title><nav>Home</nav>
+<main><h1>Lamp</h1><p>Price <b class=price>5</b> EUR</p><div class=ad>Buy <i class=ad>socks</i></div> tail
+<a href="/more">more</a></main><script>var secret = 1</script>"""
+JSON = '{"made": "2026-01-01", "rows": [{"id": 1, "v": "x"}, {"id": 2, "v": "yy", "tmp": 7}], "π": null}'
+XML = '<?xml version="1.0"?><list xmlns="urn:l"><item id="1">one <b>bold</b> end</item><item id="2"/></list>'
+
+SELECTED = [
+    # content, media type, rules, text
+    (HTML, "text/html", Looking(include=("css:.price",)), "5"),
+    (HTML, "text/html", Looking(include=("css:.price", "css:h1")), "5\nLamp"),
+    (HTML, "text/html", Looking(include=("css:.ad",)), "Buy socks"),
+    (HTML, "text/html", Looking(include=("css:main",), ignore=("css:.ad",)), "Lamp\nPrice 5 EUR\ntail more"),
+    (
+        HTML,
+        "text/html",
+        Looking(include=("xpath://main",), ignore=("xpath://b",)),
+        "Lamp\nPrice EUR\nBuy socks\ntail more",
+    ),
+    (
+        HTML,
+        "text/html",
+        Looking(include=("css:main",), ignore=("xpath://*[@class='ad']",)),
+        "Lamp\nPrice 5 EUR\ntail more",
+    ),
+    (
+        HTML,
+        "text/html",
+        Looking(include=("xpath://a/@href", "xpath:count(//p)", "xpath:string(//h1)")),
+        "/more\n1\nLamp",
+    ),
+    (HTML, "text/html", Looking(include=("css:p",), ignore_text=(r"\d+",)), "Price EUR"),
+    (HTML, "text/html", Looking(include=("css:main",), ignore_text=(r"^Price.*$",)), "Lamp\nBuy socks\ntail more"),
+    (HTML, "text/html", Looking(include=("css:script",)), ""),
+    (
+        JSON,
+        "application/json",
+        Looking(include=("jsonpath:$.rows[*].id",)),
+        '$["rows"][0]["id"]: 1\n$["rows"][1]["id"]: 2',
+    ),
+    (JSON, "application/json", Looking(include=("jsonpath:$.rows[?@.id==2].v",)), '$["rows"][1]["v"]: "yy"'),
+    (JSON, "application/json", Looking(include=("jsonpath:$.rows[?match(@.v, 'y+')].id",)), '$["rows"][1]["id"]: 2'),
+    (
+        JSON,
+        "application/json",
+        Looking(ignore=("jsonpath:$.made", "jsonpath:$.rows[0]", "jsonpath:$..tmp", "jsonpath:$['π']")),
+        '$["rows"][0]["id"]: 2\n$["rows"][0]["v"]: "yy"',
+    ),
+    (JSON, "application/ld+json", Looking(ignore=("jsonpath:$",)), "$: {}"),
+    (XML, "application/xml", Looking(include=("xpath://*[@id='1']",)), "item id=1: one end\nb: bold"),
+    (
+        XML,
+        "application/rss+xml",
+        Looking(ignore=("xpath://*[local-name()='b']",)),
+        "list\nitem id=1: one end\nitem id=2",
+    ),
+    ("a 1\n\nb 2\n", "text/plain", Looking(ignore_text=(r"\d",)), "a\nb"),
+    ("id,v\n1,x\n", "text/csv", Looking(ignore_text=(r"^id.*",)), "1,x"),
+]
+
+
+@pytest.mark.parametrize(("content", "media_type", "looking", "text"), SELECTED)
+def test_selected(content: str, media_type: str, looking: Looking, text: str) -> None:
+    """What the rules leave, in every format that has rules."""
+    check_looking(looking)
+    found = select(content, media_type, looking)
+    assert found.text == text
+    assert found.digest is not None
+
+
+NOTED = [
+    (HTML, "text/html", Looking(include=("css:.none",)), "", "css:.none matched nothing"),
+    (
+        HTML,
+        "text/html",
+        Looking(ignore=("xpath://video",), include=("css:h1",)),
+        "Lamp",
+        "xpath://video matched nothing",
+    ),
+    (HTML, "text/html", Looking(include=("jsonpath:$.a",)), None, "not for text/html: jsonpath:$.a"),
+    ("{", "application/json", Looking(include=("jsonpath:$.a",)), None, "not JSON, or nested too deeply"),
+    ("[" * 100_000, "application/json", Looking(include=("jsonpath:$..a",)), None, "not JSON, or nested too deeply"),
+    (
+        "<a>",
+        "application/xml",
+        Looking(include=("xpath://a",)),
+        None,
+        "not well-formed XML, or with entities of its own",
+    ),
+    ("\x89PNG", "image/png", Looking(include=("css:p",)), None, "not for image/png: css:p"),
+    (
+        "<p>" * 30_000,
+        "text/html",
+        Looking(include=("css:p",)),
+        None,
+        "the page is too large or too deep for CSS and XPath",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "media_type", "looking", "text", "note"), NOTED)
+def test_notes(content: str, media_type: str, looking: Looking, text: str | None, note: str) -> None:
+    """A rule that finds nothing or cannot be used says so; where none can be used, the whole content counts."""
+    found = select(content, media_type, looking)
+    assert found.text == text
+    assert found.note is not None
+    assert found.note.startswith(note)
+
+
+WRONG = [
+    (Looking(include=("p",)), "begins with css:, xpath: or jsonpath:"),
+    (Looking(include=("css:p[",)), "no CSS selector"),
+    (Looking(include=("css:",)), "1 to 500 characters"),
+    (Looking(ignore=("css:" + "a" * 600,)), "1 to 500 characters"),
+    (Looking(include=("xpath://a[",)), "no XPath 1.0"),
+    (Looking(include=("xpath:document('file:///etc/passwd')",)), "Unregistered function"),
+    (Looking(include=("xpath:unparsed-text('/etc/passwd')",)), "Unregistered function"),
+    (Looking(include=("xpath:re:test('a', '(a+)+$')",)), "no XPath 1.0"),
+    (Looking(include=("xpath://*[//*[//*[//*[//*]]]]",)), "more than 4 times"),
+    (Looking(include=("jsonpath:$.[",)), "no JSONPath"),
+    (Looking(include=("jsonpath:$[?@.a =~ /(a+)+$/]",)), "no JSONPath"),
+    (Looking(include=("jsonpath:$[?env('HOME')]",)), "no JSONPath"),
+    (Looking(ignore_text=("(a",)), "missing )"),
+    (Looking(ignore_text=("(?=a)",)), "Look-around"),
+    (Looking(ignore_text=(r"(a)\1",)), "back-references"),
+    (Looking(ignore_text=("a{1000}{1000}",)), "no regular expression"),
+    (Looking(ignore_text=("x",) * 51), "at most 50 rules"),
+    (Looking(layer="pixels"), "no layer"),
+    (Looking(handler="gopher"), "no handler"),
+    (Looking(min_size=1.5), "from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("looking", "why"), WRONG)
+def test_what_cannot_be_used_is_refused_with_the_reason(looking: Looking, why: str) -> None:
+    """Every wrong rule is told when the page is watched, not at a visit."""
+    with pytest.raises(UsageError) as told:
+        check_looking(looking)
+    assert why in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_regular_expressions_cannot_be_slow() -> None:
+    """The classics of catastrophic backtracking end at once, in texts and in JSON."""
+    started = time.perf_counter()
+    text = "a" * 50_000 + "!"
+    for expression in ("(a+)+$", "(a|aa)+$", "(.*)*x", "(a|a?)+$"):
+        select(text, "text/plain", Looking(ignore_text=(expression,)))
+        select(
+            f'[{{"v": "{text}"}}]', "application/json", Looking(include=(f"jsonpath:$[?search(@.v, '{expression}')]",))
+        )
+    assert time.perf_counter() - started < 5
+
+
+def test_entities_are_not_read() -> None:
+    """An external entity is left alone and a bomb of entities is refused."""
+    external = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
+    bomb = (
+        '<!DOCTYPE a [<!ENTITY a "ha">'
+        + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+        + "]><a>&j;</a>"
+    )
+    for content in (external, bomb):
+        found = select(content, "application/xml", Looking(include=("xpath:string(//a)",)))
+        assert len(found.text or "") < 100
+        assert "root:" not in (found.text or "")
+
+
+def test_pages_without_rules() -> None:
+    """Only include and ignore rules make a selection."""
+    assert not has_rules(None)
+    assert not has_rules(Looking(layer="text", min_size=0.5))
+    assert has_rules(Looking(ignore_text=("x",)))
