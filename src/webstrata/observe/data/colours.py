@@ -1,79 +1,82 @@
 """Colour refinement: gives two blank nodes different colours as soon as anything said about them differs.
 
-Nodes begin with the hash of what is said of them alone; a node whose neighbour got a new colour is looked at again,
-until nothing moves. Colours do not depend on labels or order: isomorphic graphs get the same, and the work is the same
-for both, so that the limit on it stops both or neither. Nodes that keep one colour may still not be interchangeable
-(`canon.py` settles that).
+A node whose neighbour got a new colour is looked at again, until nothing moves. Colours do not depend on labels or
+order: isomorphic graphs get the same, with the same work, so that the limit on it stops both or neither. Nodes that
+keep one colour may still not be interchangeable (`canon.py` settles that).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 
 from webstrata.observe.data.budget import Budget
 from webstrata.observe.data.quads import Quad
 
-MOST_WORK = 4_000_000
-"""Quads looked at, again and again; each about a microsecond."""
 _SIZE = 16
 
-
-class Linked:
-    """A quad that joins blank nodes, prepared for looking at it many times."""
-
-    __slots__ = ("kind", "nodes")
-
-    def __init__(self, quad: Quad) -> None:
-        self.nodes = tuple(dict.fromkeys(quad.nodes))
-        pattern = b",".join(b"%d" % self.nodes.index(node) for node in quad.nodes)
-        self.kind = _hash(b"\0".join(quad.pieces) + b"\0" + pattern)
-        """Of everything but its nodes: two quads of one kind differ only in these."""
+_View = tuple[bytes, tuple[bytes, ...]]
+"""A quad as one of its nodes sees it: what it says and where the node stands in it, and the other nodes."""
 
 
-def refine(colours: dict[bytes, bytes], linked: Sequence[Linked], budget: Budget) -> dict[bytes, bytes]:
-    """The coarsest stable colouring that is as fine as `colours`."""
-    colours = dict(colours)
-    quads: dict[bytes, list[Linked]] = {node: [] for node in colours}
-    for link in linked:
-        for node in link.nodes:
-            quads[node].append(link)
-    changed: Iterable[bytes] = colours
-    while changed:
-        active = {node for each in changed for link in quads[each] for node in link.nodes}
-        active = {node for node in active if quads[node]}
-        budget.spend(sum(len(quads[node]) for node in active))
-        seen = {node: _look(node, quads[node], colours) for node in active}
-        changed = _split(colours, seen)
-    return colours
+class Colouring:
+    """The quads of a graph, prepared for looking at them many times."""
+
+    def __init__(self, quads: Iterable[Quad], budget: Budget) -> None:
+        self._budget = budget
+        self._views: dict[bytes, list[_View]] = {}
+        for quad in quads:
+            distinct = tuple(dict.fromkeys(quad.nodes))
+            kind = b"\0".join((*quad.pieces, *(b"%d" % distinct.index(node) for node in quad.nodes)))
+            for place, node in enumerate(distinct):
+                views = self._views.setdefault(node, [])
+                if len(distinct) > 1:
+                    others = distinct[:place] + distinct[place + 1 :]
+                    views.append((colour_of(b"%d\0%s" % (place, kind)), others))
+
+    def refine(self, colours: dict[bytes, bytes], changed: Iterable[bytes]) -> None:
+        """Make colours stable, where all but those of the nodes that changed are. `changed`: all, at first."""
+        members = Counter(colours.values())
+        self._budget.spend(len(colours))
+        while changed:
+            active = {other for node in changed for _, others in self._views[node] for other in others}
+            self._budget.spend(sum(len(self._views[node]) for node in active))
+            looks = {node: _look(colours[node], self._views[node], colours) for node in active}
+            changed = _split(colours, members, looks)
 
 
-def _look(node: bytes, quads: list[Linked], colours: dict[bytes, bytes]) -> bytes:
-    views = [
-        link.kind + b"%d" % link.nodes.index(node) + b"".join([colours[each] for each in link.nodes]) for link in quads
+def colour_of(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_SIZE).digest()
+
+
+def _look(colour: bytes, views: list[_View], colours: dict[bytes, bytes]) -> bytes:
+    """What a node sees. Each part has a length that follows from the hash at its beginning: none can pose as others."""
+    parts = [
+        kind + colours[others[0]] if len(others) == 1 else kind + b"".join([colours[other] for other in others])
+        for kind, others in views
     ]
-    views.sort()
-    return _hash(colours[node] + b"".join(views))
+    parts.sort()
+    return colour_of(colour + b"".join(parts))
 
 
-def _split(colours: dict[bytes, bytes], seen: dict[bytes, bytes]) -> list[bytes]:
-    """Give new colours to nodes that no longer look like the others of their colour; the nodes that got one."""
-    members: dict[bytes, int] = {}
-    for colour in colours.values():
-        members[colour] = members.get(colour, 0) + 1
-    looks: dict[bytes, dict[bytes, list[bytes]]] = {}
-    for node, look in seen.items():
-        looks.setdefault(colours[node], {}).setdefault(look, []).append(node)
+def _split(colours: dict[bytes, bytes], members: Counter[bytes], looks: dict[bytes, bytes]) -> list[bytes]:
+    """Give new colours to nodes that no longer look like the others of their colour; the nodes that got one.
+
+    Those not looked at keep their colour; where all were, the largest group does: its neighbours, who would otherwise
+    all be looked at again, learn as much from the new colours of the smaller groups.
+    """
+    groups: dict[bytes, dict[bytes, list[bytes]]] = {}
+    for node, look in looks.items():
+        groups.setdefault(colours[node], {}).setdefault(look, []).append(node)
     changed: list[bytes] = []
-    for colour, groups in looks.items():
-        if len(groups) == 1 and members[colour] == sum(len(nodes) for nodes in groups.values()):
-            continue  # all were looked at, and all look the same: nobody learned anything
-        for look, nodes in groups.items():
+    for colour, alike in groups.items():
+        if members[colour] == sum(map(len, alike.values())):
+            del alike[max(alike, key=lambda look: (len(alike[look]), look))]
+        for look, nodes in alike.items():
+            members[colour] -= len(nodes)
+            members[look] += len(nodes)
             for node in nodes:
                 colours[node] = look
             changed += nodes
     return changed
-
-
-def _hash(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=_SIZE).digest()

@@ -32,6 +32,8 @@ def data_of(
     name = _name_of(media_type, url)
     if name == "xml":
         name = _xml_name(body)
+    elif name == "rdfxml" and xml.root_of(body) is None:
+        name = "turtle"  # what many a .owl or .rdf is
     if name == "jsonld":
         return jsonld.read(body, charset, url, contexts)
     if name in ("csv", "tsv"):

@@ -34,7 +34,6 @@ _CORE = frozenset(
         "http://blogs.law.harvard.edu/tech/rss",
         "http://purl.org/rss/1.0/modules/rss091#",
         "http://purl.org/atom/ns",
-  
     }
 )
 """Namespaces whose `title`, `link`, … are the feed's own."""

@@ -40,11 +40,29 @@ def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:
     ground: list[bytes] = []
     quads: list[Quad] = []
     for line in lines:
-        if b"_:" in line and (quad := _cut(line)).nodes:
+        if b"_:" in line and (quad := _plain(line) or _cut(line)).nodes:
             quads.append(quad)
         elif line:
             ground.append(line)
     return ground, quads
+
+
+def _plain(line: bytes) -> Quad | None:
+    """The same as `_cut`, for the two common forms that need no look inside terms."""
+    marks = line.count(b"_:")
+    if marks > 2:
+        return None
+    subject, predicate, rest = line.split(b" ", 2)
+    if marks == 1 and subject.startswith(b"_:"):
+        return Quad((b"", line[len(subject) :]), (subject,), (b"s",), predicate)
+    if not rest.startswith(b"_:"):
+        return None
+    node, _, end = rest.partition(b" ")
+    if marks == 1:
+        return Quad((b"%s %s " % (subject, predicate), b" " + end), (node,), (b"o",), predicate)
+    if subject.startswith(b"_:"):
+        return Quad((b"", b" %s " % predicate, b" " + end), (subject, node), (b"s", b"o"), predicate)
+    return None
 
 
 def _cut(line: bytes) -> Quad:
