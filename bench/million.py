@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 import uvloop
 
 from bench import store
+from bench.environment import compiling_once
 from bench.figures import Figure
 from webstrata.home import Home
 from webstrata.node import Node
@@ -26,8 +26,8 @@ def run(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         home, _ = Home.create(Path(name))
         found = uvloop.run(store.run(Node(home, Settings()).store_url, pages, commits=20))
-        status = _seconds(["status", "--json", "--home", name], bytecode=Path(name) / "bytecode")
-        start = _seconds(["settings", "--json", "--home", name], bytecode=Path(name) / "bytecode")
+        status = _seconds(["status", "--json", "--home", name], Path(name))
+        start = _seconds(["settings", "--json", "--home", name], Path(name))
 
     def figure(title: str, values: list[float], unit: str, at_most: float | None = None) -> Figure:
         return Figure(bench="million", name=f"{title} ({pages:,} pages)", values=values, unit=unit, at_most=at_most)
@@ -43,11 +43,10 @@ def run(quick: bool) -> list[Figure]:
     ]
 
 
-def _seconds(arguments: list[str], bytecode: Path) -> list[float]:
+def _seconds(arguments: list[str], folder: Path) -> list[float]:
     """Some runs of a command; the first one, which compiles the modules, is left out."""
     command = [sys.executable, "-c", "from webstrata.cli import main; main()", *arguments]
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment = compiling_once(folder)
     spans = []
     for _ in range(6):
         begun = time.perf_counter()
