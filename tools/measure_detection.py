@@ -161,17 +161,19 @@ def main_text(one: Seen) -> str:
 def measure_layers(data: Path, count: int) -> None:
     names = ("text", "main", "main_links", "links")
     print(f"\n## Layers (HTML, up to {count} version pairs with different bytes a site; % that differ)\n")
-    print("| site | pairs | text | main | main links | links | counts (auto) | content | links only | markup only |"
-          " within 6 bits, of text changes |")  # fmt: skip
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| site | pairs | text | main | main links | links | counts (auto) | by margins | content | links only"
+          " | markup or margins | within 6 bits, of text changes |")  # fmt: skip
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     total: Counter[str] = Counter()
     for site in HTML_SITES:
         counts: Counter[str] = Counter()
         for path, old, new in sampled_pairs(data, site, count):
             before, after = seen(path, old, site), seen(path, new, site)
-            sight = Observation(url="https://e.org/", at=0.0, status=200, fingerprint=after.fingerprint)
-            change = judge(before.fingerprint, False, sight)
+            first = observation(before, 0.0, b"")
+            memory = remember(Memory(), None, first, judge(None, False, first))
+            change = judge(before.fingerprint, False, observation(after, 0.0, b""), memory=memory)
             counts["pairs"] += 1
+            counts["margins"] += change.counts and change.layer == "text" and "main" in change.layers
             counts.update(name for name in names if change.layers.get(name))
             counts["auto"] += change.counts
             counts[change.kind.value if change.kind != "links" else "links only"] += 1
@@ -182,7 +184,7 @@ def measure_layers(data: Path, count: int) -> None:
 
 
 def _layer_row(site: str, counts: Counter[str]) -> None:
-    shown = ("text", "main", "main_links", "links", "auto", "content", "links only", "markup")
+    shown = ("text", "main", "main_links", "links", "auto", "margins", "content", "links only", "markup")
     cells = " | ".join(f"{100 * counts[name] / max(counts['pairs'], 1):.0f}" for name in shown)
     print(
         f"| {site} | {counts['pairs']} | {cells} | {100 * counts['within'] / max(counts['text'], 1):.0f} |", flush=True

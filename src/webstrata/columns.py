@@ -45,11 +45,11 @@ def columns(names: dict[str, Any]) -> np.dtype[np.void]:
     return np.dtype(list(names.items()))
 
 
-RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1")])
-"""One run of a page's text, as `observe` hashes it and `detect` compares it: 15 bytes.
+RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1"), ("sentence", "?")])
+"""One run of a page's text, as `observe` hashes it and `detect` compares it: 16 bytes.
 
 `value` is a hash of the run's words; `shape` of the same words with numbers, dates and tokens masked; `part` is 0 for
-the title, 1 for the body, 2 for the header, 3 for the footer.
+the title, 1 for the body, 2 for the header, 3 for the footer; `sentence` tells what is neither a heading nor a menu.
 """
 LINK = np.dtype("<u8")
 """Hash of one link."""

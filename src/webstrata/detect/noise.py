@@ -101,12 +101,12 @@ def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> l
     ]
 
 
-def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: frozenset[int], words: int) -> int:
-    """Runs of at least so many words in `parts` whose like (the same shape) the version before had nowhere."""
+def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> int:
+    """Sentences in `parts` whose like (the same shape) the version before had nowhere."""
     known, hidden = set(before.shapes), _hidden(after, slots)
     return sum(
-        part in parts and length >= words and shape not in known and not skip
-        for shape, length, part, skip in zip(after.shapes, after.words, after.parts, hidden, strict=True)
+        sentence and part in parts and shape not in known and not skip
+        for shape, sentence, part, skip in zip(after.shapes, after.sentences, after.parts, hidden, strict=True)
     )
 
 

@@ -31,6 +31,7 @@ class Runs(NamedTuple):
     shapes: list[int]
     words: list[int]
     parts: list[int]
+    sentences: list[bool]
     places: list[int]
     by_place: dict[int, int]
     """Place -> value."""
@@ -48,6 +49,7 @@ def read_runs(packed: bytes) -> Runs:
         shapes=rows["shape"].tolist(),
         words=rows["words"].tolist(),
         parts=rows["part"].tolist(),
+        sentences=rows["sentence"].tolist(),
         places=places,
         by_place=dict(zip(places, values, strict=True)),
     )

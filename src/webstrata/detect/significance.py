@@ -26,6 +26,8 @@ def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple
     """Significance and its reasons. `passage`: words of the longest new passage; `measured`: the size is known."""
     if change.kind is ChangeKind.MARKUP and change.noise:
         return 0.0, (f"only noise differs, in {change.noise} places",)
+    if change.kind is ChangeKind.MARKUP and change.text:
+        return 0.0, ("only menus, header or footer differ",)
     if change.kind in _FIXED:
         return _FIXED[change.kind]
     if not change.counts:

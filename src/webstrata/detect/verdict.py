@@ -72,8 +72,6 @@ class _Extent(NamedTuple):
     title: bool = False
 
 
-_SENTENCE_WORDS = 8
-"""From so many words on, new text in a page's margins counts."""
 _MOST_NOISE = 0.5
 """Share of the words from which on noise is what the page is about (a price, the time of day), and so counts."""
 _UNMEASURED = _Extent(0.0, 0, measured=False)
@@ -142,7 +140,7 @@ def _news_in_margins(memory: Memory, after: Observation) -> bool:
     if not memory.runs or not after.lines:
         return False
     old, new = read_runs(memory.runs), read_runs(after.lines)
-    return new_sentences(old, new, memory.noise, EVERYWHERE - MAIN, _SENTENCE_WORDS) > 0
+    return new_sentences(old, new, memory.noise, EVERYWHERE - MAIN) > 0
 
 
 def _extent(memory: Memory, after: Observation, layer: str) -> _Extent:

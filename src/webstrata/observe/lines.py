@@ -16,7 +16,7 @@ import numpy as np
 from webstrata.columns import LINK, RUN
 
 TITLE, BODY, HEADER, FOOTER = range(4)
-MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 60, FOOTER: 60}
+MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
 """Runs kept of each part; what follows them is hashed as one."""
 _LONG_LINE = 240
 """Characters from which a line is cut into its sentences."""
@@ -24,8 +24,10 @@ _SHORT = 60
 _EXCERPTS = 24
 _EXCERPT_LENGTH = 100
 _MOST_WORDS = 65_535
+_SENTENCE_WORDS = 8
+_STOPS = (".", "!", ".)", ".”", "。")
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9+/_=-]{20,}|(?=[A-Za-z+/_=-]*[0-9])[A-Za-z0-9+/_=-]{7,})(?![A-Za-z0-9])"
 )
@@ -40,9 +42,12 @@ _DIGIT = re.compile(r"[0-9]")
 _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 
 
+Row = tuple[int, int, int, int, bool]
+
+
 def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
     """The runs of a page whose text, in lines, is given part by part; rows of `RUN`."""
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[Row] = []
     for part, text in ((TITLE, title), (BODY, body), (HEADER, header), (FOOTER, footer)):
         rows += _rows(part, text)
     return np.array(rows, dtype=RUN).tobytes()
@@ -71,7 +76,7 @@ def split_runs(text: str) -> Iterator[str]:
     """Lines that say something; long ones sentence by sentence."""
     for line in text.split("\n"):
         if len(line) >= _LONG_LINE:
-            yield from filter(None, _SENTENCE.split(line))
+            yield from filter(None, _SENTENCE_END.split(line))
         elif line:
             yield line
 
@@ -87,16 +92,19 @@ def hash64(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
-def _rows(part: int, text: str) -> list[tuple[int, int, int, int]]:
+def _rows(part: int, text: str) -> list[Row]:
     runs = list(split_runs(text))
     most = MOST_RUNS[part]
     kept, rest = (runs, []) if len(runs) <= most else (runs[: most - 1], runs[most - 1 :])
     rows = [_row(part, run, shape_of(run)) for run in kept]
     if rest:
         whole = "\n".join(rest)
-        rows.append(_row(part, whole, whole))  # its own shape: nothing in there is ever taken for noise
+        # Its own shape: nothing in there is ever taken for noise; and no sentence, whatever it ends with.
+        rows.append((*_row(part, whole, whole)[:4], False))
     return rows
 
 
-def _row(part: int, run: str, shape: str) -> tuple[int, int, int, int]:
-    return hash64(run), hash64(shape) & 0xFFFFFFFF, min(run.count(" ") + run.count("\n") + 1, _MOST_WORDS), part
+def _row(part: int, run: str, shape: str) -> Row:
+    words = run.count(" ") + run.count("\n") + 1
+    sentence = words >= _SENTENCE_WORDS and run.endswith(_STOPS)
+    return hash64(run), hash64(shape) & 0xFFFFFFFF, min(words, _MOST_WORDS), part, sentence
