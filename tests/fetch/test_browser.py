@@ -147,7 +147,7 @@ def test_endless_page_is_given_up(tmp_path: Path) -> None:
     """A page whose script never ends is a failure within its time, and leaves no process behind."""
     with serving(pages(index=Answer(headers=HTML, body=written("while (true);")))) as site:
         seen = visited(
-            lambda: browser(rendering=Rendering(load_s=2.0, settle_s=1.0, total_s=5.0)), page_at(site.url + "/")
+            lambda: browser(rendering=Rendering(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
         )
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.TIMEOUT_TOTAL

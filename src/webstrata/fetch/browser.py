@@ -28,7 +28,8 @@ from webstrata.records import Exchange, Failure, FailureKind, Followed, Page, Re
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _HTML = ("text/html", "application/xhtml+xml")
-_END_S = 5.0
+_END_S = 2.0
+"""For the browser to close by itself."""
 
 
 class Rendering(Struct, frozen=True, kw_only=True):
@@ -76,7 +77,10 @@ class BrowserHandler:
             requests = Subrequests(
                 got, polite, self._clock, most=self._rendering.most_requests, most_bytes=self._rendering.most_bytes
             )
-            made = await self._render(program, answer.url, requests)
+            try:
+                made = await self._render(program, answer.url, requests)
+            finally:
+                await requests.close()
         whole = Followed(exchanges=requests.exchanges)
         if isinstance(made, Failure):
             return visited(page, polite, failed(whole, made), main=main)
@@ -101,7 +105,10 @@ class BrowserHandler:
             largest_dom=bounds.largest_dom,
         )
         with tempfile.TemporaryDirectory(prefix="webstrata-render-", ignore_cleanup_errors=True) as folder:
-            process = await _start_process(folder)
+            try:
+                process = await _start_process(folder)
+            except OSError as problem:
+                return Failure(kind=FailureKind.HANDLER, detail=f"the browser's process did not start: {problem}")
             try:
                 async with asyncio.timeout(bounds.total_s):
                     return await _converse(process, start, requests)
@@ -109,7 +116,6 @@ class BrowserHandler:
                 detail = f"not rendered within {bounds.total_s:g} seconds"
                 return Failure(kind=FailureKind.TIMEOUT_TOTAL, detail=detail)
             finally:
-                await requests.close()
                 await _end(process)
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs, urlsplit
 
-from webstrata.errors import UsageError
 from webstrata.fetch.rdf import RDF_TYPES
 from webstrata.fetch.sparql_query import form_of
 from webstrata.ports import Handler
-from webstrata.records import Looking, Page, PageRole
+from webstrata.records import Page, PageRole
 
 _RDF_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _FEED_ENDINGS = (".rss", ".atom")
-NAMES = ("http", "rdf", "sparql", "feed", "sitemap", "browser")
 
 
 def handler_name(page: Page) -> str:
@@ -61,10 +59,3 @@ def chooser(handlers: Mapping[str, Handler]) -> Callable[[Page], Handler]:
         return handlers.get(handler_name(page), plain)
 
     return choose
-
-
-def check_looking(looking: Looking, handlers: Mapping[str, Handler]) -> None:
-    """Raise UsageError for a handler that is not there."""
-    if looking.handler != "auto" and looking.handler not in handlers:
-        known = ", ".join(["auto", *handlers])
-        raise UsageError(f"no handler {looking.handler!r}. There are: {known}.")

@@ -16,7 +16,17 @@ from webstrata.observe.data.sparql_results import Results, Row, Term
 
 _MOST_ROUNDS = 64
 _MOST_TAKEN = 1000
-"""Blanks taken by hand, at most; further ones stay in the order in which they came."""
+"""Blanks told apart by taking one, at most."""
+_MOST_WORK = 10_000
+"""Rows looked at for that, at most. Results that stop here are mostly many small knots of one shape, which the last
+walk over the rows (`_walked`) names the same way whichever comes first."""
+_MOST_REFINED = 2_000_000
+"""Rows looked at for one refinement, at most."""
+
+Piece = bytes | str
+"""A fixed part of a row as the digest of its spelling, or the name of a blank."""
+_START = bytes(16)
+_OWN = b"O" + bytes(16)
 
 
 def canonical(results: Results) -> bytes:
@@ -54,42 +64,62 @@ def _json(value: Term, labels: dict[str, str]) -> dict[str, object]:
 
 def _labels(rows: list[Row]) -> dict[str, str]:
     """Canonical label of every blank."""
-    with_blanks = [row for row in rows if any(value is not None and _blanks(value) for value in row)]
-    found = {blank for row in with_blanks for value in row if value is not None for blank in _blanks(value)}
-    if not found:
+    prepared = [pieces for pieces in map(_pieces, rows) if any(type(piece) is str for piece in pieces)]
+    if not prepared:
         return {}
-    colours = _refined(with_blanks, dict.fromkeys(found, b""))
-    taken = 0
-    while taken < _MOST_TAKEN and (tied := _first_tie(colours)) is not None:
-        taken += 1
+    colours = _refined(prepared, {piece: _START for pieces in prepared for piece in pieces if isinstance(piece, str)})
+    knotted = {blank for pieces in prepared for blank in _knot(pieces)}
+    for _ in range(min(_MOST_TAKEN, _MOST_WORK // len(prepared))):
+        tied = _first_tie({blank: colours[blank] for blank in knotted})
+        if tied is None:
+            break
         colours[tied] = _digest(colours[tied], b"taken")
-        colours = _refined(with_blanks, colours)
-    order = sorted(found, key=lambda blank: (colours[blank], blank))
-    return {blank: f"b{number}" for number, blank in enumerate(order)}
+        colours = _refined(prepared, colours)
+    return _walked(prepared, colours)
 
 
-def _blanks(value: Term) -> list[str]:
+def _pieces(row: Row) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    for value in row:
+        if value is None:
+            found.append(_START)
+        else:
+            _spell(value, found)
+    return tuple(found)
+
+
+def _spell(value: Term, into: list[Piece]) -> None:
     if value.kind == "bnode":
-        return [value.value]
-    return [blank for part in value.inner for blank in _blanks(part)]
+        into.append(value.value)
+    elif value.kind == "triple":
+        into.append(_digest(b"triple"))
+        for part in value.inner:
+            _spell(part, into)
+    else:
+        text = f"{value.kind}\0{value.value}\0{value.language}\0{value.datatype}"
+        into.append(_digest(text.encode("utf-8", "surrogatepass")))
+
+
+def _knot(pieces: tuple[Piece, ...]) -> set[str]:
+    """Blanks that stand beside another one; those that stand alone need not be told apart from their likes."""
+    here = {piece for piece in pieces if isinstance(piece, str)}
+    return here if len(here) > 1 else set()
 
 
 def _first_tie(colours: dict[str, bytes]) -> str | None:
     counts = Counter(colours.values())
-    tied = [colour for colour, count in counts.items() if count > 1]
-    if not tied:
-        return None
-    smallest = min(tied)
-    return min(blank for blank, colour in colours.items() if colour == smallest)
+    smallest = min((colour for colour, count in counts.items() if count > 1), default=None)
+    return None if smallest is None else min(blank for blank, colour in colours.items() if colour == smallest)
 
 
-def _refined(rows: list[Row], colours: dict[str, bytes]) -> dict[str, bytes]:
+def _refined(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[str, bytes]:
     """Colours by the rows that each blank stands in, until no further two are told apart."""
     groups = len(set(colours.values()))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(max(2, min(_MOST_ROUNDS, _MOST_REFINED // len(rows)))):
         met: dict[str, list[bytes]] = {blank: [] for blank in colours}
-        for row in rows:
-            _meet(row, colours, met)
+        for pieces in rows:
+            for blank in {piece for piece in pieces if type(piece) is str}:
+                met[blank].append(_coloured(pieces, colours, blank))
         colours = {blank: _digest(colours[blank], *sorted(seen)) for blank, seen in met.items()}
         now = len(set(colours.values()))
         if now == groups:
@@ -98,21 +128,28 @@ def _refined(rows: list[Row], colours: dict[str, bytes]) -> dict[str, bytes]:
     return colours
 
 
-def _meet(row: Row, colours: dict[str, bytes], met: dict[str, list[bytes]]) -> None:
-    cells = [b"-" if value is None else _spelled(value, colours, "") for value in row]
-    here = {blank for value in row if value is not None for blank in _blanks(value)}
-    whole = _digest(*cells)
-    for blank in here:
-        own = [b"-" if value is None else _spelled(value, colours, blank) for value in row]
-        met[blank].append(_digest(whole, *own))
+def _coloured(pieces: tuple[Piece, ...], colours: dict[str, bytes], own: str = "") -> bytes:
+    """A row with colours for blanks; every piece takes seventeen bytes, so that no two rows read the same."""
+    return b"".join(
+        [
+            b"F" + piece if isinstance(piece, bytes) else _OWN if piece == own else b"B" + colours[piece]
+            for piece in pieces
+        ]
+    )
 
 
-def _spelled(value: Term, colours: dict[str, bytes], own: str) -> bytes:
-    if value.kind == "bnode":
-        return b"_own" if value.value == own else b"_" + colours[value.value]
-    if value.kind == "triple":
-        return b"<<" + _digest(*[_spelled(part, colours, own) for part in value.inner])
-    return f"{value.kind}\0{value.value}\0{value.language}\0{value.datatype}".encode("utf-8", "surrogatepass")
+def _walked(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[str, str]:
+    """Labels in the order in which rows, sorted by colour, mention blanks; of like rows those named before first."""
+    groups: dict[bytes, list[list[str]]] = {}
+    for pieces in rows:
+        mentioned = [piece for piece in pieces if isinstance(piece, str)]
+        groups.setdefault(_coloured(pieces, colours), []).append(mentioned)
+    numbers: dict[str, int] = {}
+    for colour in sorted(groups):
+        for mentioned in sorted(groups[colour], key=lambda names: [numbers.get(name, len(colours)) for name in names]):
+            for blank in mentioned:
+                numbers.setdefault(blank, len(numbers))
+    return {blank: f"b{number}" for blank, number in numbers.items()}
 
 
 def _digest(*parts: bytes) -> bytes:
