@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.links import MOST_LINKS, Resolver, srcset_urls
+from webstrata.observe.links import MOST_LINKS, Resolver, link_digest, link_kinds, srcset_urls, without_tracking
 from webstrata.urls import join
 
 BASE = "https://a.test/dir/page.html?q=1"
@@ -68,3 +68,40 @@ def test_links_are_limited() -> None:
 def test_srcset(srcset: str, expected: list[str]) -> None:
     """Candidates are split as browsers split them."""
     assert srcset_urls(srcset) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("https://a.test/x", "internal"),
+        ("http://www.a.test/x.html", "internal"),
+        ("https://b.a.test/", "external"),
+        ("https://a.test/p.PDF", "documents"),
+        ("https://b.test/d/data.csv?v=1", "documents"),
+        ("https://b.test/?f=x.pdf", "external"),
+        ("https://b.ps/", "external"),
+    ],
+)
+def test_kinds_of_links(url: str, kind: str) -> None:
+    """A link leads to a document, to the page's own host, or beyond; exactly one of these."""
+    assert link_kinds([url], "https://a.test/page")._asdict() == {
+        "internal": 0,
+        "external": 0,
+        "documents": 0,
+        kind: 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "left"),
+    [
+        ("https://a.test/?utm_source=x", "https://a.test/"),
+        ("https://a.test/?utm_source=x&id=1", "https://a.test/?id=1"),
+        ("https://a.test/?id=1&gclid=2&b=3", "https://a.test/?id=1&b=3"),
+        ("https://a.test/?id=utm_source", "https://a.test/?id=utm_source"),
+    ],
+)
+def test_tracking_parameters_do_not_count(url: str, left: str) -> None:
+    """Who sent the reader is no part of where a link leads; everything else is."""
+    assert without_tracking(url) == left
+    assert link_digest([url]) == link_digest([left])

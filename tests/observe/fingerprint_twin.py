@@ -1,0 +1,221 @@
+"""The shared layers once more, straight from docs/reference/fingerprint.md: slow, without counters, NumPy or zlib.
+
+It takes another way than `webstrata.observe`: it recurses, every box collects its own lines and link texts anew, and
+all hashing but MD5 is done bit by bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+SILENT = "script style noscript template iframe noembed noframes area".split()  # noqa: SIM905
+BOXES = "article aside body center dialog div footer form header main menu nav section td".split()  # noqa: SIM905
+LINE_ENDS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre
+    search section select summary table tbody td textarea tfoot th thead title tr ul""".split()  # noqa: SIM905
+WHITE_SPACE = re.compile("[\t-\r \xa0]+")
+
+
+def clean(text: str) -> str:
+    return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip(" ")
+
+
+def length(text: str) -> int:
+    return sum(len(word.encode()) for word in text.split(" "))
+
+
+class Element:
+    """An element outside silence, with all that the rules ask of it."""
+
+    def __init__(self, node: LexborNode, parent: Element | None) -> None:
+        self.tag = node.tag or ""
+        self.is_link = self.tag == "a" and "href" in node.attributes
+        self.href = node.attributes.get("href") or ""
+        self.parent = parent
+        self.content: list[Element | str] = []
+        if self.tag not in SILENT:
+            for child in node.iter(include_text=True):
+                if child.is_text_node:
+                    self.content.append(child.text_content or "")
+                elif child.is_element_node:
+                    self.content.append(Element(child, self))
+
+    def elements(self) -> Iterator[Element]:
+        yield self
+        for child in self.content:
+            if isinstance(child, Element):
+                yield from child.elements()
+
+    def texts(self) -> Iterator[tuple[Element, str]]:
+        for child in self.content:
+            if isinstance(child, Element):
+                yield from child.texts()
+            else:
+                yield self, child
+
+    def ancestors(self) -> Iterator[Element]:
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
+
+    def events(self) -> Iterator[tuple[str, Element, str]]:
+        yield "start", self, ""
+        for child in self.content:
+            if isinstance(child, Element):
+                yield from child.events()
+            else:
+                yield "text", self, child
+        yield "end", self, ""
+
+
+class Line:
+    def __init__(self, text: str, elements: list[Element]) -> None:
+        self.text = text
+        self.inside = {id(element) for element in elements}
+
+
+def lines_of(body: Element) -> list[Line]:
+    found: list[Line] = []
+    text, holder = "", body
+    passed: set[str] = set()
+    for event, element, data in body.events():
+        if event == "text":
+            text += " " + data if {"start", "end"} <= passed else data
+            passed = set()
+            if clean(data):
+                holder = element
+        else:
+            passed.add(event)
+            if element.tag in LINE_ENDS:
+                if clean(text):
+                    found.append(Line(clean(text), [holder, *holder.ancestors()]))
+                text = ""
+    return found
+
+
+class Page:
+    """The parts of a page: `title`, and lists of lines."""
+
+    def __init__(self, html: str) -> None:
+        tree = LexborHTMLParser(html, scripting=True)
+        titles = [node for node in tree.head.iter() if node.tag == "title"] if tree.head else []
+        self.title = clean(titles[0].text()) if titles else ""
+        self.header: list[str] = []
+        self.body: list[str] = []
+        self.footer: list[str] = []
+        self.links: list[str] = []
+        self.lines: list[Line] = []
+        if tree.body is not None and tree.body.tag == "body":
+            self._divide(Element(tree.body, None))
+
+    def _divide(self, body: Element) -> None:
+        self.lines = lines_of(body)
+        main, noise = self._main(body)
+        kept = [main is not None and id(main) in line.inside and not line.inside & noise for line in self.lines]
+        links = [element for element in body.elements() if element.is_link]
+        if True not in kept:
+            kept = [True] * len(kept)
+            self.links = [link.href for link in links]
+        else:
+            for link in links:
+                around = {id(element) for element in link.ancestors()}
+                if id(main) in around and not around & noise:
+                    self.links.append(link.href)
+        for place, line in enumerate(self.lines):
+            part = self.body if kept[place] else self.header if True not in kept[:place] else self.footer
+            part.append(line.text)
+
+    def text(self, box: Element) -> int:
+        return sum(length(line.text) for line in self.lines if id(box) in line.inside)
+
+    def link_text(self, box: Element) -> int:
+        return sum(
+            length(clean(data))
+            for element, data in box.texts()
+            if element.is_link or any(outer.is_link for outer in element.ancestors())
+        )
+
+    def own(self, box: Element) -> int:
+        return self.text(box) - self.link_text(box)
+
+    def _main(self, body: Element) -> tuple[Element, set[int]]:
+        boxes = [element for element in body.elements() if element.tag in BOXES]
+        mains = [box for box in boxes if box.tag == "main"]
+        start = mains[0] if len(mains) == 1 and 10 * self.own(mains[0]) >= self.own(body) else body
+        inner = [box for box in boxes if start in box.ancestors()]
+        noise: list[Element] = []
+        for box in inner:
+            if not any(outer in noise for outer in box.ancestors()) and self._is_noise(box, start):
+                noise.append(box)
+        left = [box for box in inner if box not in noise and not any(outer in noise for outer in box.ancestors())]
+
+        def kept(box: Element) -> int:
+            return self.own(box) - sum(self.own(part) for part in noise if box in part.ancestors())
+
+        main = start
+        if kept(start) > 0:
+            main = next((box for box in left if box.tag == "article" and 2 * kept(box) >= kept(start)), start)
+            whole = kept(main)
+            while True:
+                inside = [box for box in left if next(b for b in box.ancestors() if b in boxes) is main]
+                heavy = [box for box in inside if 20 * kept(box) >= 19 * whole]
+                if not heavy:
+                    break
+                main = heavy[0]
+        return main, {id(box) for box in noise}
+
+    def _is_noise(self, box: Element, start: Element) -> bool:
+        whole, own, text = self.own(start), self.own(box), self.text(box)
+        is_index = 4 * whole < self.text(start)
+        links = sum(element.is_link for element in box.elements())
+        around = list(box.ancestors())
+        sections = [outer for outer in around[: around.index(start) + 1] if outer.tag in ("article", "main", "section")]
+        if box.tag in ("aside", "dialog", "form", "menu", "nav") or (box.tag in ("header", "footer") and not sections):
+            return 2 * own <= whole
+        if box.tag in ("div", "section") and not is_index and 5 * own <= whole and links >= 2:
+            return 2 * self.link_text(box) > text or 20 * links > text
+        return False
+
+    def digests(self) -> list[str]:
+        texts = [self.title, *(" ".join(lines) for lines in (self.header, self.body, self.footer))]
+        return [hashlib.md5(text.encode()).hexdigest() for text in texts]
+
+    def simhash(self) -> str | None:
+        words = " ".join([self.title, *(line.text for line in self.lines)]).split(" ")
+        hashes = [crc(word.encode()) for word in words if word]
+        if not hashes:
+            return None
+        size = min(3, len(hashes))
+        shingles = [hashes[place : place + size] for place in range(len(hashes) - size + 1)]
+        values = [murmur(shingle, 0) << 32 | murmur(shingle, 0x9E3779B9) for shingle in shingles]
+        bits = [sum(value >> bit & 1 for value in values) * 2 > len(values) for bit in range(64)]
+        return f"{sum(1 << bit for bit in range(64) if bits[bit]):016x}"
+
+
+def crc(data: bytes) -> int:
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
+    return value ^ 0xFFFFFFFF
+
+
+def murmur(words: list[int], seed: int) -> int:
+    def turned(value: int, by: int) -> int:
+        return (value << by | value >> 32 - by) & 0xFFFFFFFF
+
+    state = seed
+    for word in words:
+        state ^= turned(word * 0xCC9E2D51 & 0xFFFFFFFF, 15) * 0x1B873593 & 0xFFFFFFFF
+        state = (turned(state, 13) * 5 + 0xE6546B64) & 0xFFFFFFFF
+    state ^= 4 * len(words)
+    state = (state ^ state >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    state = (state ^ state >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return state ^ state >> 16

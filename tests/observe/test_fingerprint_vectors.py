@@ -1,0 +1,72 @@
+"""The shared layers against the frozen vectors, and against a twin written from the specification."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.observe.fingerprint_twin import Page
+from webstrata.observe.page import VERSION, look
+
+FOLDER = Path(__file__).parent.parent / "data" / "fingerprint"
+CASES = json.loads((FOLDER / "vectors.json").read_text("utf-8"))
+FROZEN = {2: "4b48613f4c27736c92a9d33f1c212354a7799acc167a9c321194299a902123a4"}
+"""Version of the rules -> SHA-256 of its vectors. Other values need another version: add a line, change none."""
+
+
+def document(case: dict[str, Any]) -> str:
+    return str(case["html"]) if "html" in case else (FOLDER / case["file"]).read_bytes().decode("utf-8")
+
+
+def values(html: str) -> tuple[list[str], str | None, list[list[str]]]:
+    seen = look(html.encode(), "text/html", "utf-8", "https://a.test/")
+    mark, texts = seen.fingerprint, seen.part_texts
+    assert mark.parts is not None
+    assert texts is not None
+    simhash = None if mark.simhash is None else f"{mark.simhash:016x}"
+    return list(mark.parts), simhash, [text.split("\n") if text else [] for text in texts]
+
+
+def test_vectors_are_frozen() -> None:
+    """The vectors of a version are the ones that were published with it."""
+    assert hashlib.sha256((FOLDER / "vectors.json").read_bytes()).hexdigest() == FROZEN[VERSION]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_vector(case: dict[str, Any]) -> None:
+    """Parts, digests and simhash of the document are the published ones."""
+    title = [case["title"]] if case["title"] else []
+    expected = [title, case["header"], case["body"], case["footer"]]
+    assert values(document(case)) == (case["parts"], case["simhash"], expected)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_twin(case: dict[str, Any]) -> None:
+    """What the specification says, computed slowly, is the same."""
+    page = Page(document(case))
+    assert (page.digests(), page.simhash(), page.links) == (case["parts"], case["simhash"], case["body_links"])
+
+
+TAGS = ["p", "div", "section", "nav", "main", "article", "header", "footer", "a href=x", "a", "b", "td", "table", "br",
+        "img", "script", "noscript", "li", "title", "form", "svg", "textarea", "template", "body", "select"]  # fmt: skip
+PIECES = st.sampled_from(
+    [f"<{tag}>" for tag in TAGS]
+    + [f"</{tag.split()[0]}>" for tag in TAGS]
+    + ["word ", " ", "two words", "\xa0", "e\u0301", "<!-- c -->", "<?php x>", "&lt;", "\0", "x" * 60, "\u2003", "\x1f"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_twin_on_made_up_markup(html: str) -> None:
+    """Whatever the markup, program and twin agree."""
+    page = Page(html)
+    digests, simhash, texts = values(html)
+    assert (digests, simhash) == (page.digests(), page.simhash())
+    assert texts[1:] == [page.header, page.body, page.footer]
