@@ -22,6 +22,7 @@ from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
 from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
+from webstrata.coding import decode
 from webstrata.errors import BadSettings
 from webstrata.home import Home
 from webstrata.permit.gate import Gate
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from webstrata.fetch.http import HttpWeb
     from webstrata.flows.revisit import Pace, Progress, Revisit
     from webstrata.flows.timetable import Timetable
-    from webstrata.ports import Clock, Store, Web
+    from webstrata.ports import Clock, Handler, Store, Web
+    from webstrata.records import Exchange, Looking, Visited
     from webstrata.remember.sql import SqlStore
 
 log = logging.getLogger("webstrata.node")
@@ -159,11 +161,58 @@ class Node:
                 f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
             ) from None
 
+    def handlers(self) -> dict[str, Handler]:
+        """All ways to get a page's content, by name."""
+        from webstrata.fetch.browser import BrowserHandler
+        from webstrata.fetch.rdf import RdfHandler
+        from webstrata.fetch.sparql import SparqlHandler
+        from webstrata.fetch.sparql_everything import WholeDataset
+        from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, Plain
+        from webstrata.observe.data.sparql import SparqlAnswers
+        from webstrata.observe.linked import linked
+
+        answers = SparqlAnswers()
+        known: list[Handler] = [
+            Plain(),
+            Plain("feed", ACCEPT_FEED),
+            Plain("sitemap", ACCEPT_SITEMAP),
+            RdfHandler(linked),
+            SparqlHandler(answers, WholeDataset(answers)),
+            BrowserHandler(self.clock, agent=self.agent),
+        ]
+        return {handler.name: handler for handler in known}
+
+    async def visit_once(self, store: Store, url: str, looking: Looking | None) -> Visited:
+        """Visit a page as politely as ever, and keep nothing."""
+        from webstrata.fetch.choose import chooser
+        from webstrata.flows.trial import visit_once
+
+        web = self.web()
+        try:
+            return await visit_once(
+                url,
+                looking,
+                web=web,
+                gate=await self.gate(store),
+                clock=self.clock,
+                choose=chooser(self.handlers()),
+                max_redirects=self.settings.fetch.max_redirects,
+            )
+        finally:
+            await web.close()
+
+    def decoded(self, answer: Exchange) -> bytes:
+        """An answer's body without its content coding, within the limits."""
+        fetch = self.settings.fetch
+        coding = answer.header("content-encoding")
+        return decode(answer.body, coding, max_bytes=fetch.max_decoded, max_ratio=fetch.max_ratio).body
+
     @asynccontextmanager
     async def crawling(
         self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[Revisit]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
+        from webstrata.fetch.choose import chooser, handler_name
         from webstrata.flows.readers import Readers
         from webstrata.flows.revisit import Revisit
         from webstrata.flows.settle import Settler, Unpacking
@@ -198,6 +247,7 @@ class Node:
                 gate=gate,
                 timetable=self.timetable(),
                 readers=readers,
+                handler_name=handler_name,
                 unpacking=Unpacking(
                     max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
                 ),
@@ -209,6 +259,7 @@ class Node:
                 gate=gate,
                 settler=settler,
                 owner=self.home.node_name,
+                choose=chooser(self.handlers()),
                 pace=self._pace(),
                 progress=progress,
             )

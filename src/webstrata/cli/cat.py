@@ -11,7 +11,8 @@ from webstrata.cli.output import print_json, printable, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.recall import Version, recall, text_of, version_at, watched_page
+from webstrata.flows.difference import content_of
+from webstrata.flows.recall import Version, recall, version_at, watched_page
 
 
 def command(
@@ -62,5 +63,5 @@ def _show(version: Version) -> None:
     if b"\0" in version.body[:8000]:
         kind = printable(version.header("content-type") or "of unknown type")
         raise UsageError(f"{size(len(version.body))}, {kind}: not for a terminal. Write it to a file with > FILE.")
-    for line in text_of(version, raw=True).splitlines():
+    for line in content_of(version, None, raw=True).text.splitlines():
         typer.echo(printable(line))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from webstrata.cli.output import moment, print_json, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async, window
-from webstrata.detect.textdiff import as_html, unified
-from webstrata.flows.recall import Version, recall, text_of, two_versions, watched_page
+from webstrata.detect.difference import Difference
+from webstrata.detect.diffpage import as_html
+from webstrata.detect.jsondiff import JsonEdit
+from webstrata.detect.setdiff import SetDifference
+from webstrata.detect.tablediff import TableDifference
+from webstrata.flows.difference import version_difference
+from webstrata.flows.looking import looked_at
+from webstrata.flows.recall import Version, recall, two_versions, watched_page
+from webstrata.records import Looking
 
 
 def command(
@@ -29,32 +38,24 @@ def command(
     start, end = window(since, until)
     node = open_node(home)
 
-    async def read() -> tuple[Version, Version]:
+    async def read() -> tuple[Version, Version, Looking | None]:
         async with node.store() as store:
             page = await watched_page(store, address)
+            (page,) = looked_at([page], await store.tag_lookings())
             before, after = await two_versions(store, page, start, end, raw=raw)
             read, limit = node.reader().read, node.settings.fetch.max_decoded
-            return recall(read, before, limit), recall(read, after, limit)
+            return recall(read, before, limit), recall(read, after, limit), page.looking
 
-    before, after = run_async(read)
-    old, new = text_of(before, raw=raw), text_of(after, raw=raw)
+    before, after, looking = run_async(read)
     url = after.visit.url
     before_name, after_name = f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}"
-    text = unified(old, new, before_name=before_name, after_name=after_name)
+    found = version_difference(before, after, looking, raw=raw, before_name=before_name, after_name=after_name)
     if as_json:
-        layer = "raw" if raw else "text"
-        print_json(
-            {
-                "url": url,
-                "from": when(before.visit.at),
-                "to": when(after.visit.at),
-                "layer": layer,
-                "diff": _lines(text),
-            }
-        )
+        print_json(_document(url, before, after, found, raw=raw))
         return
-    if html:
-        text = as_html(old, new, title=url, before_name=before_name, after_name=after_name)
+    text = (
+        as_html(found, title=url, before_name=before_name, after_name=after_name) if html else "\n".join(_shown(found))
+    )
     if out is not None:
         out.write_text(text, encoding="utf-8")
         typer.echo(f"wrote {out}", err=True)
@@ -65,6 +66,62 @@ def command(
             typer.secho(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
     else:
         typer.echo("No difference.")
+
+
+def _document(url: str, before: Version, after: Version, found: Difference, *, raw: bool) -> dict[str, Any]:
+    return {
+        "url": url,
+        "from": when(before.visit.at),
+        "to": when(after.visit.at),
+        "layer": "raw" if raw else "text",
+        "diff": _lines(found.unified),
+        "links": found.links,
+        "triples": found.triples,
+        "table": found.table,
+        "json": found.json,
+    }
+
+
+def _shown(found: Difference) -> Iterator[str]:
+    """For a terminal: data by its triples, cells or values where it has them, else lines; then links."""
+    if found.triples is not None:
+        yield from _members("triples", found.triples)
+    elif found.table is not None:
+        yield from _cells(found.table)
+    elif found.json is not None:
+        yield from (_edit(edit) for edit in found.json)
+    else:
+        yield from _lines(found.unified)
+    if found.links is not None:
+        yield from _members("links", found.links)
+
+
+def _members(name: str, found: SetDifference) -> Iterator[str]:
+    if found.added or found.removed:
+        yield f"@@ {name}: {found.added_count} added, {found.removed_count} removed @@"
+    yield from (f"-{member}" for member in found.removed)
+    yield from (f"+{member}" for member in found.added)
+
+
+def _cells(found: TableDifference) -> Iterator[str]:
+    if found == TableDifference(key=found.key):
+        return
+    yield (
+        f"@@ table: {found.rows_added_count} rows added, {found.rows_removed_count} removed, "
+        f"{found.cells_count} cells changed @@"
+    )
+    yield from (f"-column {name}" for name in found.columns_removed)
+    yield from (f"+column {name}" for name in found.columns_added)
+    yield from (f" {cell.key} {cell.column}: {cell.before} → {cell.after}" for cell in found.cells)
+    yield from (f"-{' | '.join(row)}" for row in found.rows_removed)
+    yield from (f"+{' | '.join(row)}" for row in found.rows_added)
+
+
+def _edit(edit: JsonEdit) -> str:
+    before, after = (json.dumps(value, ensure_ascii=False) for value in (edit.before, edit.after))
+    if edit.change == "changed":
+        return f" {edit.path}: {before} → {after}"
+    return f"+{edit.path}: {after}" if edit.change == "added" else f"-{edit.path}: {before}"
 
 
 def _lines(text: str) -> list[str]:

@@ -14,7 +14,9 @@ from webstrata.records import Visit
 
 def command(
     address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
-    changes: Annotated[bool, typer.Option("--changes", help="Only the first visit and those that found a change.")] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="Only the first visit and those that found a change.")
+    ] = False,
     since: Annotated[str | None, typer.Option("--from", metavar="T", help="Not before this time.")] = None,
     until: Annotated[str | None, typer.Option("--to", metavar="T", help="Not after this time.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many, newest first.")] = None,

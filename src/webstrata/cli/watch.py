@@ -7,11 +7,26 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata import urls
+from webstrata.cli.looking import (
+    AcceptOption,
+    EntriesOption,
+    HandlerOption,
+    IgnoreOption,
+    IgnoreTextOption,
+    IncludeOption,
+    LayerOption,
+    MinSizeOption,
+    QueryOption,
+    UnorderedOption,
+    looking_of,
+)
 from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.errors import BadUrl, UsageError
@@ -50,6 +65,16 @@ def command(
     requisites: Annotated[bool, typer.Option(help="Archive the images, styles and scripts of the pages too.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Tag for the pages; may be repeated.")] = None,
     weight: Annotated[float, typer.Option(min=0, help="How much the pages matter, against 1.")] = 1.0,
+    handler: HandlerOption = None,
+    layer: LayerOption = None,
+    select: IncludeOption = None,
+    ignore: IgnoreOption = None,
+    ignore_text: IgnoreTextOption = None,
+    min_size: MinSizeOption = 0.0,
+    unordered: UnorderedOption = False,
+    accept: AcceptOption = "",
+    query: QueryOption = "",
+    entries: EntriesOption = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,12 +85,31 @@ def command(
         raise UsageError("--include and --exclude choose among the pages of a --site. Name one, or leave them out.")
     if not weight < float("inf"):
         raise UsageError("--weight is a number from 0 up.")
+    looking = looking_of(
+        handler="sparql" if query else handler,
+        layer=layer,
+        include=select,
+        ignore=ignore,
+        ignore_text=ignore_text,
+        min_size=min_size,
+        unordered=unordered,
+        accept=accept,
+        entries=entries,
+    )
+    if site is not None and looking is not None:
+        raise UsageError(
+            "pages of a --site are looked at by their tag: `webstrata look --tag TAG`, and --tag TAG here."
+        )
     tags = tuple(tag or ())
+    if query:
+        addresses = [_asking(address, query) for address in addresses or ()]
     pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
     bad: list[BadLine] = []
     if from_file is not None:
         listed, bad = read_list(_lines(from_file), weight=weight, tags=tags, requisites=requisites)
         pages += listed
+    if looking is not None:
+        pages = [replace(page, looking=looking) for page in pages]
     wanted = None
     if site is not None:
         wanted = Site(
@@ -121,6 +165,11 @@ def read_list(
         except UsageError as problem:
             bad.append(BadLine(number, text[:200], str(problem)))
     return pages, bad
+
+
+def _asking(address: str, query: str) -> str:
+    """A query is part of the page's address, so that one endpoint can be asked many things."""
+    return f"{address}{'&' if '?' in address else '?'}query={quote(query, safe='')}"
 
 
 def _weight(text: str) -> float:

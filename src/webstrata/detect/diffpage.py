@@ -110,7 +110,8 @@ def _table(table: TableDifference) -> Iterator[str]:
     if not any(count for _, count in told):
         return
     by = "all cells" if table.key is None else f"the column {table.key}"
-    yield f"<h2>Table</h2><p>{escape('; '.join(text for text, count in told if count))} (rows known by {escape(by)})</p>"
+    changes = "; ".join(text for text, count in told if count)
+    yield f"<h2>Table</h2><p>{escape(changes)} (rows known by {escape(by)})</p>"
     cells = (
         f'<tr><td>{escape(cell.key)}</td><td>{escape(cell.column)}</td><td class="del">{escape(cell.before)}</td>'
         f'<td class="add">{escape(cell.after)}</td></tr>\n'

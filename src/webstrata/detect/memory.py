@@ -64,6 +64,11 @@ def pack(memory: Memory) -> bytes:
     return b"" if memory == Memory() else bytes([_FORM]) + msgspec.msgpack.encode(memory)
 
 
+def beginning(first: Observation, layer: str) -> Memory:
+    """The memory of a page of which one version is known, seen by this layer: what `compare` judges two files with."""
+    return remember(Memory(), None, first, Change(outcome=Outcome.NEW, layer=layer))
+
+
 def remember(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> Memory:
     """The memory after a visit that was judged. `before` is the last content, as `judge` got it."""
     now = after.fingerprint

@@ -1,10 +1,9 @@
-"""The difference of two texts, for people: unified lines, or a page of HTML. Of other bytes, that they differ."""
+"""The difference of two texts, for people, in unified lines. Of other bytes, that they differ."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Literal, NamedTuple
 
 from webstrata.detect.matching import Run, matching_runs
@@ -117,51 +116,3 @@ def _range(start: int, end: int) -> str:
     if length == 1:
         return str(start + 1)
     return f"{start + 1 if length else start},{length}"
-
-
-# ── as HTML ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-_STYLE = """
-:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.2rem;overflow-wrap:anywhere}
-p{color:GrayText}
-div.diff{font:13px/1.5 ui-monospace,monospace;border:1px solid #8884;border-radius:6px;overflow:hidden}
-div.diff div{padding:0 .8rem;white-space:pre-wrap;overflow-wrap:anywhere}
-.at{background:#8882;color:GrayText}
-.del{background:#f852492e}
-.add{background:#2ea04333}
-""".strip()
-_CLASSES: dict[Sign, str] = {" ": "same", "-": "del", "+": "add", "@": "at"}
-
-
-def _row(line: Line) -> str:
-    sign = "" if line.sign == "@" else line.sign + " "
-    return f'<div class="{_CLASSES[line.sign]}">{sign}{escape(line.text)}</div>'
-
-
-def as_html(before: str, after: str, *, title: str, before_name: str = "before", after_name: str = "after") -> str:
-    """A self-contained page that shows the difference; whatever the texts hold, it runs and loads nothing."""
-    lines = diff_lines(before, after)
-    added = sum(line.sign == "+" for line in lines)
-    removed = sum(line.sign == "-" for line in lines)
-    rows = "\n".join(map(_row, lines))
-    body = f'<div class="diff">\n{rows}\n</div>' if lines else "<p>No difference in the useful text.</p>"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>{escape(title)}</title>
-<style>
-{_STYLE}
-</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p>{escape(before_name)} → {escape(after_name)}: {added} lines added, {removed} removed</p>
-{body}
-</body>
-</html>
-"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ _SMALLEST = 2
 _UNSTABLE = "the data changed while they were read, or the endpoint has no stable order; watch a query instead"
 _FRESH_LABELS = "the endpoint names blank nodes anew in every answer: pages cannot be joined; watch a query instead"
 
-Row = tuple[object, ...]
+Row = tuple[Any, ...]
 R = TypeVar("R", bound=Rows, covariant=True)
 
 

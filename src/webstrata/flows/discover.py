@@ -10,6 +10,8 @@ from webstrata import urls
 from webstrata.flows.look import Look
 from webstrata.records import NewPage, Page, PageRole, Site
 
+MAX_ENTRIES = 50_000
+"""Per feed or sitemap; the standard allows no more in one file."""
 MAX_REQUISITES = 500
 """Per page: more is a trap, not a page."""
 MAX_SITEMAPS = 500
@@ -85,6 +87,21 @@ class Discovery:
         """Sitemaps named since the last call."""
         taken, self._sitemaps = self._sitemaps, []
         return taken
+
+    def entries(self, page: Page, look: Look) -> list[NewPage]:
+        """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake."""
+        return [
+            NewPage(
+                url=url,
+                host=urls.host_of(url),
+                tags=page.tags,
+                weight=page.weight,
+                depth=page.depth + 1,
+                requisites=page.requisites,
+                next_at=self._due_at,
+            )
+            for url in look.entries[:MAX_ENTRIES]
+        ]
 
     def requisites(self, page: Page, look: Look) -> list[NewPage]:
         return [

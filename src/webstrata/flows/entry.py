@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from webstrata.flows.judged import Judged
 from webstrata.flows.timetable import Turn
-from webstrata.flows.visit import Visited
-from webstrata.records import Entry, FailureKind, Hop, Outcome, Page, Position, Visit
+from webstrata.records import ChangeKind, Entry, FailureKind, Hop, Outcome, Page, Position, Visit, Visited
 
 KEPT_HEADERS = frozenset(
     [
@@ -33,8 +32,9 @@ KEPT_HEADERS = frozenset(
 
 
 def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Entry:
+    """`positions` are those of exchanges and made contents, by their identity."""
     visited, change = one.visited, one.change
-    answer = visited.exchanges[-1] if visited.exchanges else None
+    answer = visited.answer
     fingerprint = one.found.fingerprint if one.found is not None else None
     if fingerprint is None and change is not None and answer is not None and answer.status == 304:
         fingerprint = visited.page.fingerprint
@@ -50,6 +50,9 @@ def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Ent
         failure=one.failure,
         raw_changed=change.raw if change is not None else False,
         counts=change.counts if change is not None else False,
+        kind=change.kind if change is not None else ChangeKind.ERROR,
+        significance=change.significance if change is not None else 0.0,
+        new_links=change.new_links if change is not None else 0,
         duration_s=sum(exchange.duration_s for exchange in visited.exchanges),
         bytes=sum(len(exchange.body) for exchange in visited.exchanges),
         headers={name: value for name, value in answer.headers if name in KEPT_HEADERS} if answer is not None else {},
@@ -57,10 +60,11 @@ def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Ent
         text=fingerprint.text if fingerprint is not None else None,
         payload=payload,
         truncated=answer.truncated if answer is not None else None,
-        position=positions.get(id(answer)) if answer is not None else None,
+        position=positions.get(id(visited.content if visited.content is not None else answer)),
         hops=tuple(
             Hop(url=exchange.url, status=exchange.status, position=positions.get(id(exchange)))
-            for exchange in visited.exchanges[:-1]
+            for exchange in visited.exchanges
+            if exchange is not answer or visited.content is not None
         ),
     )
     return Entry(visit=visit, page=_page_after(visited, visit, one, turn))
@@ -79,6 +83,7 @@ def _page_after(visited: Visited, visit: Visit, one: Judged, turn: Turn | None) 
         policy=turn.policy if turn is not None else None,
         policy_state=turn.policy_state if turn is not None else b"",
         reason=turn.reason if turn is not None else "visited with its page",
+        memory=one.memory,
     )
     if change is None:
         forget = one.failure is not None and one.failure.kind is FailureKind.NO_ORIGINAL

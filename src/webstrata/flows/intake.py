@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from webstrata.flows.look import Look
-from webstrata.flows.visit import Visited
-from webstrata.records import Exchange, Visit
+from webstrata.records import Exchange, Visit, Visited
 
 MAX_WAIT_S = 0.5
 MAX_RECORDS = 256
@@ -61,6 +60,7 @@ class Intake:
         self._raise_problem()
         self._waiting.append(visited)
         self._bytes += sum([len(exchange.body) for exchange in visited.exchanges])
+        self._bytes += sum([len(made.body) for made in (visited.content, *visited.extras) if made is not None])
         self._stir()
 
     def keep(self, exchange: Exchange) -> None:

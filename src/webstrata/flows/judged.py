@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.memory import pack, remember, unpack
 from webstrata.detect.verdict import judge
 from webstrata.flows.look import Look
-from webstrata.flows.visit import Visited
-from webstrata.records import Change, Exchange, Failure, FailureKind, Observation
+from webstrata.records import Change, Exchange, Failure, FailureKind, Fingerprint, Observation, Page, Visited
 
 _FAILED = {
     Answer.DENIED: FailureKind.DENIED,
@@ -22,9 +22,11 @@ class Judged(Struct, frozen=True, kw_only=True):
     """A visit with its verdict: either a change (be it 'same') or a failure."""
 
     visited: Visited
-    found: Look | None
-    change: Change | None
-    failure: Failure | None
+    found: Look | None = None
+    change: Change | None = None
+    failure: Failure | None = None
+    memory: bytes = b""
+    """What detection remembers of the page from now on."""
 
 
 def is_conditional(exchange: Exchange) -> bool:
@@ -34,28 +36,59 @@ def is_conditional(exchange: Exchange) -> bool:
 
 def judged(visited: Visited, found: Look | None) -> Judged:
     page = visited.page
-    failure = visited.failure
-    answer = visited.exchanges[-1] if visited.exchanges else None
-    if failure is not None or answer is None or answer.status is None:
-        failure = failure or Failure(kind=FailureKind.INTERNAL, detail="no answer and no reason")
-        return Judged(visited=visited, found=None, change=None, failure=failure)
-    if answer.truncated in _CUT_SHORT:
-        # Half a page is no version of it: kept in the archive, not compared.
-        failure = Failure(kind=_CUT_SHORT[answer.truncated], detail="the answer broke off")
-        return Judged(visited=visited, found=None, change=None, failure=failure)
-    if found is not None and found.torn:
-        failure = Failure(kind=FailureKind.MALFORMED, detail=f"the content cannot be decoded: {found.problem}")
-        return Judged(visited=visited, found=None, change=None, failure=failure)
-    kind = read_answer(answer.status)
+    failure = _failure(visited, found)
+    if failure is not None:
+        return Judged(visited=visited, failure=failure, memory=page.memory)
+    answer = visited.answer
+    assert answer is not None  # else there would be a failure
+    assert answer.status is not None
     fingerprint = found.fingerprint if found is not None else None
-    if kind is Answer.NOT_MODIFIED:
-        if page.fingerprint is None or page.payload is None or not is_conditional(answer):
-            failure = Failure(kind=FailureKind.NO_ORIGINAL, detail="304, but no copy is held; asking in full next time")
-            return Judged(visited=visited, found=None, change=None, failure=failure)
+    if read_answer(answer.status) is Answer.NOT_MODIFIED:
         fingerprint = page.fingerprint
-    elif kind not in (Answer.CONTENT, Answer.GONE):
-        failure = Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=f"status {answer.status}")
-        return Judged(visited=visited, found=None, change=None, failure=failure)
-    seen = Observation(url=page.url, at=visited.at, status=answer.status, fingerprint=fingerprint)
-    change = judge(page.fingerprint, page.gone, seen)
-    return Judged(visited=visited, found=found, change=change, failure=None)
+    return _compared(visited, answer, found, fingerprint)
+
+
+def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprint: Fingerprint | None) -> Judged:
+    page = visited.page
+    memory = unpack(page.memory)
+    seen = Observation(
+        url=page.url,
+        at=visited.at,
+        status=answer.status or 0,
+        fingerprint=fingerprint,
+        lines=found.lines if found is not None else b"",
+        link_hashes=found.link_hashes if found is not None else b"",
+        excerpts=found.excerpts if found is not None else {},
+        address=answer.url if answer.url != page.url and visited.content is None else "",
+    )
+    change = judge(page.fingerprint, page.gone, seen, looking=page.looking, memory=memory)
+    kept = remember(memory, page.fingerprint, seen, change)
+    return Judged(visited=visited, found=found, change=change, memory=page.memory if kept is memory else pack(kept))
+
+
+def _failure(visited: Visited, found: Look | None) -> Failure | None:
+    """Why there is nothing to compare."""
+    answer = visited.answer
+    if visited.failure is not None:
+        return visited.failure
+    if answer is None or answer.status is None:
+        return Failure(kind=FailureKind.INTERNAL, detail="no answer and no reason")
+    if answer.truncated in _CUT_SHORT and visited.content is None:
+        # Half a page is no version of it: kept in the archive, not compared.
+        return Failure(kind=_CUT_SHORT[answer.truncated], detail="the answer broke off")
+    if found is not None and found.torn:
+        return Failure(kind=FailureKind.MALFORMED, detail=f"the content cannot be decoded: {found.problem}")
+    if found is not None and found.disguise is not None:
+        return found.disguise
+    kind = read_answer(answer.status)
+    if kind is Answer.NOT_MODIFIED:
+        return _without_copy(visited.page, answer)
+    if kind not in (Answer.CONTENT, Answer.GONE):
+        return Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=f"status {answer.status}")
+    return None
+
+
+def _without_copy(page: Page, answer: Exchange) -> Failure | None:
+    if page.fingerprint is not None and page.payload is not None and is_conditional(answer):
+        return None
+    return Failure(kind=FailureKind.NO_ORIGINAL, detail="304, but no copy is held; asking in full next time")

@@ -6,9 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-from webstrata.flows.visit import Visited
 from webstrata.permit.gate import Gate
-from webstrata.records import Page, Wait
+from webstrata.records import Page, Visited, Wait
 
 
 class Lanes:

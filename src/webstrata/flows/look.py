@@ -1,4 +1,4 @@
-"""Reading what came: decode, fingerprint, links. Pure and picklable, so that it can run in another process."""
+"""Reading what came: decode, fingerprint, links, traces. Pure and picklable, so that it can run in another process."""
 
 from __future__ import annotations
 
@@ -9,21 +9,36 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from webstrata.coding import decode
-from webstrata.observe.page import observe
-from webstrata.observe.sitemap import read_sitemap
-from webstrata.records import Fingerprint
+from webstrata.detect.disguise import TEXT_NEEDED, disguise
+from webstrata.observe.listed import Listed, listed
+from webstrata.observe.media import header_charset
+from webstrata.observe.page import Seen, observe
+from webstrata.observe.trace import Trace, trace
+from webstrata.records import Failure, Fingerprint, Looking, Signal
+
+_NO_TRACE = Trace(lines=b"", link_hashes=b"", excerpts={})
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One answer to read."""
+    """One content to read."""
 
     url: str
     body: bytes
     content_type: str | None = None
     content_encoding: str | None = None
+    status: int = 200
+    headers: dict[str, str] = {}
+    """Those that say something about the content."""
+    handler: str = "http"
+    """Which handler got it: feeds, sitemaps and RDF list other pages."""
+    looking: Looking | None = None
+    before: Fingerprint | None = None
+    """The page's last content: what is as it was needs no closer look."""
+    lines: bytes = b""
+    """The runs of that content, as detection remembers them."""
+    failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
-    is_sitemap: bool = False
     max_decoded: int
     max_ratio: float
 
@@ -35,9 +50,17 @@ class Look(Struct, frozen=True, kw_only=True):
     """`sha1:` of the bytes as sent."""
     fingerprint: Fingerprint
     links: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    """Pages that a feed, a sitemap or an RDF document lists, where the page's watcher wants them."""
     sitemaps: tuple[str, ...] = ()
     """Further sitemaps that a sitemap index lists."""
+    signals: tuple[Signal, ...] = ()
     requisites: tuple[str, ...] = ()
+    lines: bytes = b""
+    link_hashes: bytes = b""
+    excerpts: dict[int, str] = {}
+    disguise: Failure | None = None
+    """Set: this is not the page, but something in its place."""
     problem: str | None = None
     """Why the content could not be decoded as its header says."""
     torn: bool = False
@@ -49,33 +72,57 @@ def payload_digest(body: bytes) -> str:
 
 
 def look(jobs: Sequence[Job]) -> list[Look]:
-    """Read a batch of answers."""
+    """Read a batch of contents."""
     return [_look(job) for job in jobs]
 
 
 def look_at_bytes(job: Job) -> Look:
-    """For an answer that cannot be read any deeper."""
+    """For a content that cannot be read any deeper."""
     mark = Fingerprint(raw=hashlib.sha256(job.body).hexdigest(), size=len(job.body))
     return Look(payload=payload_digest(job.body), fingerprint=mark, problem="could not be read safely")
 
 
 def _look(job: Job) -> Look:
     decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
-    seen = observe(decoded.body, job.content_type, job.url)
-    links: tuple[str, ...] = ()
-    sitemaps: tuple[str, ...] = ()
-    if job.is_sitemap:
-        listed = read_sitemap(decoded.body, job.url)
-        found = tuple(entry.url for entry in listed.entries)
-        links, sitemaps = ((), found) if listed.kind == "index" else (found, ())
-    elif job.want_links and not seen.nofollow:
-        links = seen.links
+    seen = observe(decoded.body, job.content_type, job.url, job.looking)
+    mark = seen.fingerprint
+    traced, problem = _NO_TRACE, None
+    if job.before is None or job.before.raw != mark.raw or not job.lines:
+        traced = trace(seen, job.lines)
+        problem = _disguise(job, seen)
+    lists = _lists(job, decoded.body, mark)
+    follow = job.want_links and not seen.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()
     return Look(
         payload=payload_digest(job.body),
-        fingerprint=seen.fingerprint,
-        links=links,
-        sitemaps=sitemaps,
+        fingerprint=mark,
+        links=lists.urls if job.handler == "sitemap" else seen.links if follow else (),
+        entries=lists.urls if job.looking is not None and job.looking.entries else (),
+        sitemaps=lists.sitemaps,
+        signals=lists.signals,
         requisites=seen.requisites if job.want_requisites else (),
+        lines=traced.lines,
+        link_hashes=traced.link_hashes,
+        excerpts=traced.excerpts,
+        disguise=problem,
         problem=decoded.problem,
         torn=decoded.torn,
     )
+
+
+def _disguise(job: Job, seen: Seen) -> Failure | None:
+    """Only a short text can be one, so long ones are not read for it."""
+    mark = seen.fingerprint
+    text = (seen.text or "") if mark.size < _LARGEST_NOTICE else " " * (TEXT_NEEDED + 1)
+    found = disguise(job.status, job.headers, text, seen.title, job.before, mark, failures=job.failures)
+    return None if found is None else Failure(kind=found.kind, detail=found.reason)
+
+
+_LARGEST_NOTICE = 200_000
+"""Bytes beyond which a page is no notice in place of another, whatever its markup."""
+
+
+def _lists(job: Job, body: bytes, mark: Fingerprint) -> Listed:
+    wanted = job.handler == "sitemap" or job.handler == "feed" or (job.looking is not None and job.looking.entries)
+    if not wanted:
+        return Listed()
+    return listed(body, mark.media_type, header_charset(job.content_type), job.url, job.handler)

@@ -9,9 +9,6 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.coding import decode
 from webstrata.errors import UsageError
-from webstrata.observe.charset import decode as decode_text
-from webstrata.observe.media import header_charset
-from webstrata.observe.page import observe
 from webstrata.ports import Store, Stored
 from webstrata.records import Page, Position, Visit
 
@@ -71,12 +68,3 @@ def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -
     # The visit saw to the ratio already; a byte may become as much as the whole may be.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
-
-
-def text_of(version: Version, *, raw: bool) -> str:
-    """What a diff compares: the useful text in lines, or the source."""
-    kind = version.header("content-type")
-    text = None if raw else observe(version.body, kind, version.visit.url).text
-    if text is None:
-        text, _ = decode_text(version.body, header_charset(kind))
-    return text

@@ -21,11 +21,12 @@ from webstrata.flows.discover import Discovery
 from webstrata.flows.doorkeeper import Doorkeeper
 from webstrata.flows.intake import Intake
 from webstrata.flows.lanes import Lanes
+from webstrata.flows.looking import looked_at
 from webstrata.flows.settle import Settler
-from webstrata.flows.visit import Visited, visit
+from webstrata.flows.visit import Choose, visit
 from webstrata.permit.gate import Gate
 from webstrata.ports import Clock, Store, Web
-from webstrata.records import Failure, FailureKind, Page, Visit, Wait
+from webstrata.records import Failure, FailureKind, Page, Visit, Visited, Wait
 
 log = logging.getLogger("webstrata.revisit")
 
@@ -74,6 +75,7 @@ class Revisit:
         gate: Gate,
         settler: Settler,
         owner: str,
+        choose: Choose,
         pace: Pace,
         progress: Progress | None = None,
     ) -> None:
@@ -83,6 +85,7 @@ class Revisit:
         self._gate = gate
         self._settler = settler
         self._owner = owner
+        self._choose = choose
         self._pace = pace
         self._progress = progress or Progress()
         self._stopping = asyncio.Event()
@@ -153,6 +156,7 @@ class Revisit:
         patience_s: float = float("inf"),
     ) -> int:
         """Visit claimed pages, host by host; what there was no time for is given back."""
+        pages = looked_at(pages, await self._store.tag_lookings())
         discovery = Discovery(await self._store.sites(), await self._store.site_sizes(), due_at=started_at)
         unsettled = {page.id for page in pages}
         made = 0
@@ -201,6 +205,7 @@ class Revisit:
                     page,
                     door=door,
                     clock=self._clock,
+                    choose=self._choose,
                     max_redirects=self._pace.max_redirects,
                     patience_until=min(ends_at, self._clock.now() + patience_s),
                 )

@@ -11,11 +11,12 @@ A crash before 5 costs a re-visit, never a fact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.memory import unpack
 from webstrata.flows.discover import Discovery
 from webstrata.flows.entry import entry
 from webstrata.flows.judged import Judged, is_conditional, judged
@@ -23,7 +24,6 @@ from webstrata.flows.look import Job, Look, payload_digest
 from webstrata.flows.promises import Promises
 from webstrata.flows.readers import Readers
 from webstrata.flows.timetable import Seen, Timetable, Turn
-from webstrata.flows.visit import Visited
 from webstrata.permit.gate import Gate
 from webstrata.ports import Archive, Clock, Store
 from webstrata.records import (
@@ -35,8 +35,14 @@ from webstrata.records import (
     Page,
     PageRole,
     Position,
+    Resource,
+    ResourceCapture,
     Visit,
+    Visited,
 )
+
+TELLING_HEADERS = frozenset({"cf-mitigated", "x-robots-tag", "server", "location", "content-language"})
+"""Headers that say something about the content."""
 
 
 class Unpacking(Struct, frozen=True, kw_only=True):
@@ -59,6 +65,7 @@ class Settler:
         timetable: Timetable,
         readers: Readers,
         unpacking: Unpacking,
+        handler_name: Callable[[Page], str],
     ) -> None:
         self._store = store
         self._archive = archive
@@ -67,6 +74,7 @@ class Settler:
         self._timetable = timetable
         self._readers = readers
         self._unpacking = unpacking
+        self._handler_name = handler_name
         self._promises = Promises()
 
     async def settle(
@@ -106,13 +114,13 @@ class Settler:
             discovery.known(await self._store.known(sorted(ahead)))
 
     async def read(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
-        """What is seen in each answer; none where there is no content."""
+        """What is seen in each content; none where there is no content."""
         jobs: list[Job] = []
         of: list[int] = []
         for i, visited in enumerate(batch):
-            answer = visited.exchanges[-1] if visited.exchanges else None
+            answer = visited.answer
             if visited.failure is None and answer is not None and read_answer(answer.status or 0) is Answer.CONTENT:
-                jobs.append(self._job(visited.page, answer, discovery))
+                jobs.append(self._job(visited, answer, discovery))
                 of.append(i)
         found: list[Look | None] = [None] * len(batch)
         if jobs:
@@ -122,15 +130,22 @@ class Settler:
                 found[i] = one
         return found
 
-    def _job(self, page: Page, answer: Exchange, discovery: Discovery) -> Job:
+    def _job(self, visited: Visited, answer: Exchange, discovery: Discovery) -> Job:
+        page, content = visited.page, visited.content
         return Job(
-            url=answer.url,
-            body=answer.body,
-            content_type=answer.header("content-type"),
-            content_encoding=answer.header("content-encoding"),
+            url=page.url if content is not None else answer.url,
+            body=content.body if content is not None else answer.body,
+            content_type=content.content_type if content is not None else answer.header("content-type"),
+            content_encoding=None if content is not None else answer.header("content-encoding"),
+            status=answer.status or 0,
+            headers={name: value for name, value in answer.headers if name in TELLING_HEADERS},
+            handler=self._handler_name(page),
+            looking=page.looking,
+            before=page.fingerprint,
+            lines=unpack(page.memory).runs,
+            failures=page.failures,
             want_links=discovery.wants_links(page),
             want_requisites=discovery.wants_requisites(page),
-            is_sitemap=page.role is PageRole.SITEMAP,
             max_decoded=self._unpacking.max_decoded,
             max_ratio=self._unpacking.max_ratio,
         )
@@ -138,29 +153,17 @@ class Settler:
     async def _keep(
         self, batch: Sequence[Visited], looks: Sequence[Look | None], extras: Sequence[Exchange]
     ) -> tuple[dict[int, Position], list[Original]]:
-        """Archive all exchanges; positions by the identity of the exchange, and the payloads seen first here."""
-        answered: list[tuple[Exchange, str]] = []
-        for visited, found in zip(batch, looks, strict=True):
-            for exchange in visited.exchanges:
-                if exchange.response_head:
-                    last = exchange is visited.exchanges[-1]
-                    answered.append((exchange, _payload(exchange, visited.page, found if last else None)))
-        answered += [(exchange, payload_digest(exchange.body)) for exchange in extras if exchange.response_head]
-        known = await self._store.originals(list({payload for exchange, payload in answered if _may_repeat(exchange)}))
-        captures = [
-            Capture(
-                exchange=exchange,
-                payload=payload,
-                original=known.get(payload) if _may_repeat(exchange) else None,
-            )
-            for exchange, payload in answered
-        ]
+        """Archive all; positions by the identity of what was archived, and the payloads seen first here."""
+        kept = [one for visited, found in zip(batch, looks, strict=True) for one in _to_keep(visited, found)]
+        kept += [(exchange, payload_digest(exchange.body)) for exchange in extras if exchange.response_head]
+        known = await self._store.originals(list({payload for one, payload in kept if _may_repeat(one)}))
+        captures = [_capture(one, payload, known.get(payload) if _may_repeat(one) else None) for one, payload in kept]
         written = await self._archive.append(captures) if captures else []
-        positions = {id(capture.exchange): place for capture, place in zip(captures, written, strict=True)}
+        positions = {id(one): place for (one, _), place in zip(kept, written, strict=True)}
         firsts = {
             capture.payload: _original(capture, place)
             for capture, place in zip(reversed(captures), reversed(written), strict=True)
-            if capture.original is None and capture.exchange.body and capture.exchange.truncated is None
+            if capture.original is None and _is_original(capture)
         }
         return positions, list(firsts.values())
 
@@ -193,11 +196,23 @@ def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[N
             continue
         page = one.visited.page
         pages += discovery.pages(page, one.found)
+        pages += discovery.entries(page, one.found)
         requisites = discovery.requisites(page, one.found)
         pages += requisites
         if one.change.raw:
             wake += [(requisite.url, discovery.wake_at) for requisite in requisites]
     return pages, wake
+
+
+def _to_keep(visited: Visited, found: Look | None) -> Iterator[tuple[Exchange | Resource, str]]:
+    """What goes into the archive of one visit, each with its payload digest."""
+    for exchange in visited.exchanges:
+        if exchange.response_head:
+            is_content = exchange is visited.answer and visited.content is None
+            yield exchange, _payload(exchange, visited.page, found if is_content else None)
+    for resource in (visited.content, *visited.extras):
+        if resource is not None:
+            yield resource, payload_digest(resource.body)
 
 
 def _payload(exchange: Exchange, page: Page, found: Look | None) -> str:
@@ -208,17 +223,35 @@ def _payload(exchange: Exchange, page: Page, found: Look | None) -> str:
     return payload_digest(exchange.body)
 
 
-def _may_repeat(exchange: Exchange) -> bool:
-    """Whether a revisit record may stand for it: a whole body that was seen before, or a 304."""
-    return exchange.status == 304 or (bool(exchange.body) and exchange.truncated is None)
+def _may_repeat(one: Exchange | Resource) -> bool:
+    """Whether a revisit record may stand for it: a whole body that was seen before, or a 304 that was asked for."""
+    if isinstance(one, Resource):
+        return bool(one.body)
+    if one.status == 304:
+        return is_conditional(one)
+    return bool(one.body) and one.truncated is None
 
 
-def _original(capture: Capture, place: Position) -> Original:
+def _capture(one: Exchange | Resource, payload: str, original: Original | None) -> Capture | ResourceCapture:
+    if isinstance(one, Resource):
+        return ResourceCapture(resource=one, payload=payload, original=original)
+    return Capture(exchange=one, payload=payload, original=original)
+
+
+def _is_original(capture: Capture | ResourceCapture) -> bool:
+    """Whether later revisit records may refer to it."""
+    if isinstance(capture, ResourceCapture):
+        return bool(capture.resource.body)
+    return bool(capture.exchange.body) and capture.exchange.truncated is None
+
+
+def _original(capture: Capture | ResourceCapture, place: Position) -> Original:
+    source = capture.resource if isinstance(capture, ResourceCapture) else capture.exchange
     return Original(
         payload=capture.payload,
         record_id=place.record_id,
-        at=capture.exchange.at,
-        url=capture.exchange.url,
+        at=source.at,
+        url=source.url,
         file=place.file,
         offset=place.offset,
     )

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.flows.plain import ACCEPT, Plain
 from webstrata.flows.polite import Politely
 from webstrata.ports import Clock, Handler
 from webstrata.records import Page, Visited, Wait
 
-__all__ = ["ACCEPT", "Choose", "Visited", "visit"]
-
 Choose = Callable[[Page], Handler]
-
-_PLAIN = Plain()
-
-
-def plainly(page: Page) -> Handler:
-    """Every page by one GET: where no other handlers were handed in."""
-    return _PLAIN
 
 
 async def visit(
@@ -29,7 +19,7 @@ async def visit(
     clock: Clock,
     max_redirects: int,
     patience_until: float,
-    choose: Choose = plainly,
+    choose: Choose,
 ) -> Visited | Wait:
     """Visit a page by its handler; a `Wait` when its host cannot be visited before `patience_until`."""
     polite = Politely(door, clock, max_redirects=max_redirects, patience_until=patience_until)

@@ -29,11 +29,7 @@ def data_of(
 
     `contexts`: bodies of JSON-LD contexts by their URLs, as far as they are at hand.
     """
-    name = _name_of(media_type, url)
-    if name == "xml":
-        name = _xml_name(body)
-    elif name == "rdfxml" and xml.root_of(body) is None:
-        name = "turtle"  # what many a .owl or .rdf is
+    name = format_of(body, media_type, url)
     if name == "jsonld":
         return jsonld.read(body, charset, url, contexts)
     if name in ("csv", "tsv"):
@@ -41,6 +37,16 @@ def data_of(
         return table.read(body, charset, url, delimiter=delimiter, unordered=bool(looking and looking.unordered))
     reader = _READERS.get(name)
     return None if reader is None else reader(body, charset, url)
+
+
+def format_of(body: bytes, media_type: str, url: str) -> str:
+    """The name of a body's format; empty if it is not of a data type."""
+    name = _name_of(media_type, url)
+    if name == "xml":
+        return _xml_name(body)
+    if name == "rdfxml" and xml.root_of(body) is None:
+        return "turtle"  # what many a .owl or .rdf is
+    return name
 
 
 _READERS: dict[str, _Reader] = {

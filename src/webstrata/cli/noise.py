@@ -1,0 +1,72 @@
+"""`webstrata noise URL`: what was learned to be noise on a page, and how to undo it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec.structs import replace
+
+from webstrata.cli.output import moment, print_json, print_table, printable, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.detect.memory import pack, unpack
+from webstrata.detect.noise import Noise, allow, deny
+from webstrata.errors import UsageError
+from webstrata.flows.recall import watched_page
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    count_again: Annotated[int | None, typer.Option("--count", metavar="N", help="Place N counts from now on.")] = None,
+    watch_again: Annotated[
+        int | None, typer.Option("--uncount", metavar="N", help="Take --count back: place N may be learned again.")
+    ] = None,
+    all_places: Annotated[bool, typer.Option("--all", help="Show places that are only watched as yet, too.")] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the places of a page that keep changing and no longer count (clocks, counters, ads), and undo what is wrong."""
+    places = run_async(lambda: _places(home, address, count_again, watch_again))
+    shown = [(number, place) for number, place in enumerate(places, 1) if all_places or place.state != "watched"]
+    if as_json:
+        print_json({"url": address, "noise": [_document(number, place) for number, place in shown]})
+        return
+    if not shown:
+        typer.echo("Nothing on this page was learned to be noise.", err=True)
+        return
+    print_table(
+        ("n", "state", "kind", "since", "changed", "same", "says"),
+        (
+            (number, place.state, place.kind, moment(place.since), place.changed, place.same, printable(place.example))
+            for number, place in shown
+        ),
+    )
+
+
+def _document(number: int, place: Noise) -> dict[str, object]:
+    return {
+        "n": number,
+        "state": place.state,
+        "kind": place.kind,
+        "since": when(place.since),
+        "changed": place.changed,
+        "same": place.same,
+        "example": place.example,
+    }
+
+
+async def _places(home: Path | None, address: str, count: int | None, uncount: int | None) -> tuple[Noise, ...]:
+    async with open_node(home).store() as store:
+        page = await watched_page(store, address)
+        memory = unpack(page.memory)
+        places = memory.noise
+        for number, change in ((count, deny), (uncount, allow)):
+            if number is None:
+                continue
+            if not 1 <= number <= len(places):
+                raise UsageError(f"there is no place {number}; `webstrata noise --all URL` numbers them.")
+            places = change(places, places[number - 1].key)
+        if places != memory.noise:
+            await store.set_memory(page.id, pack(replace(memory, noise=places)))
+        return places

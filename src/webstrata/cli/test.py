@@ -1,0 +1,110 @@
+"""`webstrata test URL`: what would be compared, before and after the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from webstrata import urls
+from webstrata.cli.looking import (
+    AcceptOption,
+    HandlerOption,
+    IgnoreOption,
+    IgnoreTextOption,
+    IncludeOption,
+    LayerOption,
+    QueryOption,
+    UnorderedOption,
+    looking_of,
+)
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.errors import UsageError
+from webstrata.flows.looking import looked_at
+from webstrata.flows.recall import recall, version_at
+from webstrata.flows.trial import Trial, tried
+from webstrata.records import Looking
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    handler: HandlerOption = None,
+    layer: LayerOption = None,
+    include: IncludeOption = None,
+    ignore: IgnoreOption = None,
+    ignore_text: IgnoreTextOption = None,
+    unordered: UnorderedOption = False,
+    accept: AcceptOption = "",
+    query: QueryOption = "",
+    live: Annotated[bool, typer.Option("--live", help="Visit it now, though a version is archived.")] = False,
+    lines: Annotated[int, typer.Option(min=1, help="Show this many lines of each text.")] = 40,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what would be compared of a page, before and after the rules; keeps nothing. Uses the newest archived version."""
+    url = urls.canonical(address)
+    wish = looking_of(
+        handler=handler,
+        layer=layer,
+        include=include,
+        ignore=ignore,
+        ignore_text=ignore_text,
+        unordered=unordered,
+        accept=accept,
+        query=query,
+    )
+    trial, looking = run_async(lambda: _try(home, url, wish, live=live))
+    if as_json:
+        print_json(
+            {
+                "url": url,
+                "media_type": trial.media_type,
+                "layers": trial.layers,
+                "looking": msgspec.to_builtins(looking or Looking()),
+                "before": trial.before,
+                "after": trial.after,
+                "note": trial.note,
+                "fingerprint": msgspec.to_builtins(trial.fingerprint),
+            }
+        )
+        return
+    typer.echo(f"{printable(url)}  {trial.media_type}, compared by {', then '.join(trial.layers)}")
+    if trial.note:
+        typer.echo(f"note: {printable(trial.note)}")
+    _show("before the rules" if trial.after is not None else "useful content", trial.before, lines)
+    if trial.after is not None:
+        _show("after the rules", trial.after, lines)
+
+
+def _show(heading: str, text: str, lines: int) -> None:
+    found = text.split("\n")
+    typer.secho(f"── {heading} ({len(found)} lines)", bold=True)
+    for line in found[:lines]:
+        typer.echo(printable(line))
+    if len(found) > lines:
+        typer.echo(f"… {len(found) - lines} more (--lines shows them)")
+
+
+async def _try(home: Path | None, url: str, wish: Looking | None, *, live: bool) -> tuple[Trial, Looking | None]:
+    node = open_node(home)
+    async with node.store() as store:
+        page = await store.page(url)
+        if page is not None and wish is None:
+            (page,) = looked_at([page], await store.tag_lookings())
+            wish = page.looking
+        if page is not None and page.fingerprint is not None and not live:
+            visit = await version_at(store, page, None)
+            version = recall(node.reader().read, visit, node.settings.fetch.max_decoded)
+            return tried(version.body, version.header("content-type"), url, wish), wish
+        visited = await node.visit_once(store, url, wish)
+    content, answer = visited.content, visited.answer
+    if visited.failure is not None or answer is None:
+        why = f"{visited.failure.kind}: {visited.failure.detail}" if visited.failure is not None else "no answer"
+        raise UsageError(f"{url} could not be visited ({why}).")
+    if content is not None:
+        return tried(content.body, content.content_type, url, wish), wish
+    body = node.decoded(answer)
+    return tried(body, answer.header("content-type"), answer.url, wish), wish

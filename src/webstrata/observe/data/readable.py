@@ -1,0 +1,69 @@
+"""Data for people's eyes: the triples, rows or values of a body, as differences are shown by them."""
+
+from __future__ import annotations
+
+import hashlib
+import json as standard_json
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from webstrata.observe.data.dialect import delimiter_of, rows_of
+from webstrata.observe.data.dispatch import format_of
+from webstrata.observe.data.graph import FORMATS, NotAGraphError, quads_of
+from webstrata.observe.data.json import text_of
+from webstrata.observe.data.quads import split
+from webstrata.observe.data.rdfc import by_node, first_degree
+
+LARGEST = 20_000_000
+"""Bytes; larger bodies are compared as text."""
+_MOST_ROWS = 200_000
+
+
+class Readable(Struct, frozen=True, kw_only=True):
+    """What the body's format gives; nothing where it has none, or cannot be read."""
+
+    triples: tuple[str, ...] | None = None
+    table: tuple[tuple[str, ...], ...] | None = None
+    document: Any | UnsetType = UNSET
+
+
+def readable(body: bytes, media_type: str, charset: str | None, url: str) -> Readable:
+    """Never raises; what is too large or broken is nothing."""
+    if len(body) > LARGEST:
+        return Readable()
+    name = format_of(body, media_type, url)
+    if name in FORMATS:
+        return Readable(triples=_triples(body, charset, url, name))
+    if name in ("csv", "tsv"):
+        return Readable(table=_table(text_of(body, charset), "\t" if name == "tsv" else ","))
+    if name == "json":
+        try:
+            return Readable(document=standard_json.loads(text_of(body, charset)))
+        except (ValueError, RecursionError):
+            return Readable()
+    return Readable()
+
+
+def _triples(body: bytes, charset: str | None, url: str, syntax: str) -> tuple[str, ...] | None:
+    """Lines of N-Quads. A blank node is named by what is said of it, so that it has one name in both versions."""
+    try:
+        ground, quads = split(quads_of(body, charset, url, syntax=syntax))
+    except NotAGraphError:
+        return None
+    names = {node: b"_:" + first_degree(node, said, _short) for node, said in by_node(quads).items()}
+    lines = [*ground, *(quad.line(names[node] for node in quad.nodes) for quad in quads)]
+    return tuple(line.decode("utf-8", "replace") for line in lines)
+
+
+def _short(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:12].encode()
+
+
+def _table(text: str, likely: str) -> tuple[tuple[str, ...], ...] | None:
+    rows = []
+    for row in rows_of(text, delimiter_of(text, likely)):
+        rows.append(tuple(cell.strip() for cell in row))
+        if len(rows) > _MOST_ROWS:
+            return None
+    return tuple(rows)
