@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from zlib import crc32
 
 import numpy as np
 
@@ -39,6 +40,8 @@ _DATE_WORD = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"[0-9]")
+_CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
+"""In the words for days and months, in `now` and `ago`; or a token without a digit."""
 _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 
 
@@ -55,6 +58,8 @@ def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
 
 def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
     """Beginnings of the runs that the previous version (its `runs_of`) did not have, by their hash; a few of them."""
+    if not previous:
+        return {}
     known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist()) if len(previous) % RUN.itemsize == 0 else set()
     found: dict[int, str] = {}
     for text in texts:
@@ -83,9 +88,20 @@ def split_runs(text: str) -> Iterator[str]:
 
 def shape_of(run: str) -> str:
     """The run with all masked that clocks, counters and tokens change."""
-    if len(run) > _SHORT and not _DIGIT.search(run):
-        return run  # hardly a clock; and masking is what takes the time
-    return _NUMBER.sub("0", _DATE_WORD.sub("@", _TOKEN.sub("#", run)))
+    return shapes_of([run])[0]
+
+
+def shapes_of(runs: Sequence[str]) -> list[str]:
+    """The same for many. They are masked in one go, since no mask reaches over the end of a line."""
+    # Masking is what takes the time: only where there is a digit, or a word that stands for one in a short run.
+    masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _CLOCK.search(run))]
+    shapes = list(runs)
+    if masked:
+        text = "\n".join([runs[i] for i in masked])
+        text = _NUMBER.sub("0", _DATE_WORD.sub("@", _TOKEN.sub("#", text)))
+        for i, shape in zip(masked, text.split("\n"), strict=True):
+            shapes[i] = shape
+    return shapes
 
 
 def hash64(text: str) -> int:
@@ -96,7 +112,7 @@ def _rows(part: int, text: str) -> list[Row]:
     runs = list(split_runs(text))
     most = MOST_RUNS[part]
     kept, rest = (runs, []) if len(runs) <= most else (runs[: most - 1], runs[most - 1 :])
-    rows = [_row(part, run, shape_of(run)) for run in kept]
+    rows = [_row(part, run, shape) for run, shape in zip(kept, shapes_of(kept), strict=True)]
     if rest:
         whole = "\n".join(rest)
         # Its own shape: nothing in there is ever taken for noise; and no sentence, whatever it ends with.
@@ -107,4 +123,4 @@ def _rows(part: int, text: str) -> list[Row]:
 def _row(part: int, run: str, shape: str) -> Row:
     words = run.count(" ") + run.count("\n") + 1
     sentence = words >= _SENTENCE_WORDS and run.endswith(_STOPS)
-    return hash64(run), hash64(shape) & 0xFFFFFFFF, min(words, _MOST_WORDS), part, sentence
+    return hash64(run), crc32(shape.encode("utf-8", "replace")), min(words, _MOST_WORDS), part, sentence
