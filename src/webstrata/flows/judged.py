@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.memory import pack, remember, unpack
@@ -51,6 +52,8 @@ def judged(visited: Visited, found: Look | None) -> Judged:
 def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprint: Fingerprint | None) -> Judged:
     page = visited.page
     memory = unpack(page.memory)
+    if found is not None and found.past_lines:
+        memory = replace(memory, runs=found.past_lines, at=page.last_seen_at or 0.0)
     seen = Observation(
         url=page.url,
         at=visited.at,

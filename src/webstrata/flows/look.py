@@ -36,6 +36,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """The page's last content: what is as it was needs no closer look."""
     lines: bytes = b""
     """The runs of that content, as detection remembers them."""
+    want_lines: bool = False
+    """Read the runs of this content though it is the page's first."""
     failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
@@ -57,6 +59,8 @@ class Look(Struct, frozen=True, kw_only=True):
     signals: tuple[Signal, ...] = ()
     requisites: tuple[str, ...] = ()
     lines: bytes = b""
+    past_lines: bytes = b""
+    """The runs of the last version, where nothing remembered them."""
     link_hashes: bytes = b""
     excerpts: dict[int, str] = {}
     disguise: Failure | None = None
@@ -87,8 +91,9 @@ def _look(job: Job) -> Look:
     seen = observe(decoded.body, job.content_type, job.url, job.looking)
     mark = seen.fingerprint
     traced, problem = _NO_TRACE, None
-    if job.before is None or job.before.raw != mark.raw or not job.lines:
-        traced = trace(seen, job.lines)
+    if job.before is None or job.before.raw != mark.raw:
+        # The runs of a first version are read when a second one differs from it: most never do.
+        traced = trace(seen, job.lines, with_lines=job.before is not None or job.want_lines)
         problem = _disguise(job, seen)
     lists = _lists(job, decoded.body, mark)
     follow = job.want_links and not seen.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()

@@ -19,6 +19,7 @@ from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.memory import unpack
 from webstrata.flows.discover import Discovery
 from webstrata.flows.entry import entry
+from webstrata.flows.hindsight import with_hindsight
 from webstrata.flows.judged import Judged, is_conditional, judged
 from webstrata.flows.look import Job, Look, payload_digest
 from webstrata.flows.promises import Promises
@@ -124,11 +125,16 @@ class Settler:
                 of.append(i)
         found: list[Look | None] = [None] * len(batch)
         if jobs:
-            with self._clock.working():
-                seen = await self._readers.look(jobs)
+            pages = [batch[i].page for i in of]
+            first = await self._look(jobs)
+            seen = await with_hindsight(pages, jobs, first, store=self._store, archive=self._archive, read=self._look)
             for i, one in zip(of, seen, strict=True):
                 found[i] = one
         return found
+
+    async def _look(self, jobs: Sequence[Job]) -> list[Look]:
+        with self._clock.working():
+            return await self._readers.look(jobs)
 
     def _job(self, visited: Visited, answer: Exchange, discovery: Discovery) -> Job:
         page, content = visited.page, visited.content

@@ -16,8 +16,10 @@ class Trace(NamedTuple):
     excerpts: dict[int, str]
 
 
-def trace(one: Seen, previous: bytes = b"") -> Trace:
+def trace(one: Seen, previous: bytes = b"", *, with_lines: bool = True) -> Trace:
     """Read it where the bytes differ from the last version's; `previous` are the lines of that version."""
+    if not with_lines:
+        return Trace(lines=b"", link_hashes=link_hashes(one.links), excerpts={})
     title, header, body, footer = _texts(one)
     return Trace(
         lines=runs_of(title, body, header, footer),
