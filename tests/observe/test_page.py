@@ -122,3 +122,9 @@ def test_lines_and_digest_agree(body: bytes) -> None:
 def test_odd_headers(header: str | None) -> None:
     """No header stops the look."""
     assert observe(PAGE.encode(), header, URL).fingerprint.size == len(PAGE.encode())
+
+
+@pytest.mark.parametrize("url", ["", "nowhere", "example.org/x", "file:///a/b", "http://", "https://a.test"])
+def test_odd_addresses(url: str) -> None:
+    """Nor does an address that is none."""
+    assert observe(PAGE.encode(), "text/html", url).fingerprint.parts is not None

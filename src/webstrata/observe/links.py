@@ -117,7 +117,7 @@ def without_tracking(url: str) -> str:
 
 
 def _host(url: str) -> str:
-    return url.split("/", 3)[2].removeprefix("www.")
+    return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
 def _is_document(url: str) -> bool:
