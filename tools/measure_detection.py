@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 from msgspec.structs import replace
 
 from webstrata.detect.disguise import disguise
-from webstrata.detect.memory import Memory, pack, remember
+from webstrata.detect.layers import layer_of
+from webstrata.detect.memory import Memory, beginning, pack, remember
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import shape_of
 from webstrata.observe.page import Seen, look
@@ -79,10 +80,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=300, help="version pairs of each site")
     parser.add_argument("--pages", type=int, default=12, help="pages of each site for the noise")
     parser.add_argument("--days", type=float, default=1.0, help="days between visits for the noise")
+    parser.add_argument("--seed", default="pairs", help="another word gives another sample of pairs (layers)")
     parser.add_argument("--only", nargs="*", default=["layers", "data", "noise", "disguises"])
     arguments = parser.parse_args()
     if "layers" in arguments.only:
-        measure_layers(arguments.data, arguments.pairs)
+        measure_layers(arguments.data, arguments.pairs, arguments.seed)
     if "data" in arguments.only:
         measure_data(arguments.data, arguments.pairs)
     if "noise" in arguments.only:
@@ -118,7 +120,7 @@ def contents(data: Path, site: str, wanted: set[str]) -> dict[str, bytes]:
     return found
 
 
-def sampled_pairs(data: Path, site: str, count: int) -> Iterator[tuple[str, bytes, bytes]]:
+def sampled_pairs(data: Path, site: str, count: int, seed: str = "pairs") -> Iterator[tuple[str, bytes, bytes]]:
     """(Path, before, after) with different bytes, by a fixed seed."""
     pairs = [
         (path, old.blob, new.blob)
@@ -126,7 +128,7 @@ def sampled_pairs(data: Path, site: str, count: int) -> Iterator[tuple[str, byte
         for old, new in pairwise(versions)
         if old.blob != new.blob
     ]
-    chosen = Random(f"pairs {site}").sample(pairs, min(count, len(pairs)))
+    chosen = Random(f"{seed} {site}").sample(pairs, min(count, len(pairs)))
     bodies = contents(data, site, {blob for _, old, new in chosen for blob in (old, new)})
     for path, old, new in chosen:
         if max(len(bodies[old]), len(bodies[new])) <= _LARGEST:
@@ -158,7 +160,7 @@ def main_text(one: Seen) -> str:
 # ── layers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def measure_layers(data: Path, count: int) -> None:
+def measure_layers(data: Path, count: int, seed: str) -> None:
     names = ("text", "main", "main_links", "links")
     print(f"\n## Layers (HTML, up to {count} version pairs with different bytes a site; % that differ)\n")
     print("| site | pairs | text | main | main links | links | counts (auto) | by margins | content | links only"
@@ -167,10 +169,9 @@ def measure_layers(data: Path, count: int) -> None:
     total: Counter[str] = Counter()
     for site in HTML_SITES:
         counts: Counter[str] = Counter()
-        for path, old, new in sampled_pairs(data, site, count):
+        for path, old, new in sampled_pairs(data, site, count, seed):
             before, after = seen(path, old, site), seen(path, new, site)
-            first = observation(before, 0.0, b"")
-            memory = remember(Memory(), None, first, judge(None, False, first))
+            memory = beginning(observation(before, 0.0, b""), layer_of(before.fingerprint))
             change = judge(before.fingerprint, False, observation(after, 0.0, b""), memory=memory)
             counts["pairs"] += 1
             counts["margins"] += change.counts and change.layer == "text" and "main" in change.layers

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
+from webstrata.detect.layers import layer_of
+from webstrata.detect.memory import beginning
 from webstrata.detect.verdict import judge
-from webstrata.observe.fingerprint import fingerprint
+from webstrata.observe.page import look
+from webstrata.observe.trace import trace
 from webstrata.records import Observation
 
 FAMILY = "change-pairs"
@@ -19,7 +21,22 @@ def run(folder: Path) -> Verdict:
     """No change is missed, and no pair cries wolf."""
     verdict = Verdict()
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
-        before, now = (fingerprint(case[side].encode(), case["media"], "utf-8", _URL) for side in ("before", "after"))
-        change = judge(before, False, Observation(url=_URL, at=0.0, status=200, fingerprint=now))
+        before, now = (_observation(case[side], case["media"]) for side in ("before", "after"))
+        assert before.fingerprint is not None
+        change = judge(before.fingerprint, False, now, memory=beginning(before, layer_of(before.fingerprint)))
         verdict.check(f"{case['id']} {case['why']}", case["meaningful_change"], change.counts)
     return verdict
+
+
+def _observation(content: str, media_type: str) -> Observation:
+    seen = look(content.encode(), media_type, "utf-8", _URL)
+    lines, links, excerpts = trace(seen)
+    return Observation(
+        url=_URL,
+        at=0.0,
+        status=200,
+        fingerprint=seen.fingerprint,
+        lines=lines,
+        link_hashes=links,
+        excerpts=excerpts,
+    )
