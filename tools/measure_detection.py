@@ -4,7 +4,8 @@ FOLDER holds pairs of Parquet files as `webstrata.lab.livingweb.recording` reads
 docs/why/detection.md. Sampling is by a fixed seed: the same command gives the same figures.
 
 - layers: version pairs with different bytes, up to N a site, and which layers call them a change
-- data: the same for data files
+- pairs: the labelled HTML pairs of tests/data, by each layer alone
+- data: the same as layers for data files
 - noise: pages visited at a fixed interval through their history, with and without learned noise
 - disguises: versions that are taken for something else than the page (each is a false alarm here)
 """
@@ -12,6 +13,7 @@ docs/why/detection.md. Sampling is by a fixed seed: the same command gives the s
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -23,7 +25,7 @@ import pyarrow.parquet as pq
 from msgspec.structs import replace
 
 from webstrata.detect.disguise import disguise
-from webstrata.detect.layers import layer_of
+from webstrata.detect.layers import layer_digest, layer_of
 from webstrata.detect.memory import Memory, beginning, pack, remember
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import shape_of
@@ -65,6 +67,7 @@ MEDIA = {
     "rdf": "application/rdf+xml",
     "owl": "application/rdf+xml",
 }
+_PAIRS = Path(__file__).parent.parent / "tests/data/conformance/change-pairs/cases.json"
 _LARGEST = 2_000_000
 _DAY_MS = 86_400_000
 
@@ -81,10 +84,12 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=12, help="pages of each site for the noise")
     parser.add_argument("--days", type=float, default=1.0, help="days between visits for the noise")
     parser.add_argument("--seed", default="pairs", help="another word gives another sample of pairs (layers)")
-    parser.add_argument("--only", nargs="*", default=["layers", "data", "noise", "disguises"])
+    parser.add_argument("--only", nargs="*", default=["layers", "pairs", "data", "noise", "disguises"])
     arguments = parser.parse_args()
     if "layers" in arguments.only:
         measure_layers(arguments.data, arguments.pairs, arguments.seed)
+    if "pairs" in arguments.only:
+        measure_pairs()
     if "data" in arguments.only:
         measure_data(arguments.data, arguments.pairs)
     if "noise" in arguments.only:
@@ -190,6 +195,24 @@ def _layer_row(site: str, counts: Counter[str]) -> None:
     print(
         f"| {site} | {counts['pairs']} | {cells} | {100 * counts['within'] / max(counts['text'], 1):.0f} |", flush=True
     )
+
+
+# ── labelled pairs ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def measure_pairs() -> None:
+    cases = [case for case in json.loads(_PAIRS.read_text("utf-8")) if case["media"] == "text/html"]
+    changes = sum(case["meaningful_change"] for case in cases)
+    print(f"\n## Labelled pairs (HTML: {changes} changes, {len(cases) - changes} that are none)\n")
+    print("| layer alone | missed | false alarms |\n|---|---:|---:|")
+    for name, layers in (("raw", ("raw",)), ("text", ("text",)), ("main and its links", ("main", "main_links"))):
+        missed = alarms = 0
+        for case in cases:
+            before, now = (seen("page.html", case[side].encode(), "pairs").fingerprint for side in ("before", "after"))
+            differs = any(layer_digest(before, layer) != layer_digest(now, layer) for layer in layers)
+            missed += case["meaningful_change"] and not differs
+            alarms += differs and not case["meaningful_change"]
+        print(f"| {name} | {missed} | {alarms} |", flush=True)
 
 
 # ── data ────────────────────────────────────────────────────────────────────────────────────────────────────
