@@ -26,6 +26,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "diff": (PAGE,),
     "cat": (PAGE,),
     "why": (PAGE,),
+    "look": (PAGE, "--ignore", "css:footer"),
+    "test": (PAGE, "--ignore", "css:footer"),
+    "noise": (PAGE, "--all"),
+    "fingerprint": ("OUT/a.html", "--url", PAGE),
+    "compare": ("OUT/a.html", "OUT/b.html"),
     "settings": (),
     "check": (),
     "reindex": (),
@@ -34,6 +39,17 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "export cdxj": ("OUT/x.cdxj",),
 }
 """Words with which each command does something in the demo's home; the demo itself has tests of its own."""
+
+WITHOUT_HOME = ("fingerprint", "compare")
+"""They read files and nothing else."""
+
+
+def words_for(command: str, folder: Path) -> list[str]:
+    """A command's words, with files of its own to read and a folder to write to."""
+    if command in WITHOUT_HOME:
+        (folder / "a.html").write_text("<title>A</title><p>one")
+        (folder / "b.html").write_text("<title>A</title><p>two")
+    return [word.replace("OUT", str(folder)) for word in ARGUMENTS[command]]
 
 
 def every_command() -> dict[str, list[str]]:
@@ -51,18 +67,19 @@ def every_command() -> dict[str, list[str]]:
 
 
 def test_all_have_json() -> None:
-    """No command lacks --json, --home and a line of help."""
+    """No command lacks --json and a line of help, nor --home if it reads one."""
     commands = every_command()
 
     assert {name.split()[0] for name in commands} == set(COMMANDS)
-    assert [name for name, options in commands.items() if not {"--json", "--home"} <= set(options)] == []
+    assert [name for name, options in commands.items() if "--json" not in options] == []
+    assert [name for name, options in commands.items() if "--home" not in options] == list(WITHOUT_HOME)
     assert set(commands) - {"demo"} == set(ARGUMENTS)
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run")])
 def test_json(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
     """With --json, stdout is exactly one JSON document and stderr is quiet."""
-    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+    words = words_for(command, tmp_path)
 
     told = call("--home", damaged, *command.split(), *words, "--json")
 
@@ -83,7 +100,7 @@ def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])
 def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
     """Without --json too a pipe gets no colours, and no line is folded."""
-    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+    words = words_for(command, tmp_path)
 
     told = call("--home", damaged, *command.split(), *words)
 
@@ -148,6 +165,28 @@ BAD_INPUT: list[tuple[str, int, str]] = [
     ("crawl --set fetch.ca_file=/nowhere.pem", 2, "fetch.ca_file"),
     ("crawl --set fetch.allow=everything", 2, "everything"),
     ("crawl --set store.url=nonsense", 1, "Write sqlite:///path"),
+    ("look http://unknown.example/", 2, "`webstrata list` shows"),
+    ("look", 2, "either a watched URL or a --tag"),
+    (f"look {PAGE} --tag x", 2, "either a watched URL or a --tag"),
+    (f"look {PAGE} --clear --layer raw", 2, "--clear stands alone"),
+    (f"look {PAGE} --ignore footer", 2, "css:"),
+    (f"look {PAGE} --ignore css:p[", 2, "is no CSS selector"),
+    (f"look {PAGE} --ignore xpath://p[", 2, "XPath"),
+    (f"look {PAGE} --select jsonpath:$[", 2, "is no JSONPath"),
+    (f"look {PAGE} --ignore-text (", 2, "("),
+    (f"look {PAGE} --layer depth", 2, "--layer"),
+    (f"look {PAGE} --handler ftp", 2, "--handler"),
+    (f"look {PAGE} --min-size 2", 2, "--min-size"),
+    ("watch http://example.org/ --select css:]", 2, "is no CSS selector"),
+    ("watch --site http://example.org/ --layer raw", 2, "look --tag"),
+    ("test nonsense", 2, "Write it whole"),
+    ("test http://10.0.0.1/", 2, "blocked"),
+    (f"test {PAGE} --ignore css:p[", 2, "is no CSS selector"),
+    (f"noise {PAGE} --count 99", 2, "there is no place 99"),
+    ("noise http://unknown.example/", 2, "`webstrata list` shows"),
+    ("fingerprint /nowhere/x.html", 2, "cannot read /nowhere/x.html"),
+    ("fingerprint /", 2, "cannot read /"),
+    ("compare /nowhere/x.html /nowhere/y.html", 2, "cannot read /nowhere/x.html"),
     ("list --limit 0", 2, "--limit"),
     ("list --state asleep", 2, "--state"),
     ("list --nonsense", 2, "No such option"),
@@ -167,14 +206,14 @@ def test_bad_input(words: str, code: int, sentence: str, demo: Demo, call: Call)
     assert "internal error" not in told.err
 
 
-READING = [name for name in ARGUMENTS if name not in ("init", "settings")]
+READING = [name for name in ARGUMENTS if name not in ("init", "settings", *WITHOUT_HOME)]
 
 
 @pytest.mark.parametrize("command", READING)
 def test_missing_home(command: str, tmp_path: Path, call: Call) -> None:
     """Without a home every command says how to make one, and makes nothing."""
     absent = tmp_path / "absent"
-    words = [word.replace("OUT", str(tmp_path)) for word in ARGUMENTS[command]]
+    words = words_for(command, tmp_path)
 
     told = call("--home", absent, *command.split(), *words)
 

@@ -19,7 +19,10 @@ from webstrata.cli.looking import (
 )
 from webstrata.cli.output import print_json
 from webstrata.cli.session import JsonOption
+from webstrata.detect.layers import layer_of
+from webstrata.detect.memory import beginning
 from webstrata.detect.verdict import judge
+from webstrata.flows.look import Look
 from webstrata.records import Looking, Observation
 
 
@@ -48,8 +51,8 @@ def command(
         or Looking()
     )
     old, new = look_at_files([before, after], media_type, url, looking)
-    seen = Observation(url=url or "", at=0.0, status=200, fingerprint=new.fingerprint)
-    change = judge(old.fingerprint, False, seen, looking=looking)
+    memory = beginning(_observed(old), layer_of(old.fingerprint, looking))
+    change = judge(old.fingerprint, False, _observed(new), looking=looking, memory=memory)
     if as_json:
         print_json(
             {
@@ -70,3 +73,10 @@ def command(
         typer.echo(f"  {reason}")
     for name, differs in change.layers.items():
         typer.echo(f"  {name:<12} {'differs' if differs else 'equal'}")
+
+
+def _observed(seen: Look) -> Observation:
+    """A file as if a visit had brought it."""
+    return Observation(
+        url="", at=0.0, status=200, fingerprint=seen.fingerprint, lines=seen.lines, link_hashes=seen.link_hashes
+    )

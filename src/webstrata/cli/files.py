@@ -42,6 +42,7 @@ def _job(file: Path, media_type: str | None, url: str | None, looking: Looking) 
         body=body,
         content_type=media_type or mimetypes.guess_type(file.name)[0],
         want_links=True,
+        want_lines=True,
         looking=looking,
         max_decoded=MAX_FILE,
         max_ratio=1000.0,

@@ -53,7 +53,9 @@ def command(
                 moment(visit.at),
                 visit.outcome,
                 visit.failure.kind if visit.failure else visit.status,
-                "yes" if visit.counts else ("bytes only" if visit.raw_changed else ""),
+                f"{visit.kind} {visit.significance:.2f}"
+                if visit.counts
+                else ("bytes only" if visit.raw_changed else ""),
                 size(visit.bytes),
                 f"{visit.duration_s:.2f}s",
                 f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
@@ -69,6 +71,9 @@ def visit_json(visit: Visit) -> dict[str, Any]:
         "outcome": visit.outcome,
         "changed": visit.counts,
         "bytes_changed": visit.raw_changed,
+        "kind": visit.kind,
+        "significance": visit.significance,
+        "new_links": visit.new_links,
         "status": visit.status,
         "failure": visit.failure,
         "duration_s": visit.duration_s,
