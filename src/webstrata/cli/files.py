@@ -30,6 +30,17 @@ def look_at_files(files: list[Path], media_type: str | None, url: str | None, lo
         readers.close()
 
 
+def _with_charset(content_type: str, body: bytes) -> str | None:
+    """A file has no server that tells its charset: UTF-8 where it can be that."""
+    if not content_type.startswith("text/") or "charset" in content_type:
+        return content_type or None
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return content_type
+    return f"{content_type}; charset=utf-8"
+
+
 def _job(file: Path, media_type: str | None, url: str | None, looking: Looking) -> Job:
     try:
         if file.stat().st_size > MAX_FILE:
@@ -40,7 +51,7 @@ def _job(file: Path, media_type: str | None, url: str | None, looking: Looking) 
     return Job(
         url=url or NOWHERE + file.name,
         body=body,
-        content_type=media_type or mimetypes.guess_type(file.name)[0],
+        content_type=_with_charset(media_type or mimetypes.guess_type(file.name)[0] or "", body),
         want_links=True,
         want_lines=True,
         looking=looking,

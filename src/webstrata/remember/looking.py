@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import msgspec
-from sqlalchemy import Connection, delete, select, update
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
-from webstrata.records import Looking
+from webstrata.records import Fingerprint, Looking
 from webstrata.remember.tables import page_tags, pages, tag_lookings
 from webstrata.remember.text import named, packed
 
 _looking = msgspec.json.Decoder(Looking)
-
-
-# What is asked for may differ from now on: a 304 must not stand for what another request got.
-_ASK_IN_FULL = {"etag": None, "last_modified": None}
+_fingerprint = msgspec.json.Decoder(Fingerprint)
 
 
 def set_for_page(connection: Connection, page_id: int, looking: Looking | None) -> None:
     value = None if looking is None else packed(looking)
-    connection.execute(update(pages).where(pages.c.id == page_id).values(looking=value, **_ASK_IN_FULL))
+    connection.execute(update(pages).where(pages.c.id == page_id).values(looking=value))
+    _begin_anew(connection, pages.c.id == page_id)
 
 
 def set_for_tag(connection: Connection, tag: str, looking: Looking | None) -> None:
-    tagged = select(page_tags.c.page_id).where(page_tags.c.tag == tag)
-    connection.execute(update(pages).where(pages.c.id.in_(tagged)).values(_ASK_IN_FULL))
+    _begin_anew(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
     connection.execute(delete(tag_lookings).where(tag_lookings.c.tag == tag))
     if looking is not None:
         connection.execute(tag_lookings.insert().values(tag=named(tag, "tag"), looking=packed(looking)))
+
+
+def _begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
+    """What is asked for and compared may differ from now on.
+
+    A 304 must not stand for what another request got, and what other rules left of a page is nothing to compare with.
+    """
+    connection.execute(update(pages).where(which).values(etag=None, last_modified=None))
+    marks = connection.execute(select(pages.c.id, pages.c.fingerprint).where(which, pages.c.fingerprint.is_not(None)))
+    changed = [
+        {"page": page_id, "mark": packed(replace(mark, selected=None))}
+        for page_id, text in marks.all()
+        if (mark := _fingerprint.decode(text)).selected is not None
+    ]
+    if changed:
+        statement = update(pages).where(pages.c.id == bindparam("page")).values(fingerprint=bindparam("mark"))
+        connection.execute(statement, changed)
 
 
 def by_tag(connection: Connection) -> dict[str, Looking]:
