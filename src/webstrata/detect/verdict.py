@@ -99,7 +99,7 @@ def _compared(
         links=layers.get("links", False),
         counts=counts,
         layer="text" if elsewhere else layer,
-        new_links=unseen(memory.links, after.link_hashes) if memory.links else 0,
+        new_links=unseen(memory.links, after.link_hashes) if memory.versions else 0,  # else what was seen is not known
         reverted=counts and was_seen(memory, version_key(now, layer)),
         distance=_distance(before, now),
         noise=noise,
