@@ -79,10 +79,12 @@ class Box:
 class Outline:
     """The body of a page, ready to be divided."""
 
-    __slots__ = ("boxes", "hrefs", "lines", "pointers")
+    __slots__ = ("boxes", "hrefs", "lines", "pointers", "words")
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
+        self.words: list[bytes] = []
+        """Those of all lines."""
         self.hrefs: list[str] = []
         """What the links say, as written."""
         self.pointers: list[str] = []
@@ -208,8 +210,9 @@ class _Walk:
     def outline(self) -> Outline:
         """Every line end closed a line with a word in it, so line ends and lines have the same numbers."""
         found = self._found
-        collapsed = b" ".join(composed("".join(self._texts)).split())
-        found.lines = [line.strip() for line in collapsed.split(b"\0")[:-1]]
+        pieces = composed("".join(self._texts)).split()
+        found.words = [piece for piece in pieces if piece != b"\0"]
+        found.lines = [line.strip() for line in b" ".join(pieces).split(b"\0")[:-1]]
         text = [0, *accumulate(len(line) - line.count(b" ") for line in found.lines)]
         bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
         link_text = [0, *accumulate(map(len, bare.split(b"\0")))]

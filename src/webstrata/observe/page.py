@@ -17,7 +17,7 @@ from webstrata.observe.links import link_digest, link_kinds
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.outline import clean, outline
 from webstrata.observe.parts import Parts
-from webstrata.observe.scan import scan_pointers, scan_text
+from webstrata.observe.scan import scan_pointers, scan_text, without_silence
 from webstrata.observe.select import Selected, has_rules, select
 from webstrata.observe.simhash import simhash
 from webstrata.observe.text import joined_lines, plain_lines
@@ -118,14 +118,15 @@ def _plain(text: str, mark: Fingerprint) -> Seen:
 def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     tree = parse(html)
     if tree is None:
-        lines = scan_text(html)
-        return _seen(mark, url, scan_pointers(html, url), clean(lines), None, lambda: lines)
+        heard = without_silence(html)
+        lines = scan_text(heard)
+        return _seen(mark, url, scan_pointers(heard, url), clean(lines), None, lambda: lines)
     walked = outline(tree.body)
     parts = Parts(walked)
     points = pointers(tree, url, walked, parts.main_hrefs)
     title = b" ".join(points.title)
     lines_of_all = [title, *walked.lines]
-    words = b" ".join(lines_of_all).split()
+    words = [*points.title, *walked.words]
     mark = replace(mark, parts=parts.digests(title), main_links=link_digest(points.main_links))
     return _seen(mark, url, points, words, partial(_part_texts, title, parts), partial(joined_lines, lines_of_all))
 

@@ -15,18 +15,24 @@ from webstrata.observe.outline import LINE_ENDS, SILENT, clean
 from webstrata.observe.text import plain_lines
 
 _SILENT = re.compile(
-    rf"<!--.*?(?:-->|\Z)|<({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z)", re.IGNORECASE | re.DOTALL
+    r"<(?=[!sntiSNTI])"  # most tags are none of these, and seen to be so at once
+    rf"(?:!--.*?(?:-->|\Z)|({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
+    re.IGNORECASE | re.DOTALL,
 )
-_TAG = re.compile(r"<(/?)([a-z][^\s/<>]*)[^<>]*>?|<[!?/][^<>]*>?", re.IGNORECASE)
-_TAGS = re.compile(r"(?:</?[a-z][^<>]*>?|<[!?/][^<>]*>?)+", re.IGNORECASE)
+_TAG = re.compile(r"<(/?+[A-Za-z!?][^\s/<>]*+|/)[^<>]*+>?")
 _VOID = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})
+_STARTED, _ENDED = "\1", "\2"
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
 
 
-def scan_pointers(html: str, url: str) -> Pointers:
+def without_silence(html: str) -> str:
+    """Without comments and elements that are not for readers; the start for the two readings below."""
+    return _SILENT.sub(_nothing_or_space, html)
+
+
+def scan_pointers(heard: str, url: str) -> Pointers:
     """Title and links."""
-    heard = _SILENT.sub(" ", html)
     hrefs: dict[str, None] = {}
     for match in _LINK.finditer(heard):
         hrefs[unescape(match[1] or match[2] or match[3] or "")] = None
@@ -37,22 +43,34 @@ def scan_pointers(html: str, url: str) -> Pointers:
     return Pointers(title=tuple(words), links=Resolver(url).all(hrefs))
 
 
-def scan_text(html: str) -> str:
+def scan_text(heard: str) -> str:
     """Useful text in lines."""
-    marked = _TAGS.sub(_between, _SILENT.sub(_nothing_or_space, html).replace("\n", " "))
-    return plain_lines(unescape(marked))
+    pieces = _TAG.split(heard.replace("\n", " "))
+    pieces[1::2] = map(_Marks().__getitem__, pieces[1::2])
+    marked = "".join(pieces).replace(_ENDED + _STARTED, " ").replace(_STARTED + _ENDED, " ")
+    return plain_lines(unescape(marked.replace(_STARTED, "").replace(_ENDED, "")))
 
 
 def _nothing_or_space(silent: re.Match[str]) -> str:
     return " " if silent[1] else ""
 
 
-def _between(tags: re.Match[str]) -> str:
-    """What tags without text between them put there: a line's end, a space, or nothing (as `outline.py` has it)."""
-    started = ended = False
-    for slash, name in _TAG.findall(tags[0]):
-        if (lower := name.lower()) in LINE_ENDS:
-            return "\n"
-        started |= not slash and bool(name)
-        ended |= bool(slash) or lower in _VOID
-    return " " if started and ended else ""
+class _Marks(dict[str, str]):
+    """A tag's name, behind the slash of an end tag -> what it does to the line (as `outline.py` has it)."""
+
+    def __missing__(self, tag: str) -> str:
+        name = tag.removeprefix("/").lower()
+        if name in LINE_ENDS:
+            mark = "\n"
+        elif name in _VOID:
+            mark = " "
+        elif name[:1].isalpha():
+            mark = _ENDED if tag.startswith("/") else _STARTED
+        else:
+            mark = ""
+        if len(self) < _MOST_NAMES:
+            self[tag] = mark
+        return mark
+
+
+_MOST_NAMES = 10_000

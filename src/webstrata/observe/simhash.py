@@ -18,6 +18,11 @@ SHINGLE = 3
 _Hashes = NDArray[np.uint32]
 
 _SEEDS = np.array([[0x9E3779B9], [0]], dtype=np.uint32)  # of the lower and the upper half
+_C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
+_FIVE, _PLUS = np.uint32(5), np.uint32(0xE6546B64)
+_BY_13, _BY_15 = (np.uint32(13), np.uint32(19)), (np.uint32(15), np.uint32(17))
+_BY_16 = np.uint32(16)
+_LAST = ((_BY_16, np.uint32(0x85EBCA6B)), (np.uint32(13), np.uint32(0xC2B2AE35)))
 _BITS = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float64)
 """What a byte adds to the counts of its eight bits, lowest first."""
 _COLUMNS = np.arange(8) * 256
@@ -39,9 +44,10 @@ def distance(one: int, other: int) -> int:
 
 def _mixed(hashes: _Hashes) -> _Hashes:
     """What MurmurHash3 does to each 32-bit word of a key before it comes to the others."""
-    mixed = hashes * np.uint32(0xCC9E2D51)
-    mixed = mixed << np.uint32(15) | mixed >> np.uint32(17)
-    return mixed * np.uint32(0x1B873593)
+    mixed = hashes * _C1
+    mixed = _turned(mixed, *_BY_15)
+    mixed *= _C2
+    return mixed
 
 
 def _murmur(mixed: _Hashes, length: int) -> _Hashes:
@@ -50,15 +56,21 @@ def _murmur(mixed: _Hashes, length: int) -> _Hashes:
     state = np.repeat(_SEEDS, number, axis=1)
     for start in range(length):
         state ^= mixed[start : start + number]
-        state = (state << np.uint32(13) | state >> np.uint32(19)) * np.uint32(5)
-        state += np.uint32(0xE6546B64)
+        state = _turned(state, *_BY_13)
+        state *= _FIVE
+        state += _PLUS
     state ^= np.uint32(4 * length)
-    state ^= state >> np.uint32(16)
-    state *= np.uint32(0x85EBCA6B)
-    state ^= state >> np.uint32(13)
-    state *= np.uint32(0xC2B2AE35)
-    state ^= state >> np.uint32(16)
+    for shift, factor in _LAST:
+        state ^= state >> shift
+        state *= factor
+    state ^= state >> _BY_16
     return state
+
+
+def _turned(values: _Hashes, left: np.uint32, right: np.uint32) -> _Hashes:
+    turned = values << left
+    turned |= values >> right
+    return turned
 
 
 def _majority(hashes: _Hashes) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from selectolax.lexbor import LexborHTMLParser
 
 from webstrata.observe.head import title_text
-from webstrata.observe.outline import SILENT, clean, outline
+from webstrata.observe.outline import SILENT, composed, outline
 
 
 def silence(tree: LexborHTMLParser) -> None:
@@ -29,4 +29,4 @@ def joined_lines(lines: list[bytes]) -> str:
 
 def plain_lines(text: str) -> str:
     """Plain text in its own lines, white space collapsed in each, empty lines left out."""
-    return joined_lines([b" ".join(clean(line)) for line in text.split("\n")])
+    return joined_lines([b" ".join(line.split()) for line in composed(text).split(b"\n")])

@@ -1,0 +1,82 @@
+"""How fast contents become fingerprints, all layers together, beside parsing alone and other people's extractors.
+
+CPU time of one process on real pages of the shipped sites, decoding and parsing included; contenders take turns, and
+each ratio is taken within one turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from selectolax.lexbor import LexborHTMLParser
+
+from bench.figures import Figure
+from bench.pages import real_pages
+from bench.peers import extracted
+from webstrata.lab.livingweb.shipped import load_shipped
+from webstrata.observe.page import observe
+
+Page = TypeVar("Page", str, bytes)
+_URL = "https://site.example/folder/page.html"
+_EVERY, _EVERY_QUICK = 4, 16
+_TURNS, _TURNS_QUICK = 5, 2
+_LARGE = 1_000_000
+
+
+def run(quick: bool) -> list[Figure]:
+    pages = html_pages()[:: _EVERY_QUICK if quick else _EVERY]
+    texts = [page.decode("utf-8", "replace") for page in pages]
+    megabytes = sum(map(len, pages)) / len(pages) / 1e6
+    ours: list[float] = []
+    ratios: dict[str, list[float]] = {"parse": [], "trafilatura": [], "resiliparse": []}
+    for _ in range(_TURNS_QUICK if quick else _TURNS):
+        parse = cpu_us(lambda text: LexborHTMLParser(text, scripting=True), texts)
+        own = cpu_us(lambda page: observe(page, "text/html; charset=utf-8", _URL), pages)
+        ours.append(1e6 / own)
+        ratios["parse"].append(parse / own)
+        for name in ("trafilatura", "resiliparse"):
+            ratios[name].append(extracted(name, pages, repeats=1)[1][0] / own)
+
+    def figure(title: str, values: list[float], unit: str = "x", **target: float) -> Figure:
+        return Figure(bench="fingerprint", name=title, values=values, unit=unit, **target)
+
+    return [
+        figure(f"pages per second ({megabytes * 1e3:.0f} KB each)", ours, "/s"),
+        figure("megabytes per second", [rate * megabytes for rate in ours], "MB/s"),
+        figure("to selectolax parsing alone", ratios["parse"], at_least=0.1),
+        figure("to trafilatura", ratios["trafilatura"], at_least=10.0),
+        figure("to resiliparse main content", ratios["resiliparse"], at_least=0.5),
+        figure("a page of 1 MB, few tags", large_ms(_prose()), "ms", at_most=50.0),
+        figure("a page of 1 MB, many tags", large_ms(_rows()), "ms", at_most=50.0),
+    ]
+
+
+def html_pages() -> list[bytes]:
+    """All HTML of the shipped sites."""
+    contents = (body for recording in load_shipped() for body in recording.contents.values())
+    return [body for body in contents if b"<html" in body[:2000].lower()]
+
+
+def cpu_us(work: Callable[[Page], object], pages: Sequence[Page]) -> float:
+    begun = time.process_time()
+    for page in pages:
+        work(page)
+    return 1e6 * (time.process_time() - begun) / len(pages)
+
+
+def large_ms(page: bytes) -> list[float]:
+    return [cpu_us(lambda body: observe(body, "text/html; charset=utf-8", _URL), [page]) / 1e3 for _ in range(7)]
+
+
+def _prose() -> bytes:
+    """Real bodies, one behind the other, up to the size."""
+    bodies = b"".join(page.partition(b"<body")[2].partition(b">")[2] for page in real_pages()[:200])
+    return b"<!doctype html><title>Large</title><body>" + bodies[:_LARGE]
+
+
+def _rows() -> bytes:
+    row = b"<tr><td class=c>%d</td><td><a href=/item/%d>Item %d</a></td></tr>\n"
+    rows = b"".join(row % (number, number, number) for number in range(_LARGE // 70))
+    return b"<!doctype html><title>Large</title><table>" + rows[:_LARGE]
