@@ -17,17 +17,17 @@ _fingerprint = msgspec.json.Decoder(Fingerprint)
 def set_for_page(connection: Connection, page_id: int, looking: Looking | None) -> None:
     value = None if looking is None else packed(looking)
     connection.execute(update(pages).where(pages.c.id == page_id).values(looking=value))
-    _begin_anew(connection, pages.c.id == page_id)
+    begin_anew(connection, pages.c.id == page_id)
 
 
 def set_for_tag(connection: Connection, tag: str, looking: Looking | None) -> None:
-    _begin_anew(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
+    begin_anew(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
     connection.execute(delete(tag_lookings).where(tag_lookings.c.tag == tag))
     if looking is not None:
         connection.execute(tag_lookings.insert().values(tag=named(tag, "tag"), looking=packed(looking)))
 
 
-def _begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
+def begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
     """What is asked for and compared may differ from now on.
 
     A 304 must not stand for what another request got, and what other rules left of a page is nothing to compare with.

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, select, update
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import rows
 from webstrata.remember.census import Tally, rate
+from webstrata.remember.looking import begin_anew
 from webstrata.remember.tables import hosts, page_tags, pages, sites
 from webstrata.remember.text import is_storable, named, packed
 from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
@@ -96,6 +97,9 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
         )
     if changes:
         connection.execute(_READD, changes)
+    wishes = {before.id: before.looking for before, _ in found}
+    for bite in bites([change["page"] for change in changes if change["looking"] != wishes[change["page"]]]):
+        begin_anew(connection, pages.c.id.in_(bite))
     _tag(connection, {page.url: page.tags for _, page in found if page.tags})
 
 

@@ -20,12 +20,14 @@ from webstrata.ports import Clock, Store
 from webstrata.records import (
     AddressState,
     Batch,
+    ChangeKind,
     Entry,
     Failure,
     FailureKind,
     Fingerprint,
     Hop,
     HostState,
+    Looking,
     NewPage,
     Original,
     Outcome,
@@ -278,6 +280,9 @@ async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
         text="cd",
         payload="sha1:A",
         truncated="time",
+        kind=ChangeKind.LINKS,
+        significance=1 / 3,
+        new_links=7,
         position=_position(5),
         hops=(Hop(url="https://a.example/1", status=301, position=_position(1)), Hop(url="x", status=None)),
     )
@@ -399,6 +404,60 @@ async def politeness_survives(store: Store) -> None:
     assert await store.politeness() == ([later], [address], [gone])
 
 
+# ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def a_wish_is_kept_with_its_page(store: Store) -> None:
+    wish = Looking(handler="rdf", layer="data", ignore=("css:é",), ignore_text=("[0-9]+",), min_size=0.1, entries=True)
+    await store.add_pages([_new("1", looking=wish), _new("2")], NOW)
+    assert ((await _page(store, "1")).looking, (await _page(store, "2")).looking) == (wish, None)
+    await store.add_pages([_new("1"), _new("2", looking=wish)], NOW + 5)
+    assert ((await _page(store, "1")).looking, (await _page(store, "2")).looking) == (wish, wish)
+    await store.set_looking((await _page(store, "1")).id, None)
+    assert ((await _page(store, "1")).looking, (await _page(store, "2")).looking) == (None, wish)
+    (found, _) = await store.claim(NOW + 5, 2, NOW + 60, "me")
+    await store.set_looking(found.id, Looking(layer="raw"))
+    await store.commit(Batch(entries=(_entry(found),)))
+    assert (await _page(store, "1")).looking == Looking(layer="raw"), "a visit in flight must not undo a wish"
+
+
+async def wishes_of_tags_are_kept_apart(store: Store) -> None:
+    await store.add_pages([_new("1", tags=("b",))], NOW)
+    await store.set_tag_looking("b", Looking(layer="raw"))
+    await store.set_tag_looking("a", Looking(layer="text"))
+    await store.set_tag_looking("b", Looking(layer="links"))
+    assert await store.tag_lookings() == {"a": Looking(layer="text"), "b": Looking(layer="links")}
+    assert (await _page(store, "1")).looking is None
+    await store.set_tag_looking("a", None)
+    await store.set_tag_looking("unknown", None)
+    assert await store.tag_lookings() == {"b": Looking(layer="links")}
+
+
+async def another_wish_asks_in_full(store: Store) -> None:
+    await store.add_pages([_new(name, tags=("t",) if name == "2" else ()) for name in "1234"], NOW)
+    mark = Fingerprint(raw="00", size=1, selected="11")
+    pages = await store.claim(NOW, 4, NOW + 60, "me")
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    await store.commit(Batch(entries=tuple(_entry(page) for page in held)))
+    await store.set_looking(pages[0].id, Looking(layer="raw"))
+    await store.set_tag_looking("t", Looking(layer="raw"))
+    await store.add_pages([_new("3", looking=Looking(layer="raw")), _new("4")], NOW)
+    for name in "123":
+        page = await _page(store, name)
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+    page = await _page(store, "4")
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+
+
+async def a_memory_is_bytes(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    (one, two) = await store.claim(NOW, 2, NOW + 60, "me")
+    await store.commit(Batch(entries=(_entry(replace(one, memory=bytes(range(256)))), _entry(two))))
+    assert ((await _page(store, "1")).memory, (await _page(store, "2")).memory) == (bytes(range(256)), b"")
+    await store.set_memory(two.id, b"\x00x")
+    assert ((await _page(store, "1")).memory, (await _page(store, "2")).memory) == (bytes(range(256)), b"\x00x")
+
+
 # ── showing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -506,6 +565,10 @@ STORE_CHECKS: tuple[Check, ...] = (
     waking_moves_visits_forward_only,
     waking_does_not_break_a_lease,
     politeness_survives,
+    a_wish_is_kept_with_its_page,
+    wishes_of_tags_are_kept_apart,
+    another_wish_asks_in_full,
+    a_memory_is_bytes,
     visits_can_be_narrowed,
     the_census_counts,
     hosts_are_counted_by_day,
