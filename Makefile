@@ -37,7 +37,15 @@ endef
 demo: .venv/installed ## live two years of real sites in about a minute, and see what was captured
 	$(BIN)/webstrata demo
 
-test: .venv/installed .peers/installed ## run all tests
+# Tests of the browser handler use the system's browser; where it cannot be installed they say so and are skipped.
+.PHONY: chromium
+chromium:
+	@command -v chromium chromium-browser google-chrome-stable google-chrome >/dev/null || \
+	{ echo "installing chromium for the tests"; \
+	  $$(test "$$(id -u)" = 0 || echo sudo -n) sh -c 'apt-get update -q && apt-get install -q -y chromium' >/dev/null || \
+	  echo "chromium could not be installed: tests of rendered pages will be skipped"; }
+
+test: .venv/installed .peers/installed chromium ## run all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: .venv/installed ## style and types
