@@ -8,7 +8,7 @@ from itertools import islice
 
 from webstrata import urls
 from webstrata.flows.look import Look
-from webstrata.records import NewPage, Page, PageRole, Site
+from webstrata.records import Looking, NewPage, Page, PageRole, Site
 
 MAX_ENTRIES = 50_000
 """Per feed or sitemap; the standard allows no more in one file."""
@@ -16,6 +16,8 @@ MAX_REQUISITES = 500
 """Per page: more is a trap, not a page."""
 MAX_SITEMAPS = 500
 """Per robots.txt or sitemap index."""
+MAX_INDEX_DEPTH = 3
+"""Of indexes that list indexes: the standard allows none, some sites do it once, traps for ever."""
 
 
 class Discovery:
@@ -89,7 +91,12 @@ class Discovery:
         return taken
 
     def entries(self, page: Page, look: Look) -> list[NewPage]:
-        """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake."""
+        """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake.
+
+        The sitemaps that an index lists are read for their entries as the index is.
+        """
+        listed: list[tuple[str, Looking | None]] = [(url, None) for url in look.entries[:MAX_ENTRIES]]
+        listed += [(url, page.looking) for url in self._further(page, look)]
         return [
             NewPage(
                 url=url,
@@ -99,9 +106,16 @@ class Discovery:
                 depth=page.depth + 1,
                 requisites=page.requisites,
                 next_at=self._due_at,
+                looking=looking,
             )
-            for url in look.entries[:MAX_ENTRIES]
+            for url, looking in listed
         ]
+
+    def _further(self, page: Page, look: Look) -> list[str]:
+        """Sitemaps of the same domain that an index lists whose watcher wants its entries."""
+        if page.looking is None or not page.looking.entries or page.depth >= MAX_INDEX_DEPTH:
+            return []
+        return [url for url in look.sitemaps[:MAX_SITEMAPS] if urls.in_scope(url, page.url, "domain")]
 
     def requisites(self, page: Page, look: Look) -> list[NewPage]:
         return [

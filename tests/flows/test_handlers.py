@@ -1,0 +1,226 @@
+"""Access handlers in the loop: negotiation, linked and embedded data, SPARQL endpoints, rendered pages."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pyoxigraph as ox
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.fetch.asking import Answer, Site, pages, serving
+from tests.fetch.endpoint import Endpoint, store_of
+from tests.flows.conftest import DAY_S, Life
+from tests.flows.town import Asked, Reply, moved, reply
+from webstrata.fetch.browser import find_program, what_is_missing
+from webstrata.records import Looking
+
+THING, DOCUMENT = "http://a.test/thing", "http://a.test/thing-data"
+RDF = Looking(handler="rdf")
+TURTLE = "<http://a.test/thing> <http://e.test/size> {} ."
+
+
+def turtle(size: int) -> Reply:
+    return reply(TURTLE.format(size), kind="text/turtle")
+
+
+def negotiated(*sizes: int) -> Callable[[Asked], Reply]:
+    """RDF for who asks for it, a web page for the rest."""
+    left = list(sizes)
+
+    def answer(asked: Asked) -> Reply:
+        if "text/turtle" not in asked.headers["accept"]:
+            return reply("<p>for people")
+        return turtle(left.pop(0) if len(left) > 1 else left[0])
+
+    return answer
+
+
+def html(*, head: str = "", **headers: str) -> Reply:
+    return reply(f"<title>Thing</title>{head}<p>a thing for people", **headers)
+
+
+def embedded(size: int) -> Reply:
+    block = f'{{"@id": "http://a.test/thing", "http://e.test/size": {size}}}'
+    return html(head=f'<script type="application/ld+json">{block}</script>')
+
+
+WAYS: dict[str, dict[str, list[Reply | Callable[[Asked], Reply]]]] = {
+    "negotiation": {THING: [negotiated(1, 1, 2)]},
+    "see other": {THING: [moved(DOCUMENT, 303)], DOCUMENT: [turtle(1), turtle(1), turtle(2)]},
+    "Link header": {
+        THING: [html(Link='<thing-data>; rel="alternate"; type="text/turtle"')],
+        DOCUMENT: [turtle(1), turtle(1), turtle(2)],
+    },
+    "link element": {
+        THING: [html(head='<link rel="alternate" type="text/turtle" href="thing-data">')],
+        DOCUMENT: [turtle(1), turtle(1), turtle(2)],
+    },
+    "embedded JSON-LD": {THING: [embedded(1), embedded(1), embedded(2)]},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rdf(live: Callable[..., None], way: str) -> None:
+    """Whichever way the data is offered, it is found, compared as a graph, shown in the log and kept."""
+
+    async def scenario(life: Life) -> None:
+        for url, script in WAYS[way].items():
+            life.town.play(url, *script)
+        await life.watch(THING, looking=RDF)
+        for _ in range(3):
+            await life.crawl(after_s=2 * DAY_S)
+        visits = await life.visits(THING)
+        assert [(visit.outcome, visit.kind) for visit in visits] == [
+            ("new", "new"),
+            ("same", "none"),
+            ("changed", "data"),
+        ]
+        mark = (await life.page(THING)).fingerprint
+        assert mark is not None
+        assert mark.data_kind == "graph"
+        reader = life.node.reader()
+        assert all(visit.position is not None and b"size" in reader.read(visit.position).body for visit in visits)
+        reader.close()
+
+    live(scenario)
+
+
+def test_no_rdf_is_an_error(live: Callable[..., None]) -> None:
+    """A server that has only a web page where RDF was asked for: an error of its class, archived."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(THING, html())
+        await life.watch(THING, looking=RDF)
+        await life.crawl()
+        assert await life.outcomes(THING) == ["unexpected-content"]
+        assert len(life.records(THING)) == 1
+
+    live(scenario)
+
+
+@contextmanager
+def endpoint(graph: str, *, shuffled: bool = True) -> Iterator[tuple[Endpoint, Site]]:
+    """A real SPARQL endpoint; its rows come in another order each time, unless it is asked page by page."""
+    asked = Endpoint(store_of(graph), shuffled=shuffled)
+    with serving(asked) as site:
+        yield asked, site
+
+
+def beside(site: Site) -> tuple[str, ...]:
+    """Settings of a loop that may visit a server outside the town."""
+    return (f"fetch.allow=127.0.0.1/32:{site.port}",)
+
+
+GRAPH = "@prefix : <http://e.test/> . :a :p 1, 2, 3 ; :q [ :r 4 ] . :b :p 5 ."
+MORE = ox.Quad(ox.NamedNode("http://e.test/c"), ox.NamedNode("http://e.test/p"), ox.Literal("6"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * { ?s ?p ?o }",
+        "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }",
+        "ASK { <http://e.test/c> ?p ?o }",
+        "DESCRIBE ?s { ?s <http://e.test/p> ?o }",
+    ],
+)
+def test_sparql_query(live: Callable[..., None], query: str) -> None:
+    """A query in the address is asked of the endpoint; the order of rows is nothing, another answer is a change."""
+    with endpoint(GRAPH) as (asked, site):
+
+        async def scenario(life: Life) -> None:
+            url = f"{site.url}/sparql?query={quote(query, safe='')}"
+            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.crawl()
+            await life.crawl(after_s=2 * DAY_S)
+            asked.store.add(MORE)
+            await life.crawl(after_s=2 * DAY_S)
+            assert await life.outcomes(url) == ["new", "same", "changed"]
+            assert (await life.last(url)).kind == "data"
+            assert asked.queries == [query] * 3
+
+        live(scenario, *beside(site))
+
+
+def test_sparql_everything(live: Callable[..., None]) -> None:
+    """Without a query the whole dataset is the page's content, kept as one made record beside what was asked."""
+    with endpoint(GRAPH, shuffled=False) as (asked, site):
+
+        async def scenario(life: Life) -> None:
+            url = f"{site.url}/sparql"
+            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.crawl()
+            await life.crawl(after_s=2 * DAY_S)
+            asked.store.add(MORE)
+            await life.crawl(after_s=2 * DAY_S)
+            visits = await life.visits(url)
+            assert [visit.outcome for visit in visits] == ["new", "same", "changed"], visits[0].failure
+            assert visits[0].position is not None
+            assert visits[0].position.kind == "resource"
+            reader = life.node.reader()
+            assert visits[2].position is not None
+            assert b"http://e.test/c" in reader.read(visits[2].position).body
+            reader.close()
+
+        live(scenario, *beside(site))
+
+
+def test_a_web_page_from_an_endpoint_is_an_error(live: Callable[..., None]) -> None:
+    """An HTML error with status 200 is no result, and the next good answer is compared with the last one."""
+    with endpoint(GRAPH) as (asked, site):
+
+        async def scenario(life: Life) -> None:
+            url = f"{site.url}/sparql?query={quote('SELECT * { ?s ?p ?o }')}"
+            await life.watch(url)
+            await life.crawl()
+            asked.faults.append(lambda _: Answer(headers={"Content-Type": "text/html"}, body=b"<h1>Virtuoso error"))
+            await life.crawl(after_s=2 * DAY_S)
+            asked.faults.clear()
+            await life.crawl(after_s=2 * DAY_S)
+            assert await life.outcomes(url) == ["new", "unexpected-content", "same"]
+
+        live(scenario, *beside(site))
+
+
+MISSING = what_is_missing(find_program())
+
+
+@pytest.mark.skipif(bool(MISSING), reason=f"rendering is not possible here: {MISSING}")
+def test_rendered_page(live: Callable[..., None]) -> None:
+    """What a script writes is compared; the DOM and a picture of it are resource records that other tools accept."""
+    script = "document.querySelector('p').textContent = 'written by a script, {}'"
+    answers = {"index": Answer(headers={"Content-Type": "text/html"}, body=b"<title>App</title><p></p><script src=s>")}
+    with serving(lambda asked: pages(**answers)(asked)) as site:
+
+        async def scenario(life: Life) -> None:
+            url = site.url + "/"
+            await life.watch(url, looking=Looking(handler="browser"))
+            for word in ("once", "twice"):
+                answers["s"] = Answer(headers={"Content-Type": "text/javascript"}, body=script.format(word).encode())
+                await life.crawl(after_s=2 * DAY_S)
+            made = [record for path in life.warcs() for record in resources(path)]
+            print(made[0], made[2:], [v.kind for v in await life.visits(url)], (await life.page(url)).fingerprint)
+            assert await life.outcomes(url) == ["new", "changed"]
+            assert [name.partition(f":{url}")[0] for name, _ in made].count("urn:dom") == 2
+            assert any(b"written by a script, twice" in body for _, body in made)
+            assert any(body.startswith(b"\x89PNG") for _, body in made)
+            files.extend(life.warcs())
+
+        files: list[Path] = []
+        live(scenario, *beside(site))
+    warcio = Path(__file__).parents[2] / ".peers" / "bin" / "warcio"
+    subprocess.run([warcio, "check", *files], check=True, capture_output=True)
+
+
+def resources(path: Path) -> list[tuple[str, bytes]]:
+    with path.open("rb") as stream:
+        return [
+            (record.rec_headers["WARC-Target-URI"], record.raw_stream.read())
+            for record in ArchiveIterator(stream)
+            if record.rec_type == "resource"
+        ]
