@@ -26,7 +26,9 @@ from webstrata.observe.data.search import part_form
 FEW = 5
 """Blank nodes that are not told apart at once, with which the standard's algorithm is quick whatever they are."""
 MOST_WORK = 4_000_000
-"""Quads looked at, again and again; each about a microsecond."""
+"""Quads looked at while colouring, again and again; each about a microsecond."""
+MOST_SEARCHED = 1_000_000
+"""The same, while searching for forms."""
 
 
 def graph_digest(lines: Iterable[bytes]) -> str:
@@ -35,12 +37,11 @@ def graph_digest(lines: Iterable[bytes]) -> str:
     first = {node: rdfc.first_degree(node, about, _sha256) for node, about in rdfc.by_node(quads).items()}
     count = Counter(first.values())
     if sum(number for number in count.values() if number > 1) <= FEW:
-        return _digest(ground, quads, rdfc.canonical_names(quads, Budget(rdfc.MOST_WORK)))
-    budget = Budget(MOST_WORK)
+        return _digest(ground, quads, rdfc.canonical_names(quads, Budget(rdfc.MOST_WORK), first=first))
     colours = {node: colour_of(colour) for node, colour in first.items()}
-    Colouring(quads, budget).refine(colours, list(colours))
+    Colouring(quads, Budget(MOST_WORK)).refine(colours, list(colours))
     names = {node: b"_:" + colour.hex().encode() for node, colour in colours.items()}
-    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, budget))])
+    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, Budget(MOST_SEARCHED)))])
 
 
 def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], more: Iterable[bytes] = ()) -> str:

@@ -26,14 +26,17 @@ class Colouring:
     def __init__(self, quads: Iterable[Quad], budget: Budget) -> None:
         self._budget = budget
         self._views: dict[bytes, list[_View]] = {}
+        kinds: dict[tuple[tuple[bytes, ...], tuple[int, ...]], list[bytes]] = {}
         for quad in quads:
             distinct = tuple(dict.fromkeys(quad.nodes))
-            kind = b"\0".join((*quad.pieces, *(b"%d" % distinct.index(node) for node in quad.nodes)))
-            for place, node in enumerate(distinct):
+            form = (quad.pieces, tuple([distinct.index(node) for node in quad.nodes]))
+            if form not in kinds:
+                joined = b"\0".join((*form[0], repr(form[1]).encode()))
+                kinds[form] = [colour_of(b"%d\0%s" % (place, joined)) for place in range(len(distinct))]
+            for place, (node, kind) in enumerate(zip(distinct, kinds[form], strict=True)):
                 views = self._views.setdefault(node, [])
                 if len(distinct) > 1:
-                    others = distinct[:place] + distinct[place + 1 :]
-                    views.append((colour_of(b"%d\0%s" % (place, kind)), others))
+                    views.append((kind, distinct[:place] + distinct[place + 1 :]))
 
     def refine(self, colours: dict[bytes, bytes], changed: Iterable[bytes]) -> None:
         """Make colours stable, where all but those of the nodes that changed are. `changed`: all, at first."""

@@ -44,8 +44,9 @@ def format_of(body: bytes, media_type: str, url: str) -> str:
     name = _name_of(media_type, url)
     if name == "xml":
         return _xml_name(body)
-    if name == "rdfxml" and xml.root_of(body) is None:
-        return "turtle"  # what many a .owl or .rdf is
+    if name == "rdfxml":
+        namespace, _ = xml.root_of(body) or ("", "")
+        return name if namespace else "turtle"  # what many a .owl or .rdf is
     return name
 
 

@@ -7,7 +7,7 @@ that the parser wrote, and only lines with blank nodes are looked into.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -26,8 +26,10 @@ class Quad(Struct, frozen=True, gc=False):
     """Where each stands: `s`, `o`, `g`, or `t` inside a triple term."""
     predicate: bytes
 
-    def line(self, names: Iterable[bytes]) -> bytes:
+    def line(self, names: Sequence[bytes]) -> bytes:
         """The line with other names for its nodes."""
+        if len(names) == 1:
+            return self.pieces[0] + names[0] + self.pieces[1]
         made = [self.pieces[0]]
         for name, piece in zip(names, self.pieces[1:], strict=True):
             made.append(name)

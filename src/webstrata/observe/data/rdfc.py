@@ -42,10 +42,12 @@ def canonical_lines(lines: Iterable[bytes], budget: Budget, *, algorithm: str = 
     return sorted(ground + [quad.line([names[node] for node in quad.nodes]) for quad in quads])
 
 
-def canonical_names(quads: Sequence[Quad], budget: Budget, *, algorithm: str = "sha256") -> dict[bytes, bytes]:
-    """Blank node -> `_:c14n…`, in the order in which the names were given."""
+def canonical_names(
+    quads: Sequence[Quad], budget: Budget, *, algorithm: str = "sha256", first: dict[bytes, bytes] | None = None
+) -> dict[bytes, bytes]:
+    """Blank node -> `_:c14n…`, in the order of their giving. `first`: hashes of first degree, if known."""
     try:
-        return _Canonicalizer(quads, budget, algorithm).names()
+        return _Canonicalizer(quads, budget, algorithm, first or {}).names()
     except RecursionError:
         raise TooHardError("a chain of blank nodes that look alike is too long") from None
 
@@ -68,18 +70,19 @@ def first_degree(node: bytes, quads: Iterable[Quad], digest: Callable[[bytes], b
 class _Canonicalizer:
     """One run; names are those of the standard's sections."""
 
-    def __init__(self, quads: Sequence[Quad], budget: Budget, algorithm: str) -> None:
+    def __init__(self, quads: Sequence[Quad], budget: Budget, algorithm: str, first: dict[bytes, bytes]) -> None:
         self._quads = by_node(quads)
         self._budget = budget
         self._algorithm = algorithm
         self._canonical = Issuer(b"c14n")
-        self._first: dict[bytes, bytes] = {}
+        self._first = dict(first)
 
     def names(self) -> dict[bytes, bytes]:
         """4.4"""
         alike: dict[bytes, list[bytes]] = {}
         for node, quads in self._quads.items():
-            self._first[node] = first_degree(node, quads, self._digest)
+            if node not in self._first:
+                self._first[node] = first_degree(node, quads, self._digest)
             alike.setdefault(self._first[node], []).append(node)
         for key in sorted(key for key, nodes in alike.items() if len(nodes) == 1):
             self._canonical.issue(alike[key][0])

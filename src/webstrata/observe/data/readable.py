@@ -52,7 +52,7 @@ def _triples(body: bytes, charset: str | None, url: str, syntax: str) -> tuple[s
     except NotAGraphError:
         return None
     names = {node: b"_:" + first_degree(node, said, _short) for node, said in by_node(quads).items()}
-    lines = [*ground, *(quad.line(names[node] for node in quad.nodes) for quad in quads)]
+    lines = [*ground, *(quad.line([names[node] for node in quad.nodes]) for quad in quads)]
     return tuple(line.decode("utf-8", "replace") for line in lines)
 
 

@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import islice, zip_longest
 
 from webstrata.observe.charset import decode_plain
 from webstrata.observe.data.data import Data, digest_of, refused
@@ -23,7 +24,7 @@ LARGEST_BODY = 64 * 1024 * 1024
 MOST_COLUMNS = 16_384
 """As many as a spreadsheet has."""
 MOST_CELLS = 5_000_000
-_LONGEST_NUMBER = 400
+_CHUNK = 256
 
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
@@ -60,47 +61,48 @@ class _Table:
     def __init__(self, text: str, delimiter: str) -> None:
         self._text = text
         self._delimiter = delimiter
+        first = next(rows_of(text, delimiter), [])
+        names = [name.strip() for name in first]
+        self._header = names if _is_header(names) else []
 
     def read(self, unordered: bool) -> Data:
-        rows = self._rows()
-        first = next(rows, None)
-        if first is None:
-            return refused("table", "no rows")
-        header = first if _is_header(first) else None
         columns = _Columns()
-        for row in rows if header else self._rows():
-            columns.add(row)
-        keyed = header is not None and columns.has_key
-        digests = list(self._digests(header, columns.spellings()))
-        if unordered or keyed:
+        for chunk in self._chunks():
+            columns.add(chunk)
+        width = max(columns.width, len(self._header))
+        if not width:
+            return refused("table", "no rows")
+        digests = list(self._digests(columns.spellings(), width))
+        if unordered or (self._header and columns.has_key):
             digests.sort()
-        names = sorted(header) if header else [str(columns.width)]
+        names = sorted(self._header) or [str(width)]
         parts = [*(name.encode("utf-8", "replace") for name in names), b"".join(digests)]
-        return Data(kind="table", digest=digest_of("table", parts), size=columns.cells + len(header or ()))
+        return Data(kind="table", digest=digest_of("table", parts), size=columns.cells)
 
-    def _rows(self) -> Iterator[list[str]]:
-        for row in rows_of(self._text, self._delimiter):
-            if len(row) > MOST_COLUMNS:
-                raise _TooLargeError(f"more than {MOST_COLUMNS} columns")
-            yield [cell.strip() for cell in row]
-
-    def _digests(self, header: list[str] | None, spellings: list[_Spelling]) -> Iterator[bytes]:
-        """One digest a row, the cells in the order of the column names."""
-        rows = self._rows()
-        order: list[int] | None = None
-        if header:
+    def _chunks(self) -> Iterator[list[list[str]]]:
+        """The rows below the header in chunks, each as its columns: these are quicker to go through than cells."""
+        rows = rows_of(self._text, self._delimiter)
+        if self._header:
             next(rows)
-            order = sorted(range(len(header)), key=header.__getitem__)
-        for row in rows:
-            cells = [spell(cell) for spell, cell in zip(spellings, row, strict=False)]
-            if order and len(cells) == len(order):
-                cells = [cells[column] for column in order]
-            made = hashlib.sha256()
-            for cell in cells:
-                data = cell.encode("utf-8", "replace")
-                made.update(b"%d:" % len(data))
-                made.update(data)
-            yield made.digest()
+        while chunk := list(islice(rows, _CHUNK)):
+            if max(map(len, chunk)) > MOST_COLUMNS:
+                raise _TooLargeError(f"more than {MOST_COLUMNS} columns")
+            yield [list(map(str.strip, column)) for column in zip_longest(*chunk, fillvalue="")]
+
+    def _digests(self, spellings: list[_Spelling | None], width: int) -> Iterator[bytes]:
+        """One digest a row, the cells in the order of the column names. No cell has a NUL in it: they stay apart."""
+        names = self._header
+        order = [*sorted(range(len(names)), key=names.__getitem__), *range(len(names), width)]
+        for chunk in self._chunks():
+            missing = [""] * len(chunk[0])
+            columns = [_spelled(column, spell) for column, spell in zip(chunk, spellings, strict=False)]
+            columns += [missing] * (width - len(columns))
+            for row in zip(*(columns[place] for place in order), strict=True):
+                yield hashlib.sha256("\0".join(row).encode("utf-8", "replace")).digest()
+
+
+def _spelled(column: list[str], spell: _Spelling | None) -> list[str]:
+    return column if spell is None else list(map(spell, column))
 
 
 def _is_header(row: list[str]) -> bool:
@@ -111,41 +113,41 @@ def _is_header(row: list[str]) -> bool:
 
 
 class _Columns:
-    """What the columns hold, learned row by row."""
+    """What the columns hold, learned chunk by chunk."""
 
     def __init__(self) -> None:
         self.cells = 0
-        self.width = 0
-        self._numeric: list[bool] = []
-        self._timed: list[bool] = []
-        self._keys: set[str] = set()
         self.has_key = True
+        """The first column has a different value in every row."""
+        self._keys: set[str] = set()
+        self._kinds: list[int] = []
+        """For each column, which of `_KINDS` it still may be; as many as these: text."""
 
-    def add(self, row: list[str]) -> None:
-        self.cells += len(row)
+    @property
+    def width(self) -> int:
+        return len(self._kinds)
+
+    def add(self, chunk: list[list[str]]) -> None:
+        rows = len(chunk[0])
+        self.cells += rows * len(chunk)
         if self.cells > MOST_CELLS:
             raise _TooLargeError(f"more than {MOST_CELLS} cells")
-        if len(row) > self.width:
-            self._numeric += [True] * (len(row) - self.width)
-            self._timed += [True] * (len(row) - self.width)
-            self.width = len(row)
-        for column, cell in enumerate(row):
-            if cell and self._numeric[column] and not _is_number(cell):
-                self._numeric[column] = False
-            if cell and self._timed[column] and not _INSTANT.fullmatch(cell):
-                self._timed[column] = False
+        self._kinds += [0] * (len(chunk) - self.width)
+        for place, column in enumerate(chunk):
+            while self._kinds[place] < len(_KINDS) and not _all_match(_KINDS[self._kinds[place]][0], column):
+                self._kinds[place] += 1
         if self.has_key:
-            self.has_key = bool(row[0]) and row[0] not in self._keys
-            self._keys.add(row[0])
+            before = len(self._keys)
+            self._keys.update(chunk[0])
+            self.has_key = len(self._keys) == before + rows and "" not in self._keys
 
-    def spellings(self) -> list[_Spelling]:
-        """How each column's cells are written down."""
-        kinds = zip(self._numeric, self._timed, strict=True)
-        return [_decimal if numeric else _instant if timed else str for numeric, timed in kinds]
+    def spellings(self) -> list[_Spelling | None]:
+        """How each column's cells are written down; None: as they are."""
+        return [_KINDS[kind][1] if kind < len(_KINDS) else None for kind in self._kinds]
 
 
-def _is_number(cell: str) -> bool:
-    return len(cell) <= _LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
+def _all_match(pattern: re.Pattern[str], column: list[str]) -> bool:
+    return all(map(pattern.fullmatch, filter(None, column)))
 
 
 def _decimal(cell: str) -> str:
@@ -161,3 +163,6 @@ def _instant(cell: str) -> str:
         return datetime.fromisoformat(cell).astimezone(UTC).isoformat() if cell else cell
     except (ValueError, OverflowError):
         return cell
+
+
+_KINDS: list[tuple[re.Pattern[str], _Spelling]] = [(_NUMBER, _decimal), (_INSTANT, _instant)]

@@ -1,0 +1,152 @@
+"""Digests of graphs: equal for isomorphic ones, different for others, and never for ever."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import time
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.observe.data.budget import Budget, TooHardError
+from webstrata.observe.data.canon import FEW, graph_digest
+from webstrata.observe.data.rdfc import canonical_lines
+
+_NODE = re.compile(r"_:\w+")
+
+
+def digest(lines: list[str]) -> str:
+    return graph_digest(line.encode() for line in lines)
+
+
+def relabelled(lines: list[str], luck: random.Random) -> list[str]:
+    """The same graph: other labels, other order."""
+    nodes = sorted({node for line in lines for node in _NODE.findall(line)})
+    labels = [f"_:x{number}" for number in range(len(nodes))]
+    luck.shuffle(labels)
+    names = dict(zip(nodes, labels, strict=True))
+    again = [_NODE.sub(lambda match: names[match[0]], line) for line in lines]
+    luck.shuffle(again)
+    return again
+
+
+def isomorphic(one: list[str], other: list[str]) -> bool:
+    """By trying everything: the judge that the clever way has to agree with."""
+    theirs = set(other)
+    nodes = sorted({node for line in one for node in _NODE.findall(line)})
+    targets = sorted({node for line in other for node in _NODE.findall(line)})
+    if len(nodes) != len(targets) or len(set(one)) != len(theirs):
+        return False
+    for order in permutations(targets):
+        names = dict(zip(nodes, order, strict=True))
+        if {_NODE.sub(lambda match, names=names: names[match[0]], line) for line in one} == theirs:  # type: ignore[misc]
+            return True
+    return False
+
+
+def graphs(nodes: int, most: int) -> st.SearchStrategy[list[str]]:
+    blank = st.integers(0, nodes - 1).map(lambda number: f"_:n{number}")
+    term = blank | st.sampled_from(["<http://e/a>", '"_:-n1"'])
+    graph_name = st.sampled_from(["", "", "", " <http://e/g>", " _:n0"])
+    quad = st.tuples(
+        blank | st.just("<http://e/a>"), st.sampled_from(["<http://e/p>", "<http://e/q>"]), term, graph_name
+    )
+    return st.lists(quad.map(lambda parts: f"{parts[0]} {parts[1]} {parts[2]}{parts[3]} ."), min_size=1, max_size=most)
+
+
+@given(graphs(9, 16), st.randoms(use_true_random=False))
+def test_labels_and_order_do_not_count(lines: list[str], luck: random.Random) -> None:
+    """A graph under other labels and in another order has the same digest."""
+    assert digest(lines) == digest(relabelled(lines, luck))
+
+
+@given(graphs(6, 8), graphs(6, 8))
+def test_digests_are_equal_exactly_for_isomorphic_graphs(one: list[str], other: list[str]) -> None:
+    """Against a search through all renamings."""
+    assert (digest(one) == digest(other)) == isomorphic(one, other)
+
+
+@given(graphs(7, 10), st.data())
+def test_another_end_of_one_edge_is_judged_rightly(lines: list[str], data: st.DataObject) -> None:
+    """Neighbours of a graph that differ in one label are told apart exactly if they are not isomorphic."""
+    other = lines[:]
+    place = data.draw(st.integers(0, len(lines) - 1))
+    other[place] = _NODE.sub(f"_:n{data.draw(st.integers(0, 6))}", other[place], count=1)
+    assert (digest(lines) == digest(other)) == isomorphic(lines, other)
+
+
+def ring(number: int, prefix: str = "n") -> list[str]:
+    return [f"_:{prefix}{n} <p> _:{prefix}{(n + 1) % number} ." for n in range(number)]
+
+
+PAIRS = {
+    "one ring of 12, two of 6": (ring(12), ring(6, "a") + ring(6, "b")),
+    "two rings of 6, three of 4": (ring(6, "a") + ring(6, "b"), ring(4, "a") + ring(4, "b") + ring(4, "c")),
+    "double edges, crossed edges": (
+        [f"_:a{n} <{p}> _:b{n} ." for n in range(6) for p in "pq"],
+        [f"_:a{n} <p> _:b{n} ." for n in range(6)] + [f"_:a{n} <q> _:b{(n + 1) % 6} ." for n in range(6)],
+    ),
+    "how often": ([f'_:a{n} <p> "x" .' for n in range(8)], [f'_:a{n} <p> "x" .' for n in range(9)]),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_graphs_that_colours_alone_confuse_are_told_apart(name: str) -> None:
+    """What looks the same from every node is still not the same graph."""
+    one, other = PAIRS[name]
+    assert digest(one) != digest(other)
+    assert digest(one) == digest(relabelled(one, random.Random(1)))
+
+
+@pytest.mark.parametrize("alike", range(2, FEW + 1))
+def test_few_nodes_alike_give_the_digest_of_the_standard(alike: int) -> None:
+    """SHA-256 of the canonical N-Quads, as other tools compute it."""
+    lines = [*ring(alike), '_:other <p> "x" .', "<a> <b> <c> ."]
+    canonical = canonical_lines([line.encode() for line in lines], Budget(10**6))
+    assert digest(lines) == hashlib.sha256(b"".join(line + b"\n" for line in canonical)).hexdigest()
+
+
+QUICK = {
+    "a long list of the same": [f"_:n{n} <rest> _:n{n + 1} ." for n in range(5000)],
+    "many twins": [f'_:n{n} <p> "x" .' for n in range(20_000)],
+    "many small rings": [line for n in range(500) for line in ring(4, f"r{n}x")],
+    "a clique": [f"_:n{a} <p> _:n{b} ." for a in range(20) for b in range(20) if a != b],
+    "many copies of a tree": [
+        line for n in range(2000) for line in (f"_:a{n} <p> _:b{n} .", f"_:a{n} <q> _:c{n} .", f'_:c{n} <r> "1" .')
+    ],
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_symmetric_graphs_that_a_standard_canonicalizer_may_choke_on(name: str) -> None:
+    """Ready in seconds, and the same under other labels."""
+    lines = QUICK[name]
+    begun = time.process_time()
+    assert digest(lines) == digest(relabelled(lines, random.Random(2)))
+    assert time.process_time() - begun < 20.0
+
+
+POISON = {
+    "a torus": [
+        f"_:n{a}x{b} <p> _:n{(a + x) % 40}x{(b + y) % 40} ."
+        for a in range(40)
+        for b in range(40)
+        for x, y in ((0, 1), (1, 0))
+    ],
+    "a large clique": [f"_:n{a} <p> _:n{b} ." for a in range(150) for b in range(150) if a != b],
+    "a large ring": ring(20_000),
+}
+
+
+@pytest.mark.parametrize("name", POISON)
+def test_poison_stops_at_the_limit_of_work_whatever_its_labels(name: str) -> None:
+    """No digest, after the same work, for all graphs isomorphic to it."""
+    for lines in (POISON[name], relabelled(POISON[name], random.Random(3))):
+        begun = time.process_time()
+        with pytest.raises(TooHardError):
+            digest(lines)
+        assert time.process_time() - begun < 30.0

@@ -1,0 +1,133 @@
+"""Feeds: their entries, what counts of them, and feeds that are hardly any."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.observe.data.feed import read, read_feed
+from webstrata.observe.data.times import instant_of
+
+URL = "https://example.org/blog/feed.xml"
+AT = 1_704_067_200.0  # 2024-01-01T00:00:00Z
+
+FEEDS = {
+    "rss 2.0": "<rss version='2.0'><channel><title>t</title><item><guid isPermaLink='false'>1</guid>"
+    "<link>/a</link><title>One</title><pubDate>Mon, 01 Jan 2024 00:00:00 GMT</pubDate></item></channel></rss>",
+    "atom": "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='https://example.org/'><title>t</title><entry><id>1</id>"
+    "<link rel='self' href='x'/><link href='a'/><title type='html'>&lt;b&gt;One&lt;/b&gt;</title>"
+    "<updated>2024-01-01T01:00:00+01:00</updated></entry></feed>",
+    "rss 1.0": "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/' "
+    "xmlns:dc='http://purl.org/dc/elements/1.1/'><channel/><item rdf:about='1'><link>https://example.org/a</link>"
+    "<title>One</title><dc:date>2024-01-01</dc:date></item></rdf:RDF>",
+    "undeclared prefix": "<rss><channel><item><guid>1</guid><link>https://example.org/a</link><title>One</title>"
+    "<dc:date>2024-01-01T00:00:00Z</dc:date></item></channel></rss>",
+    "stray ampersands": "<rss><channel><item><guid>1</guid><link>https://example.org/a</link><title>One</title>"
+    "<description>AT&T &nbsp; &copy;</description><pubDate>1 Jan 2024 00:00 UT</pubDate></item></channel></rss>",
+}
+
+
+@pytest.mark.parametrize("name", FEEDS)
+def test_entries(name: str) -> None:
+    """Every kind of feed gives the same entry: id, absolute address, plain title, instant."""
+    (entry,) = read_feed(FEEDS[name].encode(), None, URL).entries
+    assert (entry.id, entry.url, entry.title, entry.updated_at) == ("1", "https://example.org/a", "One", AT)
+
+
+def rss(*items: str, build: str = "") -> str:
+    return f"<rss><channel><title>t</title><lastBuildDate>{build}</lastBuildDate>{''.join(items)}</channel></rss>"
+
+
+def item(number: int, title: str = "x", text: str = "y", more: str = "") -> str:
+    return f"<item><guid>{number}</guid><title>{title}</title><description>{text}</description>{more}</item>"
+
+
+def digest(text: str) -> str | None:
+    return read(text.encode(), None, URL).digest
+
+
+def test_order_build_date_and_counts_do_not_count() -> None:
+    """A feed that was only built anew is the same."""
+    one = rss(item(1), item(2), build="Mon, 01 Jan 2024 00:00:00 GMT")
+    other = rss(
+        item(2, more="<slash:comments>7</slash:comments>"), "\n", item(1), build="Tue, 02 Jan 2024 00:00:00 GMT"
+    )
+    assert digest(one) == digest(other) is not None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        item(3),
+        item(1, title="z"),
+        item(1, text="z"),
+        item(1, more="<link>/b</link>"),
+        item(1, more="<pubDate>2024-01-01</pubDate>"),
+    ],
+)
+def test_what_an_entry_says_counts(other: str) -> None:
+    """Its identity, title, content, address and time; and that it is there."""
+    assert digest(rss(item(1))) != digest(rss(other)) is not None
+    assert digest(rss(item(1))) != digest(rss(item(1), other))
+
+
+NO_FEED = [
+    "",
+    "x",
+    "<html/>",
+    "<rss><channel/></rss>",
+    "<rss><channel><item></rss>",
+    "<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///x'>]><rss>&x;</rss>",
+]
+
+
+@pytest.mark.parametrize("text", NO_FEED)
+def test_what_is_no_feed_is_compared_by_its_bytes(text: str) -> None:
+    """Also a feed without entries: all of those would look the same."""
+    data = read(text.encode(), None, URL)
+    assert data.digest is None
+    assert data.note
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_get_an_answer(body: bytes) -> None:
+    """Anywhere in a feed."""
+    for whole in (body, b"<rss><channel><item>" + body + b"</item></channel></rss>"):
+        data = read(whole, None, URL)
+        assert (data.digest is None) <= (data.note is not None)
+
+
+def test_large_feeds_are_bounded() -> None:
+    """A feed without end is not read to its end, and its entries so far are known."""
+    body = b"<rss><channel>" + b"<item><guid>%d</guid></item>" * 3 % (1, 2, 3)
+    body += b"".join(b"<item><guid>%d</guid></item>" % number for number in range(60_000)) + b"</channel></rss>"
+    begun = time.process_time()
+    feed = read_feed(body, None, URL)
+    assert len(feed.entries) == 50_000
+    assert "more than" in str(feed.problem)
+    assert time.process_time() - begun < 10.0
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2024-01-01", AT),
+        ("2024-01", AT),
+        ("2024", AT),
+        ("20240101T000000Z", AT),
+        ("2024-01-01T00:00Z", AT),
+        ("2024-01-01 01:00:00.5 +0100", AT),
+        ("Mon, 1 Jan 2024 00:00:00 +0000", AT),
+        ("Mon, 01 Jan 24 00:00:00 EST", AT + 5 * 3600),
+        ("yesterday", None),
+        ("2024-13-45", None),
+        ("", None),
+        ("9" * 100, None),
+    ],
+)
+def test_times(text: str, at: float | None) -> None:
+    """As feeds write them."""
+    assert instant_of(text) == at

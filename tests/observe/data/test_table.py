@@ -1,0 +1,129 @@
+"""Tables: what is the same table, what is not, and what is too much of one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.observe.data.table import read
+
+CELLS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=8)
+
+
+def digest(text: str, *, unordered: bool = False, delimiter: str = ",") -> str | None:
+    return read(text.encode("utf-8"), None, "", unordered=unordered, delimiter=delimiter).digest
+
+
+def written(rows: list[list[str]], **dialect: object) -> str:
+    out = io.StringIO()
+    csv.writer(out, **dialect).writerows(rows)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+TABLES = st.integers(2, 5).flatmap(
+    lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=1, max_size=6)
+)
+
+
+@given(TABLES, st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]), st.sampled_from(["\n", "\r\n"]))
+def test_quoting_and_line_ends_do_not_count(rows: list[list[str]], quoting: int, end: str) -> None:
+    """The same cells, written otherwise."""
+    assert digest(written(rows, quoting=csv.QUOTE_ALL)) == digest(written(rows, quoting=quoting, lineterminator=end))
+
+
+@given(TABLES, st.randoms(use_true_random=False))
+def test_rows_have_no_order_where_that_is_wished(rows: list[list[str]], luck: random.Random) -> None:
+    """Shuffled rows below a header are the same unordered table."""
+    head = [f"column {number}" for number in range(len(rows[0]))]
+    mixed = rows[:]
+    luck.shuffle(mixed)
+    assert digest(written([head, *rows], quoting=1), unordered=True) == digest(
+        written([head, *mixed], quoting=1), unordered=True
+    )
+
+
+@given(TABLES, st.data())
+def test_another_word_is_another_table(rows: list[list[str]], data: st.DataObject) -> None:
+    """One cell that says something else changes the digest, in ordered and unordered tables."""
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[0]) - 1))
+    other = [list(each) for each in rows]
+    other[row][column] += "x"
+    for unordered in (False, True):
+        assert digest(written(rows, quoting=1), unordered=unordered) != digest(
+            written(other, quoting=1), unordered=unordered
+        )
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_get_an_answer(body: bytes) -> None:
+    """A digest or a reason."""
+    data = read(body, None, "")
+    assert (data.digest is None) == (data.note is not None)
+
+
+SAME = [
+    ("id,v\n1,a\n2,b\n", "id,v\r\n1,a\r\n2,b"),
+    ("id,v\n1,a\n2,b\n", "id;v\n1;a\n2;b\n"),
+    ("id,v\n1,a\n2,b\n", "id\tv\n1\ta\n2\tb\n"),
+    ("id,v\n1,a\n2,b\n", '"id", "v"\n"1","a"\n"2","b"\n'.replace(", ", ",")),
+    ("id,v\n1,a\n2,b\n", "id,v\n2,b\n1,a\n"),
+    ("id,v\n1,a\n2,b\n", "v,id\na,1\nb,2\n"),
+    ("id,v\nx,1.0\ny,2.50\n", "id,v\nx,1\ny,+2.5\n"),
+    ("id,t\nx,2026-01-01T00:00:00Z\n", "id,t\nx,2026-01-01 01:00:00+01:00\n"),
+    ("sep=;\na;b\n1;2\n", "a,b\n1,2\n"),
+    ("\ufeffa,b\n1,2\n", "a,b\n1,2\n"),
+]
+DIFFERENT = [
+    ("id,v\n1,a\n2,b\n", "id,v\n1,a\n"),
+    ("id,v\n1,a\n2,b\n", "id,w\n1,a\n2,b\n"),
+    ("id,v\n1,a\n2,b\n", "id,v\n1,b\n2,a\n"),
+    ("k,v\n1,a\n1,b\n", "k,v\n1,b\n1,a\n"),
+    ("1,a\n2,b\n", "2,b\n1,a\n"),
+    ("id,v\nx,007\n", "id,v\nx,7\n"),
+    ("id,v\nx,1.10\ny,1.1.2\n", "id,v\nx,1.1\ny,1.1.2\n"),
+    ('id,v\nx,"1,000"\n', "id,v\nx,1000\n"),
+    ("id,t\nx,2026-01-01\n", "id,t\nx,2026-01-01T00:00:00Z\n"),
+    ('a,b\n"x|y",z\n', 'a,b\nx,"y|z"\n'),
+    ("a,b\n1,2\n", "a|b\n1,2\n"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same_table(one: str, other: str) -> None:
+    """Dialects, order of named columns, order of keyed rows, spellings of numbers and instants."""
+    assert digest(one) == digest(other) is not None
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_different_tables(one: str, other: str) -> None:
+    """Cells, names, rows without keys, and what only looks like a number."""
+    assert digest(one) != digest(other)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\n\n",
+        b"a,b\0\n",
+        b"," * 1_000_000,
+        b"x" * 20_000_000,
+        b'"' + b"x" * 5_000_000,
+        b'a,b\n"' * 100_000,
+        b"a,b\n1,2\n" * 100_000,
+    ],
+    ids=["empty", "blank", "nul", "columns", "line", "quote", "quotes", "rows"],
+)
+def test_hostile_tables_are_bounded(body: bytes) -> None:
+    """Millions of columns, endless lines and quotes: an answer in seconds."""
+    begun = time.process_time()
+    data = read(body, None, "")
+    assert (data.digest is None) == (data.note is not None)
+    assert time.process_time() - begun < 15.0

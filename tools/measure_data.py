@@ -1,0 +1,95 @@
+"""How many byte changes of recorded data leave the data alone: `python tools/measure_data.py --data FOLDER [SITE…]`.
+
+FOLDER holds pairs of Parquet files as `webstrata.lab.livingweb.recording` reads them. Every version of a file is
+compared with the one before it, as the crawler would compare them: by the digest of their data. Files are told by their
+names, as their servers would hardly know more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from webstrata.observe.data.data import Data
+from webstrata.observe.data.dispatch import data_of
+from webstrata.records import Looking
+
+SITES = (
+    *("activitystreams", "brick", "dcat", "schemaorg", "wot-td"),
+    *("oil-prices", "sp500", "country-codes", "congress", "countries"),
+)
+_UNORDERED = Looking(unordered=True)
+
+
+def pairs(folder: Path, site: str) -> Iterator[tuple[str, bytes, bytes]]:
+    """(path, content before, content after) of every change."""
+    table = pq.read_table(folder / f"{site}.blobs.parquet")
+    contents = dict(zip(table["blob"].to_pylist(), table["content"].to_pylist(), strict=True))
+    last: dict[str, str | None] = {}
+    for row in pq.read_table(folder / f"{site}.versions.parquet").to_pylist():
+        before, after = last.get(row["path"]), row["blob"]
+        last[row["path"]] = after
+        if before and after and before != after:
+            yield row["path"], contents[before], contents[after]
+
+
+def count(folder: Path, site: str) -> dict[str, Counter[str]]:
+    """Per kind of data: changes, equal data, equal but for the order of rows, not read, compared as JSON."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    seen: dict[tuple[str, bytes], tuple[Data | None, float]] = {}
+    for path, before, after in pairs(folder, site):
+        for body in (before, after):
+            if (path, body) not in seen:
+                seen[path, body] = _timed(body, path)
+        one, slow = seen[path, before]
+        other, slower = seen[path, after]
+        if one is None or other is None:
+            continue
+        row = counts[other.kind]
+        row["changes"] += 1
+        row["seconds, slowest"] = max(row["seconds, slowest"], round(slow), round(slower))
+        if one.digest is None or other.digest is None:
+            row["not read"] += 1
+        elif one.digest == other.digest:
+            row["equal"] += 1
+        elif other.kind == "table" and _unordered(before, path) == _unordered(after, path):
+            row["equal but for order"] += 1
+        if other.note is not None and other.digest is not None:
+            row["as JSON"] += 1
+    return counts
+
+
+def _timed(body: bytes, path: str) -> tuple[Data | None, float]:
+    begun = time.process_time()
+    return data_of(body, "", None, f"https://example.org/{path}"), time.process_time() - begun
+
+
+def _unordered(body: bytes, path: str) -> str | None:
+    data = data_of(body, "", None, f"https://example.org/{path}", _UNORDERED)
+    return None if data is None else data.digest
+
+
+_COLUMNS = ("changes", "equal", "equal but for order", "not read", "as JSON", "seconds, slowest")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python tools/measure_data.py", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("sites", nargs="*", default=SITES)
+    arguments = parser.parse_args()
+    print(f"| site | kind | {' | '.join(_COLUMNS)} |")
+    print(f"|---|---|{'---:|' * len(_COLUMNS)}")
+    for site in arguments.sites:
+        for kind, row in sorted(count(arguments.data, site).items()):
+            print(f"| {site} | {kind} | {' | '.join(str(row[column]) for column in _COLUMNS)} |")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
