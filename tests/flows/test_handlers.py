@@ -194,7 +194,9 @@ MISSING = what_is_missing(find_program())
 def test_rendered_page(live: Callable[..., None]) -> None:
     """What a script writes is compared; the DOM and a picture of it are resource records that other tools accept."""
     script = "document.querySelector('p').textContent = 'written by a script, {}'"
-    answers = {"index": Answer(headers={"Content-Type": "text/html"}, body=b"<title>App</title><p></p><script src=s>")}
+    answers = {
+        "index": Answer(headers={"Content-Type": "text/html"}, body=b"<title>App</title><p></p><script src=s></script>")
+    }
     with serving(lambda asked: pages(**answers)(asked)) as site:
 
         async def scenario(life: Life) -> None:
@@ -204,7 +206,6 @@ def test_rendered_page(live: Callable[..., None]) -> None:
                 answers["s"] = Answer(headers={"Content-Type": "text/javascript"}, body=script.format(word).encode())
                 await life.crawl(after_s=2 * DAY_S)
             made = [record for path in life.warcs() for record in resources(path)]
-            print(made[0], made[2:], [v.kind for v in await life.visits(url)], (await life.page(url)).fingerprint)
             assert await life.outcomes(url) == ["new", "changed"]
             assert [name.partition(f":{url}")[0] for name, _ in made].count("urn:dom") == 2
             assert any(b"written by a script, twice" in body for _, body in made)
