@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from webstrata.cli.looking import (
@@ -19,6 +18,7 @@ from webstrata.cli.looking import (
     MinSizeOption,
     QueryOption,
     UnorderedOption,
+    looking_json,
     looking_of,
 )
 from webstrata.cli.output import print_json, printable
@@ -65,7 +65,7 @@ def command(
     if clear and wish is not None:
         raise UsageError("--clear stands alone: it takes all wishes back.")
     held = run_async(lambda: _apply(home, address, tag, wish, clear=clear))
-    document: dict[str, Any] = {"url": address, "tag": tag, "looking": msgspec.to_builtins(held or Looking())}
+    document: dict[str, Any] = {"url": address, "tag": tag, "looking": looking_json(held)}
     if as_json:
         print_json(document)
     elif held is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import msgspec
 import typer
 
 from webstrata.records import Looking
@@ -67,3 +68,13 @@ def looking_of(
         return None
     check_looking(looking)
     return looking
+
+
+def looking_json(looking: Looking | None) -> dict[str, Any]:
+    """What differs from the defaults."""
+    plain = Looking()
+    return {
+        name: msgspec.to_builtins(value)
+        for name in Looking.__struct_fields__
+        if (value := getattr(looking or plain, name)) != getattr(plain, name)
+    }

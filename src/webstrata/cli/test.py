@@ -18,10 +18,12 @@ from webstrata.cli.looking import (
     LayerOption,
     QueryOption,
     UnorderedOption,
+    looking_json,
     looking_of,
 )
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.detect.answer import Answer, read_answer
 from webstrata.errors import UsageError
 from webstrata.flows.looking import looked_at
 from webstrata.flows.recall import recall, version_at
@@ -63,7 +65,7 @@ def command(
                 "url": url,
                 "media_type": trial.media_type,
                 "layers": trial.layers,
-                "looking": msgspec.to_builtins(looking or Looking()),
+                "looking": looking_json(looking),
                 "before": trial.before,
                 "after": trial.after,
                 "note": trial.note,
@@ -104,6 +106,8 @@ async def _try(home: Path | None, url: str, wish: Looking | None, *, live: bool)
     if visited.failure is not None or answer is None:
         why = f"{visited.failure.kind}: {visited.failure.detail}" if visited.failure is not None else "no answer"
         raise UsageError(f"{url} could not be visited ({why}).")
+    if read_answer(answer.status or 0) is not Answer.CONTENT:
+        raise UsageError(f"{url} has no content to compare: the answer is status {answer.status}.")
     if content is not None:
         return tried(content.body, content.content_type, url, wish), wish
     body = node.decoded(answer)
