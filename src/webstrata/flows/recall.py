@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -37,7 +38,7 @@ async def watched_page(store: Store, address: str) -> Page:
 async def version_at(store: Store, page: Page, at: float | None) -> Visit:
     """The newest visit with content not after `at`."""
     for visit in await store.visits(page.id, until=at):
-        if visit.raw is not None and visit.position is not None:
+        if _is_version(visit):
             return visit
     raise UsageError(f"no content of {page.url} is archived" + (" from before that time." if at else " yet."))
 
@@ -45,18 +46,24 @@ async def version_at(store: Store, page: Page, at: float | None) -> Visit:
 async def two_versions(
     store: Store, page: Page, since: float | None, until: float | None, *, raw: bool
 ) -> tuple[Visit, Visit]:
-    """The versions as of two times; without `since`, the last change: the visit that saw it and the one before."""
+    """The versions as of two times; without `since`, those of the last change that counted.
+
+    Where none did, or with `raw`: the last two that differ in their bytes.
+    """
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
-    for visit in await store.visits(page.id, until=after.at):
-        if visit.raw is None or visit.position is None:
-            continue
-        differs = visit.raw != after.raw if raw else (visit.text or visit.raw) != (after.text or after.raw)
-        if differs:
-            return visit, after
-        after = visit
+    held = [visit for visit in await store.visits(page.id, until=after.at) if _is_version(visit)]
+    pairs = [(before, now) for now, before in pairwise(held) if before.raw != now.raw]
+    counted = [] if raw else [pair for pair in pairs if pair[1].counts]
+    if counted or pairs:
+        return (counted or pairs)[0]
     raise UsageError(f"only one version of {page.url} is archived so far; there is nothing to compare.")
+
+
+def _is_version(visit: Visit) -> bool:
+    """Whether it brought the page: what stood in its place is archived too, and no version of it."""
+    return visit.raw is not None and visit.position is not None and visit.failure is None
 
 
 def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -> Version:
