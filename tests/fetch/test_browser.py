@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
-from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
 
+from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
 from webstrata.fetch.browser import BrowserHandler, Rendering, find_program, what_is_missing
 from webstrata.records import FailureKind
@@ -143,8 +144,9 @@ def test_posts_are_refused() -> None:
 
 
 @needs_chromium
-def test_endless_page_is_given_up(tmp_path: Path) -> None:
+def test_endless_page_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page whose script never ends is a failure within its time, and leaves no process behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests may render at the same time
     with serving(pages(index=Answer(headers=HTML, body=written("while (true);")))) as site:
         seen = visited(
             lambda: browser(rendering=Rendering(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
@@ -153,10 +155,10 @@ def test_endless_page_is_given_up(tmp_path: Path) -> None:
     assert seen.failure.kind is FailureKind.TIMEOUT_TOTAL
     assert seen.content is None
     assert len(seen.exchanges) == 1
-    assert not _rendering_processes()
+    assert not _processes_of(tmp_path)
 
 
-def _rendering_processes() -> list[str]:
+def _processes_of(folder_of_ours: Path) -> list[str]:
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -164,7 +166,7 @@ def _rendering_processes() -> list[str]:
                 command = (folder / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"webstrata-render-" in command:
+            if bytes(folder_of_ours) in command:
                 found.append(command.decode(errors="replace"))
     return found
 

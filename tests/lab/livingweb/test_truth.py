@@ -6,8 +6,8 @@ from collections import Counter
 from hashlib import sha256
 
 import pytest
-from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 
+from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.truth import what_happened
 from webstrata.records import Fingerprint
@@ -36,16 +36,17 @@ def test_comings_goings_and_edits() -> None:
 
 
 def test_layers_by_the_loops_own_eyes() -> None:
-    """By default an edit counts where the useful text differs, and for data where the bytes do."""
+    """By default an edit counts where the useful content differs: the words of a page, the values of a table."""
     site = make_recording(
         "x",
         {
             "p.html": [(-1, "<p>news</p>"), (1, "<p  class=a>news</p>"), (2, "<p class=a>other</p>")],
-            "d.csv": [(-1, "a,b\n"), (1, "a,b \n")],
+            "d.csv": [(-1, "a,b\n1,2\n"), (1, "a,b \n1,2\n"), (3, "a,b\n1,3\n")],
         },
     )
     changes = what_happened([site], T0, T0 + 9 * DAY)
     assert [(change.url[-6:], change.counts) for change in changes] == [
+        ("/d.csv", False),
         ("/d.csv", True),
         ("p.html", False),
         ("p.html", True),
