@@ -16,11 +16,11 @@ THINKING = {"observe", "detect", "predict", "schedule", "plan", "sharp", "permit
 TOUCHING = {"fetch", "archive", "remember", "history", "notify", "cluster"}
 
 MAY_IMPORT: dict[str, set[str]] = {
-    **{name: FLOOR for name in FLOOR},
+    **dict.fromkeys(FLOOR, FLOOR),
     "ports": FLOOR,
     "settings": FLOOR,
     "home": FLOOR,
-    **{name: FLOOR for name in THINKING},
+    **dict.fromkeys(THINKING, FLOOR),
     **{name: FLOOR | {"ports"} for name in TOUCHING},
     "flows": FLOOR | {"ports"} | THINKING,
     "lab": FLOOR | {"ports", "flows"} | THINKING,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.archive.conftest import open_archive
 
+from tests.archive.conftest import open_archive
 from webstrata.testing.archive import check_archive
 
 

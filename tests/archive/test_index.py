@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.archive.conftest import START_AT, make_capture, open_archive, write_family, write_home
 
+from tests.archive.conftest import START_AT, make_capture, open_archive, write_family, write_home
 from webstrata.archive import cdxj
 from webstrata.archive.index import Index
 from webstrata.archive.segment import reindex

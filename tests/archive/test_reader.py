@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from isal import isal_zlib
-from tests.archive.conftest import write_family
 
+from tests.archive.conftest import write_family
 from webstrata.archive.index import Index
 from webstrata.archive.reader import Reader
 from webstrata.archive.segment import reindex

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.archive.conftest import make_capture, open_archive, write_family
 
+from tests.archive.conftest import make_capture, open_archive, write_family
 from webstrata.archive import warc
 from webstrata.archive.members import Member, members
 from webstrata.archive.repair import repair

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.archive.conftest import START_AT, Home, make_capture, open_archive
-
 from webstrata.archive.cdxj import parse
 from webstrata.archive.digest import sha1
 from webstrata.archive.export import Source

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.archive.conftest import Home, write_family
 
+from tests.archive.conftest import Home, write_family
 from webstrata.archive.record import Record
 from webstrata.archive.scrub import Scrubbed, scrub
 from webstrata.archive.walk import walk

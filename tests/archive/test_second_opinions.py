@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.archive.conftest import make_capture, write_family, write_home
 
+from tests.archive.conftest import make_capture, write_family, write_home
 from webstrata.archive.export import Source
 from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz

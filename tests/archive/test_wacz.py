@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.archive.conftest import START_AT, Home, write_family
 
+from tests.archive.conftest import START_AT, Home, write_family
 from webstrata.archive.export import Source, export_cdxj, export_warc
 from webstrata.archive.record import Record
 from webstrata.archive.scrub import scrub

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tests.archive.conftest import (
     START_AT,
     make_capture,
@@ -20,7 +21,6 @@ from tests.archive.conftest import (
     write_family,
     write_home,
 )
-
 from webstrata.archive.members import Damage
 from webstrata.archive.record import Record
 from webstrata.archive.repair import repair

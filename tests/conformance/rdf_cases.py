@@ -7,7 +7,6 @@ from collections.abc import Collection
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.observe.data.canon import graph_digest
 from webstrata.observe.data.graph import NotAGraphError, quads_of
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from tests.crash.origin import origin
 from tests.crash.victim import Acknowledged, Failpoint, Note, Synced, crawl
-
 from webstrata import settings as settings_file
 from webstrata.archive.reader import Reader
 from webstrata.archive.scrub import Scrubbed

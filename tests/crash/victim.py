@@ -150,7 +150,7 @@ def _report_syncs(pipe: Connection, *, honest: bool) -> None:
     def fdatasync(fd: int) -> None:
         if honest:
             os.fdatasync(fd)
-            name = Path(os.readlink(f"/proc/self/fd/{fd}")).name
+            name = Path(f"/proc/self/fd/{fd}").readlink().name
             pipe.send_bytes(msgspec.msgpack.encode(Synced(name.removesuffix(".open"), os.fstat(fd).st_size)))
 
     def fsync(fd: int) -> None:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.observe.data.entries import FeedEntry
 from webstrata.observe.data.feed import read_feed
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.clock import iso
 from webstrata.permit.retry_after import LONGEST_S, parse_http_date, parse_retry_after
 

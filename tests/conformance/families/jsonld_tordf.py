@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.observe.data.canon import graph_digest
 from webstrata.observe.data.graph import NotAGraphError, quads_of
 

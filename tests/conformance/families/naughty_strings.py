@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.errors import BadUrl
 from webstrata.permit.retry_after import parse_retry_after
 from webstrata.permit.robots import Robots

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.observe.data.budget import Budget, TooHardError
 from webstrata.observe.data.graph import quads_of
 from webstrata.observe.data.quads import split

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from protego import Protego
-from tests.conformance.verdict import Verdict
 
+from tests.conformance.verdict import Verdict
 from webstrata.permit.robots import Robots
 
 FAMILY = "robots-corpus"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.errors import BadUrl
 from webstrata.permit.gate import Gate, Rules
 from webstrata.permit.robots import Robots

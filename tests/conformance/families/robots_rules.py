@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.permit.robots import Robots
 from webstrata.permit.robots_match import is_product_token, normalised, path_and_query
 

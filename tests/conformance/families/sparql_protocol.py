@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pyoxigraph as ox
+
 from tests.conformance.verdict import Verdict
 from tests.fetch.asking import page_at, serving, visited
 from tests.fetch.endpoint import Endpoint
-
 from webstrata.fetch.sparql import SparqlHandler
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import form_of

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from tests.conformance.verdict import Verdict
 
+from tests.conformance.verdict import Verdict
 from webstrata.observe.data.sparql_order import canonical
 from webstrata.observe.data.sparql_results import CSV, JSON, TSV, XML, NotResults, Results, Row, Term, read_results
 

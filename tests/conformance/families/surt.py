@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.urls import surt
 
 FAMILY = "surt"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.errors import BadUrl
 from webstrata.urls import canonical, host_of, path_of
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-
 from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.sitemap import read_sitemap
 
