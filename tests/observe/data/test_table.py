@@ -77,6 +77,8 @@ SAME = [
     ("id,v\n1,a\n2,b\n", "v,id\na,1\nb,2\n"),
     ("id,v\nx,1.0\ny,2.50\n", "id,v\nx,1\ny,+2.5\n"),
     ("id,t\nx,2026-01-01T00:00:00Z\n", "id,t\nx,2026-01-01 01:00:00+01:00\n"),
+    ("id,v\n1,a\n2,b\n", "id,v\n1,a,\n2,b,,\n"),
+    ("1,a\n2,b\n", "1,a,\n2,b\n"),
     ("sep=;\na;b\n1;2\n", "a,b\n1,2\n"),
     ("\ufeffa,b\n1,2\n", "a,b\n1,2\n"),
 ]

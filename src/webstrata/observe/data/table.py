@@ -69,9 +69,9 @@ class _Table:
         columns = _Columns()
         for chunk in self._chunks():
             columns.add(chunk)
-        width = max(columns.width, len(self._header))
+        width = max(columns.filled, len(self._header))
         if not width:
-            return refused("table", "no rows")
+            return refused("table", "no cells")
         digests = list(self._digests(columns.spellings(), width))
         if unordered or (self._header and columns.has_key):
             digests.sort()
@@ -95,7 +95,7 @@ class _Table:
         order = [*sorted(range(len(names)), key=names.__getitem__), *range(len(names), width)]
         for chunk in self._chunks():
             missing = [""] * len(chunk[0])
-            columns = [_spelled(column, spell) for column, spell in zip(chunk, spellings, strict=False)]
+            columns = [_spelled(column, spell) for column, spell in zip(chunk[:width], spellings, strict=False)]
             columns += [missing] * (width - len(columns))
             for row in zip(*(columns[place] for place in order), strict=True):
                 yield hashlib.sha256("\0".join(row).encode("utf-8", "replace")).digest()
@@ -117,23 +117,23 @@ class _Columns:
 
     def __init__(self) -> None:
         self.cells = 0
+        self.filled = 0
+        """Columns up to the last that holds anything."""
         self.has_key = True
         """The first column has a different value in every row."""
         self._keys: set[str] = set()
         self._kinds: list[int] = []
         """For each column, which of `_KINDS` it still may be; as many as these: text."""
 
-    @property
-    def width(self) -> int:
-        return len(self._kinds)
-
     def add(self, chunk: list[list[str]]) -> None:
         rows = len(chunk[0])
         self.cells += rows * len(chunk)
         if self.cells > MOST_CELLS:
             raise _TooLargeError(f"more than {MOST_CELLS} cells")
-        self._kinds += [0] * (len(chunk) - self.width)
+        self._kinds += [0] * (len(chunk) - len(self._kinds))
         for place, column in enumerate(chunk):
+            if place >= self.filled and any(column):
+                self.filled = place + 1
             while self._kinds[place] < len(_KINDS) and not _all_match(_KINDS[self._kinds[place]][0], column):
                 self._kinds[place] += 1
         if self.has_key:
