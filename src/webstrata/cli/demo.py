@@ -15,10 +15,11 @@ import typer
 from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.cli.loop import until_signalled
-from webstrata.cli.output import print_json, print_table, size
+from webstrata.cli.output import counted, print_json, print_table, size
 from webstrata.cli.session import named_home, run_async
 from webstrata.cli.timeline import passing
 from webstrata.clock import DAY_S, JumpingClock, iso
+from webstrata.detect.memory import unpack
 from webstrata.detect.verdict import judge
 from webstrata.errors import UsageError
 from webstrata.home import Home
@@ -119,12 +120,15 @@ async def _live(
             typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
             raise typer.Exit(1)
         log: list[Visit] = []
+        noisy = 0
         async with node.store() as store:
             async for page in store.pages():
                 log += await store.visits(page.id)
+                noisy += any(place.state == "learned" for place in unpack(page.memory).noise)
         truth = what_happened(recordings, start_at, end_at, see=fingerprint, counts=_counts, only=set(pages))
         board = score(log, truth, politeness_violations=living.meter.count)
-        return board, {"pages": len(pages), "seconds": tally.summary()["seconds"], "liveliest": _liveliest(log)}
+        told = {"pages": len(pages), "seconds": tally.summary()["seconds"], "liveliest": _liveliest(log)}
+        return board, {**told, "noisy_pages": noisy}
 
 
 def _liveliest(log: list[Visit]) -> str:
@@ -154,8 +158,14 @@ def _show(
     print_table(("", "useful content", "bytes"), rows)
     typer.echo(
         f"\n{size(board.raw.bytes)} downloaded; politeness violations counted by the servers: "
-        f"{board.counts.politeness_violations}\n"
+        f"{board.counts.politeness_violations}"
     )
+    if tally["noisy_pages"]:
+        typer.echo(
+            f"On {counted(tally['noisy_pages'], 'page')} clocks or counters were learned to be noise and count no "
+            "more; the truth above counts them all the same."
+        )
+    typer.echo()
     _suggest(path, tally["liveliest"])
 
 
