@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Callable
 
-from bench import crawl, memory, million
+from bench import crawl, fingerprint, memory, million
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "crawl": crawl.run,
+    "fingerprint": fingerprint.run,
     "memory": memory.run,
     "million": million.run,
 }

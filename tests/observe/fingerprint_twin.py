@@ -1,7 +1,7 @@
-"""The shared layers once more, straight from docs/reference/fingerprint.md: slow, without counters, NumPy or zlib.
+"""The shared layers once more, straight from docs/reference/fingerprint.md: slow, without counters and NumPy.
 
 It takes another way than `webstrata.observe`: it recurses, every box collects its own lines and link texts anew, and
-all hashing but MD5 is done bit by bit.
+all hashing but MD5 is done number by number.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Page:
 
     def simhash(self) -> str | None:
         words = " ".join([self.title, *(line.text for line in self.lines)]).split(" ")
-        hashes = [crc(word.encode()) for word in words if word]
+        hashes = [polynomial(word.encode()) for word in words if word]
         if not hashes:
             return None
         size = min(3, len(hashes))
@@ -198,13 +198,11 @@ class Page:
         return f"{sum(1 << bit for bit in range(64) if bits[bit]):016x}"
 
 
-def crc(data: bytes) -> int:
-    value = 0xFFFFFFFF
+def polynomial(data: bytes) -> int:
+    value = 0
     for byte in data:
-        value ^= byte
-        for _ in range(8):
-            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
-    return value ^ 0xFFFFFFFF
+        value = (value * 0x9E3779B1 + byte) & 0xFFFFFFFF
+    return value
 
 
 def murmur(words: list[int], seed: int) -> int:

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.observe.fingerprint_twin import crc, murmur
-from webstrata.observe.simhash import _mixed, _murmur, distance, simhash
+from tests.observe.fingerprint_twin import murmur, polynomial
+from webstrata.observe.simhash import _BLOCK, _mixed, _murmur, _word_hashes, distance, simhash
 
 # Published values of MurmurHash3_x86_32: key of one 32-bit word, seed, hash.
 PUBLISHED = [
@@ -34,9 +34,24 @@ def test_columns_are_murmur() -> None:
         assert high.tolist() == [murmur(key, 0) for key in keys]
 
 
-def test_twin_is_crc() -> None:
-    """The check value that every description of CRC-32 gives."""
-    assert crc(b"123456789") == 0xCBF43926
+def test_words_at_once() -> None:
+    """All words of a text at once have the hashes that the twin gives one by one, whatever their bytes and length."""
+    chance = random.Random(3)
+    words = [chance.randbytes(chance.randrange(1, 40)).replace(b" ", b"x") for _ in range(500)]
+    words += [b"y" * 5_000, "größe".encode()]
+    assert _word_hashes(b" ".join(words)).tolist() == [polynomial(word) for word in words]
+
+
+def test_long_texts_and_long_words() -> None:
+    """Texts longer than a block, and words longer than one, are hashed as if there were no blocks."""
+    words = [b"%d" % number for number in range(60_000)]
+    text = b" ".join([*words, b"z" * (_BLOCK + 10), *words])
+    hashes = [polynomial(word) for word in text.split()]
+    high = _murmur(_mixed(np.array(hashes, dtype=np.uint32)), 3)[1]
+    expected = sum(1 << bit for bit in range(32) if int((high >> np.uint32(bit) & np.uint32(1)).sum()) * 2 > len(high))
+    found = simhash(text)
+    assert found is not None
+    assert found >> 32 == expected
 
 
 def test_near_and_far() -> None:
@@ -44,10 +59,11 @@ def test_near_and_far() -> None:
     chance = random.Random(2)
     words = [b"%d" % chance.randrange(500) for _ in range(1000)]
     other = [b"%d" % chance.randrange(500, 1000) for _ in range(1000)]
-    one, edited, far = simhash(words), simhash([*words[:500], b"new", *words[501:]]), simhash(other)
+    texts = (b" ".join(one) for one in (words, [*words[:500], b"new", *words[501:]], other))
+    one, edited, far = (simhash(text) for text in texts)
     assert one is not None
     assert edited is not None
     assert far is not None
     assert distance(one, edited) <= 6
     assert 16 <= distance(one, far) <= 48
-    assert simhash([]) is None
+    assert simhash(b"") is None

@@ -46,13 +46,18 @@ class Resolver:
         self._root = base[: path_start + 1]
         self._folder = path[: path.rfind("/") + 1]
         self._long = len(self._folder) > _MEMO_LENGTH
+        self._known: dict[str, str | None] = {}
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
         """Where they lead, in the order of first appearance, without doubles and what cannot be visited."""
-        resolve = self.resolve
+        known = self._known
         urls: dict[str, None] = {}
         for href in dict.fromkeys(hrefs):
-            url = resolve(href) if href else None
+            if not href:
+                continue
+            if href not in known:
+                known[href] = self.resolve(href)
+            url = known[href]
             if url is not None:
                 urls[url] = None
                 if len(urls) == MOST_LINKS:
@@ -92,10 +97,10 @@ def link_kinds(urls: Iterable[str], page: str) -> LinkKinds:
     """Canonical URLs by where they lead: to files of other media, to the page's own host (`www.` or not), beyond."""
     home = _host(page)
     internal = external = documents = 0
-    for url in urls:
-        if _is_document(url):
+    for host, is_document in map(_place, urls):
+        if is_document:
             documents += 1
-        elif _host(url) == home:
+        elif host == home:
             internal += 1
         else:
             external += 1
@@ -120,8 +125,14 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
-def _is_document(url: str) -> bool:
-    return url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS
+def _place(url: str) -> tuple[str, bool]:
+    """The host of a URL, and whether it leads to a document."""
+    return _remembered_place(url) if len(url) <= _MEMO_LENGTH else _remembered_place.__wrapped__(url)
+
+
+@lru_cache(maxsize=_MEMO_ENTRIES)
+def _remembered_place(url: str) -> tuple[str, bool]:
+    return _host(url), url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS
 
 
 def srcset_urls(srcset: str) -> list[str]:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 SILENT: Final = ("script", "style", "noscript", "template", "iframe", "noembed", "noframes")
@@ -55,36 +56,39 @@ def _kinds() -> dict[int, int]:
     kinds = {parser.create_node(name).tag_id: kind for name, kind in names.items()}
     for node in parser.css("body")[0].iter(include_text=True):
         kinds[node.tag_id] = _TEXT if node.is_text_node else _NOTHING
-    return {**kinds, _NO_NAME: _NOTHING}
+    return {**dict.fromkeys(range(256), _INLINE), **kinds, _NO_NAME: _NOTHING}
 
 
 _KINDS = _kinds()
 
 
-class Box:
+class Box(NamedTuple):
     """A box: which lines and links stand in it, and how much text that is."""
 
-    __slots__ = ("end_line", "end_link", "first_line", "first_link", "link_text", "own_text", "parent", "tag", "text")
-
-    def __init__(self, tag: str, parent: int, lines: tuple[int, int], links: tuple[int, int]) -> None:
-        self.tag = tag
-        self.parent = parent
-        """Place of the box around it in the outline; -1 for the body."""
-        self.first_line, self.end_line = lines
-        self.first_link, self.end_link = links
-        self.text = self.link_text = self.own_text = 0
-        """Bytes of text, white space left out: all, inside links, outside links."""
+    tag: str
+    parent: int
+    """Place of the box around it in the outline; -1 for the body."""
+    first_line: int
+    end_line: int
+    first_link: int
+    end_link: int
+    text: int
+    """Bytes of text, white space left out."""
+    link_text: int
+    """The same, inside links."""
+    own_text: int
+    """The same, outside links."""
 
 
 class Outline:
     """The body of a page, ready to be divided."""
 
-    __slots__ = ("boxes", "hrefs", "lines", "pointers", "words")
+    __slots__ = ("boxes", "hrefs", "lines", "pointers", "text")
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
-        self.words: list[bytes] = []
-        """Those of all lines."""
+        self.text = b""
+        """All lines, one space apart."""
         self.hrefs: list[str] = []
         """What the links say, as written."""
         self.pointers: list[str] = []
@@ -115,7 +119,7 @@ def composed(text: str) -> bytes:
 
 
 _WHITE_SPACE = " \t\n\v\f\r\xa0"
-_LINE_END = " \0 "
+_LINE_END = "\0"
 """No text of a tree has U+0000: the parser drops it, or puts U+FFFD."""
 
 
@@ -135,7 +139,7 @@ class _Walk:
     def through(self, body: LexborNode) -> None:
         """No recursion: trees may be deep. One long loop: calls would take longer than all that they do."""
         texts, hrefs, link_texts = self._texts, self._found.hrefs, self._link_texts
-        starts, ends, kind_of = self._starts, self._ends, _KINDS.get
+        starts, ends, kinds = self._starts, self._ends, _KINDS
         open_nodes: list[LexborNode] = []
         open_kinds: list[int] = []
         open_boxes = [-1]
@@ -144,7 +148,10 @@ class _Walk:
         is_new_line = True
         node = body
         while True:
-            kind = kind_of(node.tag_id, _INLINE)
+            try:
+                kind = kinds[node.tag_id]
+            except KeyError:  # a name of the page's own making
+                kind = _INLINE
             at_end = False
             if kind == _TEXT:
                 text = node.text_content or ""
@@ -208,19 +215,38 @@ class _Walk:
         return _LINK
 
     def outline(self) -> Outline:
-        """Every line end closed a line with a word in it, so line ends and lines have the same numbers."""
         found = self._found
-        pieces = composed("".join(self._texts)).split()
-        found.words = [piece for piece in pieces if piece != b"\0"]
-        found.lines = [line.strip() for line in b" ".join(pieces).split(b"\0")[:-1]]
-        text = [0, *accumulate(len(line) - line.count(b" ") for line in found.lines)]
+        found.text, ends, sizes = _collapsed(composed("".join(self._texts)))
+        starts = [0, *(end + 1 for end in ends)]
+        found.lines = [found.text[start:end] for start, end in zip(starts, ends, strict=False)]
+        text = [0, *sizes]
         bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
         link_text = [0, *accumulate(map(len, bare.split(b"\0")))]
         for (tag, parent, line, link, piece), (end_line, end_link, end_piece) in zip(
             self._starts, self._ends, strict=True
         ):
-            box = Box(tag, parent, (line, end_line), (link, end_link))
-            box.text, box.link_text = text[end_line] - text[line], link_text[end_piece] - link_text[piece]
-            box.own_text = box.text - box.link_text
+            inside, linked = text[end_line] - text[line], link_text[end_piece] - link_text[piece]
+            box = Box(tag, parent, line, end_line, link, end_link, inside, linked, inside - linked)
             found.boxes.append(box)
         return found
+
+
+_SPACE = 0x20
+_BLANKS_TO_SPACES = bytes.maketrans(b"\t\n\v\f\r", b"     ")
+
+
+def _collapsed(marked: bytes) -> tuple[bytes, list[int], list[int]]:
+    """The words of a text with line ends, one space apart; where each line ends; bytes of words up to there.
+
+    Every line end closes a line with a word in it, so that lines and line ends have the same numbers.
+    """
+    array = np.frombuffer(marked.translate(_BLANKS_TO_SPACES), dtype=np.uint8)
+    at_line_end = array == 0
+    in_word = ~(at_line_end | (array == _SPACE))
+    word_end = np.zeros(len(array), dtype=np.bool_)  # the first blank behind each word
+    np.greater(in_word[:-1], in_word[1:], out=word_end[1:])
+    line_ends = np.flatnonzero(at_line_end)
+    sizes = np.cumsum(in_word, dtype=np.int32)[line_ends]
+    words = np.cumsum(word_end, dtype=np.int32)[line_ends]
+    kept = array[in_word | word_end].tobytes().replace(b"\0", b" ")
+    return kept[:-1], (sizes + words - 1).tolist(), sizes.tolist()

@@ -110,8 +110,8 @@ def look(body: bytes, kind: str, charset: str | None, url: str, looking: Looking
 
 
 def _plain(text: str, mark: Fingerprint) -> Seen:
-    words = clean(text)
-    marked = replace(mark, text=_text_digest(b" ".join(words)), simhash=simhash(words))
+    words = b" ".join(clean(text))
+    marked = replace(mark, text=_text_digest(words), simhash=simhash(words))
     return Seen(fingerprint=marked, read_text=partial(plain_lines, text))
 
 
@@ -119,16 +119,17 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     tree = parse(html)
     if tree is None:
         heard = without_silence(html)
-        lines = scan_text(heard)
-        return _seen(mark, url, scan_pointers(heard, url), clean(lines), None, lambda: lines)
+        marked = scan_text(heard)
+        text = b" ".join(clean(marked))
+        return _seen(mark, url, scan_pointers(heard, url), text, None, partial(plain_lines, marked))
     walked = outline(tree.body)
     parts = Parts(walked)
     points = pointers(tree, url, walked, parts.main_hrefs)
     title = b" ".join(points.title)
-    lines_of_all = [title, *walked.lines]
-    words = [*points.title, *walked.words]
     mark = replace(mark, parts=parts.digests(title), main_links=link_digest(points.main_links))
-    return _seen(mark, url, points, words, partial(_part_texts, title, parts), partial(joined_lines, lines_of_all))
+    text = b" ".join(filter(None, (title, walked.text)))
+    read_parts, read_text = partial(_part_texts, title, parts), partial(joined_lines, [title, *walked.lines])
+    return _seen(mark, url, points, text, read_parts, read_text)
 
 
 def _part_texts(title: bytes, parts: Parts) -> PartTexts:
@@ -139,7 +140,7 @@ def _seen(
     mark: Fingerprint,
     url: str,
     points: Pointers,
-    words: list[bytes],
+    text: bytes,
     read_parts: Callable[[], PartTexts] | None,
     read_text: Callable[[], str],
 ) -> Seen:
@@ -148,8 +149,8 @@ def _seen(
     marked = replace(
         mark,
         title=title,
-        text=_text_digest(b" ".join(words)),
-        simhash=simhash(words),
+        text=_text_digest(text),
+        simhash=simhash(text),
         links=link_digest(points.links),
         link_count=len(points.links),
         internal_links=kinds.internal,

@@ -12,7 +12,6 @@ from html import unescape
 from webstrata.observe.head import Pointers
 from webstrata.observe.links import MOST_LINKS, Resolver
 from webstrata.observe.outline import LINE_ENDS, SILENT, clean
-from webstrata.observe.text import plain_lines
 
 _SILENT = re.compile(
     r"<(?=[!sntiSNTI])"  # most tags are none of these, and seen to be so at once
@@ -44,11 +43,11 @@ def scan_pointers(heard: str, url: str) -> Pointers:
 
 
 def scan_text(heard: str) -> str:
-    """Useful text in lines."""
+    """Useful text with its line ends; white space is not collapsed yet (`plain_lines`)."""
     pieces = _TAG.split(heard.replace("\n", " "))
     pieces[1::2] = map(_Marks().__getitem__, pieces[1::2])
     marked = "".join(pieces).replace(_ENDED + _STARTED, " ").replace(_STARTED + _ENDED, " ")
-    return plain_lines(unescape(marked.replace(_STARTED, "").replace(_ENDED, "")))
+    return unescape(marked.replace(_STARTED, "").replace(_ENDED, ""))
 
 
 def _nothing_or_space(silent: re.Match[str]) -> str:

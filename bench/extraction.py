@@ -1,0 +1,135 @@
+"""How good main contents are: `python -m bench.extraction DATA [--sites FOLDER] [--json]`.
+
+DATA is the folder of the conformance suites `article-extraction` and `extraction-segments`. With `--sites`, a folder of
+real histories (as `src/webstrata/lab/data/sites`), also: how many real edits the extracted text misses. An edit is a
+version pair of a page that was the only one published at that moment and whose words differ; somebody wrote it by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from bench.peers import EXTRACTORS, extracted
+from tests.conformance.families import article_extraction, extraction_segments
+from tests.conformance.families.article_extraction import Scores, body_text
+from webstrata.observe.page import observe
+
+_SITES = ("boost", "fiveminutestats", "jena", "llvm", "spencerahill")
+_EDITS = 250
+"""Of a site, at most."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--sites", type=Path)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    asked = parser.parse_args()
+    rows = quality(asked.data)
+    if asked.sites:
+        for name, missed in missed_edits(asked.sites).items():
+            rows[name] |= missed
+    print(json.dumps(rows, indent=1) if asked.json else table(rows))
+
+
+def quality(data: Path) -> dict[str, dict[str, float]]:
+    """Extractor -> precision, recall and F1 on both suites."""
+    articles = list(article_extraction.read_articles(data / article_extraction.FAMILY))
+    pages = list(extraction_segments.read_segmented(data / extraction_segments.FAMILY))
+    found = {}
+    for name in ("body part", "whole text", *EXTRACTORS):
+        texts = iter(texts_of(name, [(page.html, page.url) for page in (*articles, *pages)]))
+        by_article = article_extraction.measure(lambda _, texts=texts: next(texts), articles)
+        by_segment = extraction_segments.measure(lambda _, texts=texts: next(texts), pages)
+        found[name] = {**named("article", by_article), **named("segment", by_segment)}
+    return found
+
+
+def texts_of(name: str, pages: list[tuple[bytes, str]]) -> list[str]:
+    if name == "body part":
+        return [body_text(html, url) for html, url in pages]
+    if name == "whole text":
+        return [observe(html, "text/html; charset=utf-8", url).text or "" for html, url in pages]
+    return extracted(name, [html for html, _ in pages])[0]
+
+
+def named(suite: str, scores: Scores) -> dict[str, float]:
+    return {f"{suite}_precision": scores.precision, f"{suite}_recall": scores.recall, f"{suite}_f1": scores.f1}
+
+
+def missed_edits(folder: Path) -> dict[str, dict[str, int]]:
+    """Extractor -> edits that its text does not show, of how many."""
+    edits = [
+        edit for name in _SITES if (folder / f"{name}.versions.parquet").exists() for edit in real_edits(folder, name)
+    ]
+    flat = [(html, "https://site.example/") for edit in edits for html in edit]
+    found = {}
+    for name in ("body part", "whole text", *EXTRACTORS):
+        texts = texts_of(name, flat)
+        missed = sum(one == other for one, other in zip(texts[::2], texts[1::2], strict=True))
+        found[name] = {"edits": len(edits), "edits_missed": missed}
+    return found
+
+
+def real_edits(folder: Path, name: str) -> Iterator[tuple[bytes, bytes]]:
+    alone = _published_alone(pq.read_table(folder / f"{name}.versions.parquet").to_pylist())
+    random.Random(7).shuffle(alone)
+    alone = alone[:_EDITS]
+    contents = _contents(folder / f"{name}.blobs.parquet", {blob for pair in alone for blob in pair})
+    for old, new in alone:
+        if old not in contents or new not in contents:
+            continue
+        texts = [
+            observe(contents[blob], "text/html; charset=utf-8", "https://site.example/").text for blob in (old, new)
+        ]
+        if texts[0] != texts[1]:
+            yield contents[old], contents[new]
+
+
+def _published_alone(versions: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    last: dict[str, str | None] = {}
+    by_moment: dict[int, list[tuple[str, str]]] = {}
+    for row in versions:
+        if row["path"].endswith((".html", ".htm")):
+            before = last.get(row["path"])
+            if before and row["blob"]:
+                by_moment.setdefault(row["commit"], []).append((before, row["blob"]))
+            last[row["path"]] = row["blob"]
+    return [pairs[0] for pairs in by_moment.values() if len(pairs) == 1]
+
+
+def _contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
+    found = {}
+    blobs = pq.ParquetFile(file)
+    for group in range(blobs.num_row_groups):
+        read = blobs.read_row_group(group)
+        for blob, content in zip(read["blob"].to_pylist(), read["content"], strict=True):
+            if blob in wanted:
+                found[blob] = content.as_py()
+    return found
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    lines = [
+        f"{'extractor':14} {'articles P':>10} {'R':>6} {'F1':>6}"
+        f" {'segments P':>11} {'R':>6} {'F1':>6} {'edits missed':>14}"
+    ]
+    for name, row in rows.items():
+        scores = [
+            row[f"{suite}_{score}"] for suite in ("article", "segment") for score in ("precision", "recall", "f1")
+        ]
+        missed = f"{row['edits_missed']} of {row['edits']}" if "edits" in row else ""
+        shown = "{:>10.3f} {:>6.3f} {:>6.3f} {:>11.3f} {:>6.3f} {:>6.3f}".format(*scores)
+        lines.append(f"{name:14} {shown} {missed:>14}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
