@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph as ox
-from tests.fetch.asking import Answer, Asked
 
+from tests.fetch.asking import Answer, Asked
 from webstrata.fetch.negotiate import best_match
 
 RESULTS = [

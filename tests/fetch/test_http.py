@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.fetch.conftest import AGENT, QUICK, Conversation, PlayedServer, answering, fetch, with_web
 
+from tests.fetch.conftest import AGENT, QUICK, Conversation, PlayedServer, answering, fetch, with_web
 from webstrata.clock import JumpingClock, ManualClock
 from webstrata.coding import decode
 from webstrata.fetch.guard import Guard

@@ -6,7 +6,6 @@ import socket
 import threading
 
 from tests.fetch.conftest import with_web
-
 from webstrata.fetch.http import HttpWeb
 from webstrata.records import Exchange, Permit, Posted
 

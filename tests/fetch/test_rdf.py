@@ -6,8 +6,8 @@ import gzip
 import json
 
 import pytest
-from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
 
+from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
 from webstrata.fetch.link_header import Link, read_links
 from webstrata.fetch.negotiate import best_match
 from webstrata.fetch.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pyoxigraph as ox
 import pytest
+
 from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
-
 from webstrata.fetch.sparql import SparqlHandler
 from webstrata.fetch.sparql_everything import Paging, WholeDataset
 from webstrata.fetch.sparql_query import form_of, query_url, split_query

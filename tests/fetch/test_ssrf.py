@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.conformance.runner import EXTRACT
 from tests.fetch.namespace import run_inside, unshare_command
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.fetch.conftest import Conversation, PlayedServer, fetch
 
+from tests.fetch.conftest import Conversation, PlayedServer, fetch
 from webstrata.records import FailureKind
 
 Play = Callable[..., PlayedServer]

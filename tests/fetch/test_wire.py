@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.fetch.conftest import Conversation, PlayedServer, answering, with_web
 
+from tests.fetch.conftest import Conversation, PlayedServer, answering, with_web
 from webstrata.fetch.http import HttpWeb
 from webstrata.records import Exchange, FailureKind
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.lab.livingweb.recordings import DAY, T0, make_recording
 
+from tests.lab.livingweb.recordings import DAY, T0, make_recording
 from webstrata.lab.livingweb.recording import read_recording
 
 TOOL = Path(__file__).parents[2] / "tools" / "make_extract.py"

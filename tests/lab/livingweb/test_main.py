@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.lab.livingweb.plain_client import connected
 
+from tests.lab.livingweb.plain_client import connected
 from webstrata.lab.livingweb.__main__ import main
 
 COMMAND = (sys.executable, "-m", "webstrata.lab.livingweb", "--site", "country-codes")

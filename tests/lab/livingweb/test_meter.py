@@ -6,9 +6,9 @@ import asyncio
 import re
 
 import pytest
+
 from tests.lab.livingweb.plain_client import connected
 from tests.lab.livingweb.recordings import DAY, T0, boost
-
 from webstrata.clock import ManualClock
 from webstrata.lab.livingweb.manners import Manners
 from webstrata.lab.livingweb.meter import PolitenessMeter

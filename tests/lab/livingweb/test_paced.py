@@ -7,7 +7,6 @@ import time
 from contextlib import AsyncExitStack
 
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
-
 from webstrata.clock import JumpingClock
 from webstrata.fetch.guard import Guard
 from webstrata.fetch.http import HttpWeb

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 
+from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import read_recording, read_recordings, tidy
 from webstrata.urls import canonical

@@ -6,9 +6,9 @@ import asyncio
 import random
 
 import pytest
+
 from tests.lab.livingweb.plain_client import Client, connected
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
-
 from webstrata.clock import ManualClock
 from webstrata.errors import UsageError
 from webstrata.fetch.guard import Guard

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
-from tests.lab.livingweb.recordings import DAY, T0, boost
 
+from tests.lab.livingweb.recordings import DAY, T0, boost
 from webstrata.lab.livingweb.manners import Manners
 from webstrata.lab.livingweb.site import Answer, ServedSite
 

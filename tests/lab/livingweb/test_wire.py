@@ -7,8 +7,8 @@ import functools
 from collections.abc import Mapping
 
 import pytest
-from tests.lab.livingweb.plain_client import Client
 
+from tests.lab.livingweb.plain_client import Client
 from webstrata.lab.livingweb.site import Answer
 from webstrata.lab.livingweb.wire import Conversation
 
