@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -188,32 +188,28 @@ class Page:
 
     def simhash(self) -> str | None:
         words = " ".join([self.title, *(line.text for line in self.lines)]).split(" ")
-        hashes = [polynomial(word.encode()) for word in words if word]
+        hashes = [polynomial(word.encode(), 0x9E3779B1) for word in words if word]
         if not hashes:
             return None
         size = min(3, len(hashes))
         shingles = [hashes[place : place + size] for place in range(len(hashes) - size + 1)]
-        values = [murmur(shingle, 0) << 32 | murmur(shingle, 0x9E3779B9) for shingle in shingles]
+        values = [
+            mixed(polynomial(shingle, 0x85EBCA77)) << 32 | mixed(polynomial(shingle, 0xC2B2AE3D))
+            for shingle in shingles
+        ]
         bits = [sum(value >> bit & 1 for value in values) * 2 > len(values) for bit in range(64)]
         return f"{sum(1 << bit for bit in range(64) if bits[bit]):016x}"
 
 
-def polynomial(data: bytes) -> int:
-    value = 0
-    for byte in data:
-        value = (value * 0x9E3779B1 + byte) & 0xFFFFFFFF
-    return value
+def polynomial(values: Iterable[int], factor: int) -> int:
+    result = 0
+    for value in values:
+        result = (result * factor + value) & 0xFFFFFFFF
+    return result
 
 
-def murmur(words: list[int], seed: int) -> int:
-    def turned(value: int, by: int) -> int:
-        return (value << by | value >> 32 - by) & 0xFFFFFFFF
-
-    state = seed
-    for word in words:
-        state ^= turned(word * 0xCC9E2D51 & 0xFFFFFFFF, 15) * 0x1B873593 & 0xFFFFFFFF
-        state = (turned(state, 13) * 5 + 0xE6546B64) & 0xFFFFFFFF
-    state ^= 4 * len(words)
-    state = (state ^ state >> 16) * 0x85EBCA6B & 0xFFFFFFFF
-    state = (state ^ state >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
-    return state ^ state >> 16
+def mixed(value: int) -> int:
+    """The last steps of MurmurHash3 (x86, 32 bits)."""
+    value = (value ^ value >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    value = (value ^ value >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return value ^ value >> 16

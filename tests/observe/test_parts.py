@@ -62,6 +62,17 @@ def test_every_line_is_in_one_part() -> None:
     assert sorted(lines) == sorted((found.text or "").split("\n"))
 
 
+@pytest.mark.parametrize("noise", ["<nav></nav>", "<nav><a href=1><img></a></nav>", "<aside>x</aside>"])
+@pytest.mark.parametrize(
+    "page", ["{0}{1}", "{1}{0}", "{0}<div>{1}</div>{0}", "<div>{1}{0}{1}</div>", "<div>{0}{1}{0}</div>"]
+)
+def test_noise_before_behind_and_beside_the_main_box(noise: str, page: str) -> None:
+    """Empty or not, noise at the edges of the main content takes nothing from it."""
+    found = look(page.format(noise, LONG))
+    assert found.part_texts is not None
+    assert found.part_texts.body.count("Plain words") == page.count("{1}") * 8
+
+
 def test_links_of_the_body() -> None:
     """Links of the main content are told from those of menus."""
     found = look(f"<nav><a href=/menu>m</a></nav><main>{LONG}<a href=/x?utm_source=y>x</a></main>")

@@ -83,18 +83,32 @@ class Box(NamedTuple):
 class Outline:
     """The body of a page, ready to be divided."""
 
-    __slots__ = ("boxes", "hrefs", "lines", "pointers", "text")
+    __slots__ = ("boxes", "hrefs", "line_ends", "pointers", "text")
 
     def __init__(self) -> None:
-        self.lines: list[bytes] = []
         self.text = b""
         """All lines, one space apart."""
+        self.line_ends: list[int] = []
+        """Where in the text each line ends."""
         self.hrefs: list[str] = []
         """What the links say, as written."""
         self.pointers: list[str] = []
         """The same for image maps and inline frames."""
         self.boxes: list[Box] = []
         """In document order, outer ones first: the body element is the first."""
+
+    def lines(self, first: int = 0, end: int | None = None) -> list[bytes]:
+        """Some lines, or all."""
+        ends = self.line_ends[first:end]
+        starts = [self._start(first), *(place + 1 for place in ends)]
+        return [self.text[start:stop] for start, stop in zip(starts, ends, strict=False)]
+
+    def joined(self, first: int, end: int) -> bytes:
+        """Some lines, at least one, joined by a space."""
+        return self.text[self._start(first) : self.line_ends[end - 1]]
+
+    def _start(self, line: int) -> int:
+        return self.line_ends[line - 1] + 1 if line else 0
 
 
 def outline(body: LexborNode | None) -> Outline:
@@ -216,9 +230,7 @@ class _Walk:
 
     def outline(self) -> Outline:
         found = self._found
-        found.text, ends, sizes = _collapsed(composed("".join(self._texts)))
-        starts = [0, *(end + 1 for end in ends)]
-        found.lines = [found.text[start:end] for start, end in zip(starts, ends, strict=False)]
+        found.text, found.line_ends, sizes = _collapsed(composed("".join(self._texts)))
         text = [0, *sizes]
         bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
         link_text = [0, *accumulate(map(len, bare.split(b"\0")))]

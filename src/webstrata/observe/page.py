@@ -15,7 +15,7 @@ from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.head import Pointers, pointers
 from webstrata.observe.links import link_digest, link_kinds
 from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.outline import clean, outline
+from webstrata.observe.outline import Outline, clean, outline
 from webstrata.observe.parts import Parts
 from webstrata.observe.scan import scan_pointers, scan_text, without_silence
 from webstrata.observe.select import Selected, has_rules, select
@@ -128,8 +128,11 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     title = b" ".join(points.title)
     mark = replace(mark, parts=parts.digests(title), main_links=link_digest(points.main_links))
     text = b" ".join(filter(None, (title, walked.text)))
-    read_parts, read_text = partial(_part_texts, title, parts), partial(joined_lines, [title, *walked.lines])
-    return _seen(mark, url, points, text, read_parts, read_text)
+    return _seen(mark, url, points, text, partial(_part_texts, title, parts), partial(_all_lines, title, walked))
+
+
+def _all_lines(title: bytes, body: Outline) -> str:
+    return joined_lines([title, *body.lines()])
 
 
 def _part_texts(title: bytes, parts: Parts) -> PartTexts:

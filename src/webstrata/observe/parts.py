@@ -8,6 +8,7 @@ Rather a menu too much than a paragraph too little: what is left out of the body
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from webstrata.observe.outline import Box, Outline
 
@@ -18,50 +19,79 @@ _SECTIONS = frozenset({"article", "main", "section"})
 _LAYOUT = frozenset({"div", "section"})
 
 
+_Span = tuple[int, int]
+
+
 class Parts:
     """The lines of a page's body element, each in one part, and what the links of the body part say."""
 
-    __slots__ = ("body", "footer", "header", "main_hrefs")
+    __slots__ = ("_body", "_footer", "_header", "_outline", "main_hrefs")
 
     def __init__(self, outline: Outline) -> None:
-        lines, is_body = outline.lines, bytearray(len(outline.lines))
-        is_main = bytearray(len(outline.hrefs))
-        for line, end, link, link_end, value in _spans(outline.boxes):
-            is_body[line:end] = bytes([value]) * (end - line)
-            is_main[link:link_end] = bytes([value]) * (link_end - link)
-        first = is_body.find(1)
-        if first < 0:  # nothing but menus: then these are the page
-            first, is_body, is_main = 0, bytearray(b"\1" * len(is_body)), bytearray(b"\1" * len(is_main))
-        self.header = lines[:first]
-        self.body = [line for line, inside in zip(lines, is_body, strict=True) if inside]
-        self.footer = [line for line, inside in zip(lines[first:], is_body[first:], strict=True) if not inside]
-        self.main_hrefs = [href for href, inside in zip(outline.hrefs, is_main, strict=True) if inside]
+        number = len(outline.line_ends)
+        lines, links = _main_spans(outline.boxes)
+        if not lines:  # nothing but menus: then these are the page
+            lines, links = [(0, number)] if number else [], [(0, len(outline.hrefs))]
+        self._outline = outline
+        self._body = lines
+        first, last = (lines[0][0], lines[-1][1]) if lines else (0, 0)
+        self._header = [(0, first)] if first else []
+        self._footer = _without((first, number), lines) if last < number or len(lines) > 1 else []
+        self.main_hrefs = [href for start, end in links for href in outline.hrefs[start:end]]
+
+    @property
+    def header(self) -> list[bytes]:
+        return self._lines(self._header)
+
+    @property
+    def body(self) -> list[bytes]:
+        return self._lines(self._body)
+
+    @property
+    def footer(self) -> list[bytes]:
+        return self._lines(self._footer)
 
     def digests(self, title: bytes) -> tuple[str, str, str, str]:
         """MD5 of the title and of each part, its lines joined by one space."""
-        return _md5(title), _md5(b" ".join(self.header)), _md5(b" ".join(self.body)), _md5(b" ".join(self.footer))
+        return _md5(title), self._digest(self._header), self._digest(self._body), self._digest(self._footer)
+
+    def _lines(self, spans: list[_Span]) -> list[bytes]:
+        return [line for start, end in spans for line in self._outline.lines(start, end)]
+
+    def _digest(self, spans: list[_Span]) -> str:
+        return _md5(b" ".join([self._outline.joined(start, end) for start, end in spans]))
 
 
 def _md5(text: bytes) -> str:
     return hashlib.md5(text, usedforsecurity=False).hexdigest()
 
 
+def _without(whole: _Span, holes: Iterable[_Span]) -> list[_Span]:
+    """What holes leave of a span. They are in order, and each lies inside, or outside and counts for nothing."""
+    place, end = whole
+    left: list[_Span] = []
+    for hole, behind in holes:
+        if place <= hole < behind <= end:
+            if place < hole:
+                left.append((place, hole))
+            place = behind
+    return [*left, (place, end)] if place < end else left
+
+
 _IN, _NOISE, _INSIDE_NOISE = range(3)
 
 
-def _spans(boxes: list[Box]) -> list[tuple[int, int, int, int, int]]:
-    """The main box (1) and, behind it, the noise (0): ranges of lines and of links."""
+def _main_spans(boxes: list[Box]) -> tuple[list[_Span], list[_Span]]:
+    """The lines and the links of the main box, without the noise in it."""
     if not boxes:
-        return []
+        return [], []
     start = _start(boxes)
     inner = _inner(boxes, start)
     states = _states(boxes, start, inner)
     main = boxes[_main(boxes, start, inner, states, _kept(boxes, start, inner, states))]
-    return [_span(main, 1), *(_span(box, 0) for box, state in zip(boxes, states, strict=True) if state == _NOISE)]
-
-
-def _span(box: Box, value: int) -> tuple[int, int, int, int, int]:
-    return box.first_line, box.end_line, box.first_link, box.end_link, value
+    noise = [boxes[place] for place in inner if states[place] == _NOISE]
+    lines = _without((main.first_line, main.end_line), [(box.first_line, box.end_line) for box in noise])
+    return lines, _without((main.first_link, main.end_link), [(box.first_link, box.end_link) for box in noise])
 
 
 def _start(boxes: list[Box]) -> int:

@@ -1,8 +1,8 @@
 """Text -> 64 bits that differ in few places where the texts differ in few words.
 
-Every three words in a row are hashed: each word by a polynomial over its bytes, the three together by two MurmurHash3
-(x86, 32 bits) with different seeds, of which the first gives the upper half. A bit of the result is set if more than
-half of these hashes have it set. All of it works on 32-bit integers, so that it is a few lines in any language.
+Every three words in a row are hashed: each word by a polynomial over its bytes, the three by two polynomials over their
+hashes, mixed. One gives the upper half, the other the lower. A bit of the result is set if more than half of these
+hashes have it set. All of it works on 32-bit integers, so that it is a few lines in any language.
 """
 
 from __future__ import annotations
@@ -22,12 +22,8 @@ _INVERSE = pow(_FACTOR, -1, 2**32)
 _BLOCK = 1 << 18
 """Bytes of text whose words are hashed together."""
 
-_SEEDS = np.array([[0x9E3779B9], [0]], dtype=np.uint32)  # of the lower and the upper half
-_C1, _C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
-_FIVE, _PLUS = np.uint32(5), np.uint32(0xE6546B64)
-_BY_13, _BY_15 = (np.uint32(13), np.uint32(19)), (np.uint32(15), np.uint32(17))
-_BY_16 = np.uint32(16)
-_LAST = ((_BY_16, np.uint32(0x85EBCA6B)), (np.uint32(13), np.uint32(0xC2B2AE35)))
+_HALVES = np.array([[0xC2B2AE3D], [0x85EBCA77]], dtype=np.uint32)  # factors for the lower and the upper half
+_MIX = tuple((np.uint32(shift), np.uint32(factor)) for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)))
 _BITS = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float64)
 """What a byte adds to the counts of its eight bits, lowest first."""
 _COLUMNS = np.arange(8) * 256
@@ -40,7 +36,7 @@ def simhash(text: bytes) -> int | None:
     hashes = (
         np.concatenate([_word_hashes(block) for block in _blocks(text)]) if len(text) > _BLOCK else _word_hashes(text)
     )
-    halves = _murmur(_mixed(hashes), min(SHINGLE, len(hashes)))
+    halves = _shingles(hashes, min(SHINGLE, len(hashes)))
     return _majority(np.ascontiguousarray(halves.T, dtype="<u4"))
 
 
@@ -92,35 +88,17 @@ def _tables(size: int) -> tuple[_Hashes, _Hashes]:
     return np.multiply.accumulate(powers, dtype=np.uint32), np.multiply.accumulate(inverses, dtype=np.uint32)
 
 
-def _mixed(hashes: _Hashes) -> _Hashes:
-    """What MurmurHash3 does to each 32-bit word of a key before it comes to the others."""
-    mixed = hashes * _C1
-    mixed = _turned(mixed, *_BY_15)
-    mixed *= _C2
-    return mixed
-
-
-def _murmur(mixed: _Hashes, length: int) -> _Hashes:
-    """MurmurHash3_x86_32 of every `length` words in a row, in one row for each seed."""
-    number = len(mixed) - length + 1
-    state = np.repeat(_SEEDS, number, axis=1)
+def _shingles(hashes: _Hashes, length: int) -> _Hashes:
+    """The hash of every `length` words in a row: a row for the lower halves, and one for the upper."""
+    number = len(hashes) - length + 1
+    state = np.zeros((2, number), dtype=np.uint32)
     for start in range(length):
-        state ^= mixed[start : start + number]
-        state = _turned(state, *_BY_13)
-        state *= _FIVE
-        state += _PLUS
-    state ^= np.uint32(4 * length)
-    for shift, factor in _LAST:
+        state *= _HALVES
+        state += hashes[start : start + number]
+    for shift, factor in _MIX:
         state ^= state >> shift
         state *= factor
-    state ^= state >> _BY_16
     return state
-
-
-def _turned(values: _Hashes, left: np.uint32, right: np.uint32) -> _Hashes:
-    turned = values << left
-    turned |= values >> right
-    return turned
 
 
 def _majority(hashes: _Hashes) -> int:
