@@ -8,12 +8,13 @@ endpoint's own limit of rows makes pages shorter, not the result. A page that fa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
 from webstrata.fetch.sparql import Question, Rows, Unusable, ask, question_of, read_body
+from webstrata.fetch.sparql_labels import Labels, Row, same_but_labels
 from webstrata.fetch.sparql_query import page_of_everything
 from webstrata.fetch.visited import failed, joined, visited
 from webstrata.ports import Polite
@@ -36,8 +37,8 @@ _SMALLEST = 2
 """Rows of a page: the one that is known already, and one more."""
 _UNSTABLE = "the data changed while they were read, or the endpoint has no stable order; watch a query instead"
 _FRESH_LABELS = "the endpoint names blank nodes anew in every answer: pages cannot be joined; watch a query instead"
+_UNPROVED_LABELS = "too few blank nodes to prove that their labels last from page to page; watch a query instead"
 
-Row = tuple[Any, ...]
 R = TypeVar("R", bound=Rows, covariant=True)
 
 
@@ -90,7 +91,7 @@ class _Reading:
         self._polite = polite
         self._limit = paging.rows
         self._last: Row = ()
-        self._labels = _Labels()
+        self._labels = Labels()
         self.got = Followed()
         self.count = 0
         self.lines: set[bytes] = set()
@@ -113,39 +114,32 @@ class _Reading:
         if overlap:
             if not found:
                 return Failure(kind=FailureKind.PARTIAL, detail=f"an empty page after {self.count} rows")
-            problem = self._compare(self._last, found[0])
+            problem = _compare(self._last, found[0])
             if problem is not None:
                 return problem
         fresh = found[overlap:]
-        self._labels.page(self.count - overlap, found)
+        self._labels.page(self.count, fresh)
         if fresh:
             self._last = fresh[-1]
         self.count += len(fresh)
         self.lines |= self._answers.quads(fresh)
         return None
 
-    def _compare(self, before: Row, again: Row) -> Failure | None:
-        """The same row asked for twice."""
-        if before == again:
-            self._labels.met_again(before)
-            return None
-        same_but_labels = _without_labels(before) == _without_labels(again)
-        return Failure(kind=FailureKind.PARTIAL, detail=_FRESH_LABELS if same_but_labels else _UNSTABLE)
-
     async def _check_labels(self) -> Failure | Wait | None:
         """Blank nodes of several pages are the same ones only if the endpoint's labels last."""
-        if self._labels.last:
+        if not self._labels.matter:
             return None
-        if self._labels.probe is not None:
-            place, row = self._labels.probe
-            self._limit = 1
+        if self._labels.probes is None:
+            return Failure(kind=FailureKind.PARTIAL, detail=_UNPROVED_LABELS)
+        self._limit = 1
+        for place, row in self._labels.probes:
             found = await self._page(place)
             if not isinstance(found, list):
                 return found
-            problem = self._compare(row, found[0] if found else ())
-            if problem is not None or self._labels.last:
+            problem = _compare(row, found[0] if found else ())
+            if problem is not None:
                 return problem
-        return Failure(kind=FailureKind.PARTIAL, detail=_FRESH_LABELS)
+        return None
 
     async def _page(self, offset: int) -> list[Row] | Failure | Wait:
         """Rows from an offset on; asked for again, and for fewer, where that may help."""
@@ -177,61 +171,15 @@ class _Reading:
             return Failure(kind=FailureKind.PARTIAL, detail=str(why)[:300])
 
 
-class _Labels:
-    """Whether the endpoint's blank labels name the same node in every answer.
-
-    Endpoints that name blanks anew do it at random, which a row met twice shows, or in the order of appearance. The
-    latter shows where a row met twice has a blank that was not the first of its page, or where pages begin with
-    different blanks.
-    """
-
-    def __init__(self) -> None:
-        self._pages = 0
-        self._firsts: set[object] = set()
-        self._later: set[object] = set()
-        self._random = True
-        self._in_order = True
-        self.probe: tuple[int, Row] | None = None
-        """A row that is worth asking for again, and its place."""
-
-    @property
-    def last(self) -> bool:
-        """Proved to last, or it does not matter: there are none, or all on one page."""
-        return self._pages < 2 or not (self._random or (self._in_order and len(self._firsts) < 2))
-
-    def page(self, offset: int, rows: Sequence[Row]) -> None:
-        first: object = None
-        for number, row in enumerate(rows):
-            for label in _blanks(row):
-                if first is None:
-                    first = label
-                if label != first and label not in self._later:
-                    if not self._later:
-                        self.probe = (offset + number, row)
-                    self._later.add(label)
-            if self.probe is None and first is not None:
-                self.probe = (offset + number, row)
-        if first is not None:
-            self._pages += 1
-            self._firsts.add(first)
-
-    def met_again(self, row: Row) -> None:
-        """A row came a second time, with the same labels."""
-        labels = _blanks(row)
-        if labels:
-            self._random = False
-            self._in_order = self._in_order and not any(label in self._later for label in labels)
+def _compare(before: Row, again: Row) -> Failure | None:
+    """The same row asked for twice."""
+    if before == again:
+        return None
+    detail = _FRESH_LABELS if same_but_labels(before, again) else _UNSTABLE
+    return Failure(kind=FailureKind.PARTIAL, detail=detail)
 
 
 def _quad_rows(results: Rows) -> list[Row]:
     """Rows as ?g ?s ?p ?o, whatever order the endpoint names them in."""
     places = [results.vars.index(name) if name in results.vars else None for name in _NAMES]
     return [tuple([None if place is None else row[place] for place in places]) for row in results.rows]
-
-
-def _blanks(row: Sequence[object]) -> list[object]:
-    return [getattr(value, "value", "") for value in row if getattr(value, "kind", "") == "bnode"]
-
-
-def _without_labels(row: Sequence[object]) -> list[object]:
-    return ["_" if getattr(value, "kind", "") == "bnode" else value for value in row]

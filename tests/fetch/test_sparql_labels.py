@@ -1,0 +1,133 @@
+"""Blank nodes of several pages are joined only where their labels are proved to last, in whatever order rows come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import Callable
+from itertools import permutations
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.fetch.asking import page_at
+from webstrata.fetch.sparql_everything import Paging, WholeDataset
+from webstrata.fetch.sparql_labels import Labels, blanks, same_but_labels
+from webstrata.observe.data.sparql import SparqlAnswers
+from webstrata.observe.data.sparql_results import Row, Term
+from webstrata.records import Exchange, Followed, Posted, Validators, Visited
+
+Naming = Callable[[list[str]], dict[str, str]]
+"""The nodes of an answer in order of appearance -> what the answer calls them."""
+
+# Subject, predicate, object; lower-case letters are blank nodes.
+CHAIN = ["a P b", "b P c", "N P a", "c P L"]
+ALONE = ["a P L", "a P M", "N P a"]
+
+
+def counting(nodes: list[str]) -> dict[str, str]:
+    return {node: f"b{number}" for number, node in enumerate(nodes)}
+
+
+def backwards(nodes: list[str]) -> dict[str, str]:
+    return counting(nodes[::-1])
+
+
+def at_random(nodes: list[str]) -> dict[str, str]:
+    return {node: f"r{random.random()}" for node in nodes}
+
+
+def lasting(nodes: list[str]) -> dict[str, str]:
+    return {node: f"own-{node}" for node in nodes}
+
+
+class Endpoint:
+    """Rows in a given order, asked for in pages; names blank nodes as it likes."""
+
+    def __init__(self, rows: tuple[str, ...], naming: Naming) -> None:
+        self._rows = [row.split() for row in rows]
+        self._naming = naming
+
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed:
+        query = parse_qs(urlsplit(url).query)["query"][0]
+        limit, offset = map(int, re.findall(r"(?:LIMIT|OFFSET) (\d+)", query))
+        rows = self._rows[offset : offset + limit]
+        names = self._naming(list(dict.fromkeys(node for row in rows for node in row if node.islower())))
+        bound = [{name: term(node, names) for name, node in zip("spo", row, strict=True)} for row in rows]
+        body = json.dumps({"head": {"vars": ["g", "s", "p", "o"]}, "results": {"bindings": bound}}).encode()
+        headers = (("content-type", "application/sparql-results+json"),)
+        answer = Exchange(url=url, at=0.0, duration_s=0.0, request_head=b"", status=200, headers=headers, body=body)
+        return Followed(exchanges=(answer,))
+
+    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed:
+        raise AssertionError("pages are short questions")
+
+    def now(self) -> float:
+        return 0.0
+
+
+def term(node: str, names: dict[str, str]) -> dict[str, str]:
+    return {"type": "bnode", "value": names[node]} if node in names else {"type": "uri", "value": f"x:{node}"}
+
+
+def read(rows: tuple[str, ...], naming: Naming, size: int) -> Visited:
+    handler = WholeDataset(SparqlAnswers(), Paging(rows=size))
+    found = asyncio.run(handler.visit(page_at("http://e.org/sparql", handler="sparql"), Endpoint(rows, naming)))
+    assert isinstance(found, Visited)
+    return found
+
+
+@pytest.mark.parametrize("naming", [counting, backwards, at_random])
+@pytest.mark.parametrize("size", [2, 3])
+def test_labels_made_for_the_answer(naming: Naming, size: int) -> None:
+    """However an endpoint names blanks anew and in whatever order rows come, no dataset is made of its pages."""
+    for rows in permutations(CHAIN):
+        seen = read(rows, naming, size)
+        assert seen.content is None, rows
+        assert seen.failure is not None
+        assert "watch a query" in seen.failure.detail
+
+
+@pytest.mark.parametrize("size", [2, 3, 9])
+def test_labels_that_last(size: int) -> None:
+    """Labels that last are proved to, in whatever order rows come, and all pages become one dataset."""
+    for rows in permutations(CHAIN):
+        seen = read(rows, lasting, size)
+        assert seen.content is not None, rows
+        assert seen.content.body.count(b"\n") == len(CHAIN)
+
+
+def test_a_single_blank_node() -> None:
+    """One blank node on several pages cannot be told from several that are named anew: refused, unless on one page."""
+    for naming in (lasting, counting):
+        seen = read(tuple(ALONE), naming, 2)
+        assert seen.failure is not None
+        assert "too few" in seen.failure.detail
+        assert read(tuple(ALONE), naming, 9).content is not None
+
+
+def test_blank_nodes_on_one_page_only() -> None:
+    """Where all blank nodes came in one answer its labels are enough, though the next answer repeats a row."""
+    seen = read(("N P L", "N P M", "a P L", "b P a"), counting, 3)
+    assert seen.failure is not None  # a, b: on two pages
+    assert read(("N P L", "N P M", "N P N", "a P L", "b P a"), counting, 4).failure is not None
+    assert read(("a P L", "b P a", "N P L", "N P M", "N P N"), counting, 3).content is not None
+
+
+def test_labels_inside_triple_terms() -> None:
+    """Labels inside triple terms are labels too."""
+
+    def row(label: str, value: str = "x:o") -> Row:
+        inner = (Term("bnode", label), Term("uri", "x:p"), Term("uri", value))
+        return (None, Term("uri", "x:s"), Term("uri", "x:p"), Term("triple", "", inner=inner))
+
+    assert list(blanks(row("x"))) == ["x"]
+    assert same_but_labels(row("x"), row("y"))
+    assert not same_but_labels(row("x"), row("x", "x:other"))
+    labels = Labels()
+    labels.page(0, [row("x")])
+    labels.page(1, [row("y")])
+    assert labels.matter
+    assert labels.probes == ((0, row("x")), (1, row("y")))
