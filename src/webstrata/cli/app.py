@@ -38,6 +38,7 @@ COMMANDS = {
     "reindex": "reindex",
     "export": "export",
     "demo": "demo",
+    "lab": "lab",
 }
 """Command -> its file in this folder."""
 

@@ -1,0 +1,41 @@
+"""Timer policies over a whole population: every page has its own clock, one round visits all that are left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from webstrata.lab.truth import Truth
+from webstrata.lab.visits import Log
+from webstrata.schedule.policy import TimerPolicy
+
+
+def replay_timer(policy: TimerPolicy, truth: Truth) -> Log:
+    """Play the window to a timer policy. It learns only what its own visits see."""
+    n = len(truth)
+    state = policy.start(n)
+    rows = np.arange(n, dtype=np.intp)
+    since = np.zeros(n)
+    seen = truth.position(rows, since)
+    pages, ats, befores, flags = [rows[:0]], [since[:0]], [since[:0]], [np.zeros(0, dtype=bool)]
+    while True:
+        at = since + policy.interval(state, rows)
+        left = at <= truth.days
+        rows, since, at, seen = rows[left], since[left], at[left], seen[left]
+        if not len(rows):
+            break
+        now_seen = truth.position(rows, at)
+        changed = now_seen > seen
+        policy.learn(state, rows, at - since, changed)
+        pages.append(rows)
+        ats.append(at)
+        befores.append(since)
+        flags.append(changed)
+        since, seen = at, now_seen
+    return Log(
+        page=np.concatenate(pages),
+        at=np.concatenate(ats),
+        since=np.concatenate(befores),
+        changed=np.concatenate(flags),
+        lists=np.empty(0),
+        lists_page=np.empty(0, dtype=np.intp),
+    )
