@@ -12,30 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from webstrata import __version__
-from webstrata.archive.export import Source, export_cdxj, export_warc
-from webstrata.archive.index import Match
-from webstrata.archive.reader import Reader
-from webstrata.archive.repair import repair
-from webstrata.archive.scrub import Scrub, Scrubbed
-from webstrata.archive.segment import reindex
-from webstrata.archive.selection import Selection
-from webstrata.archive.wacz import export_wacz
-from webstrata.archive.warc import WarcArchive
 from webstrata.clock import DAY_S, RealClock
 from webstrata.coding import decode
 from webstrata.errors import BadSettings
 from webstrata.home import Home
-from webstrata.permit.gate import Gate
-from webstrata.permit.rules import Rules
 from webstrata.remember.engine import open_store
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from webstrata.archive.index import Match
+    from webstrata.archive.reader import Reader
+    from webstrata.archive.scrub import Scrubbed
     from webstrata.fetch.http import HttpWeb
     from webstrata.flows.revisit import Pace, Progress, Revisit
     from webstrata.flows.timetable import Timetable
+    from webstrata.permit.gate import Gate
     from webstrata.ports import Clock, Handler, Store, Web
     from webstrata.records import Exchange, Looking, Visited
     from webstrata.remember.sql import SqlStore
@@ -73,10 +66,14 @@ class Node:
             await store.close()
 
     def reader(self) -> Reader:
+        from webstrata.archive.reader import Reader
+
         return Reader(self.home.archive, self.home.index)
 
     async def check(self, *, mend: bool) -> Scrubbed:
         """Scrub the archive, its index, and the store's positions against both."""
+        from webstrata.archive.scrub import Scrub
+
         with self.home.locked():
             scrub = Scrub(self.home.archive, self.home.index, mend=mend)
             scrub.run()
@@ -89,6 +86,8 @@ class Node:
 
     def reindex(self) -> tuple[int, int]:
         """(files, lines) of an index built anew."""
+        from webstrata.archive.segment import reindex
+
         with self.home.locked():
             return reindex(self.home.archive, self.home.index)
 
@@ -96,6 +95,10 @@ class Node:
         self, kind: Literal["wacz", "warc", "cdxj"], out: Path, *, url: str | None, match: Match, since: str, until: str
     ) -> int:
         """Write a selection of captures; how many."""
+        from webstrata.archive.export import Source, export_cdxj, export_warc
+        from webstrata.archive.selection import Selection
+        from webstrata.archive.wacz import export_wacz
+
         source = Source(self.home.archive, self.home.index)
         selection = Selection(url=url, match=match, since=since, until=until)
         if kind == "cdxj":
@@ -119,6 +122,9 @@ class Node:
 
     async def gate(self, store: Store) -> Gate:
         """The politeness gate, with all that was remembered of hosts."""
+        from webstrata.permit.gate import Gate
+        from webstrata.permit.rules import Rules
+
         polite = self.settings.polite
         gate = Gate(
             Rules(
@@ -212,6 +218,8 @@ class Node:
         self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[Revisit]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
+        from webstrata.archive.repair import repair
+        from webstrata.archive.warc import WarcArchive
         from webstrata.fetch.choose import chooser, handler_name
         from webstrata.flows.readers import Readers
         from webstrata.flows.revisit import Revisit

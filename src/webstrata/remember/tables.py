@@ -85,12 +85,13 @@ pages = Table(
     Column("memory", LargeBinary, nullable=False),
 )
 
+# The migration gives the same WHERE to PostgreSQL; naming it here would load that dialect at every start.
 _due = pages.c.due_at.is_not(None)
 _leased = pages.c.lease_until.is_not(None)
 _of_site = pages.c.site_id.is_not(None)
-Index("ix_pages_due", pages.c.due_at, pages.c.id, sqlite_where=_due, postgresql_where=_due)
-Index("ix_pages_leased", pages.c.lease_until, sqlite_where=_leased, postgresql_where=_leased)
-Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site, postgresql_where=_of_site)
+Index("ix_pages_due", pages.c.due_at, pages.c.id, sqlite_where=_due)
+Index("ix_pages_leased", pages.c.lease_until, sqlite_where=_leased)
+Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site)
 Index("ix_pages_host", pages.c.host, pages.c.id)
 
 page_tags = Table(

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 T = TypeVar("T")
 
@@ -22,6 +22,8 @@ def insert_into(connection: Connection, table: Table) -> sqlite.Insert:
 
 def _insert(dialect: str, table: Table) -> sqlite.Insert:
     if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # takes a while to load: only where it is spoken
+
         statement: Any = postgresql.insert(table)
         return statement  # type: ignore[no-any-return]
     return sqlite.insert(table)
