@@ -70,12 +70,17 @@ class Node:
 
         return Reader(self.home.archive, self.home.index)
 
-    async def check(self, *, mend: bool) -> Scrubbed:
+    def archived_bytes(self) -> int:
+        from webstrata.archive.walk import total_bytes
+
+        return total_bytes(self.home.archive)
+
+    async def check(self, *, mend: bool, moved: Callable[[int], object] = lambda count: None) -> Scrubbed:
         """Scrub the archive, its index, and the store's positions against both."""
         from webstrata.archive.scrub import Scrub
 
         with self.home.locked():
-            scrub = Scrub(self.home.archive, self.home.index, mend=mend)
+            scrub = Scrub(self.home.archive, self.home.index, mend=mend, moved=moved)
             scrub.run()
             async with self.store() as store:
                 for problem in await store.integrity():
@@ -84,15 +89,23 @@ class Node:
                     scrub.position(position, payload)
         return scrub.result
 
-    def reindex(self) -> tuple[int, int]:
+    def reindex(self, moved: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
         """(files, lines) of an index built anew."""
         from webstrata.archive.segment import reindex
 
         with self.home.locked():
-            return reindex(self.home.archive, self.home.index)
+            return reindex(self.home.archive, self.home.index, moved=moved)
 
     def export(
-        self, kind: Literal["wacz", "warc", "cdxj"], out: Path, *, url: str | None, match: Match, since: str, until: str
+        self,
+        kind: Literal["wacz", "warc", "cdxj"],
+        out: Path,
+        *,
+        url: str | None,
+        match: Match,
+        since: str,
+        until: str,
+        moved: Callable[[int], object],
     ) -> int:
         """Write a selection of captures; how many."""
         from webstrata.archive.export import Source, export_cdxj, export_warc
@@ -104,7 +117,7 @@ class Node:
         if kind == "cdxj":
             return export_cdxj(source, selection, out)
         write = export_wacz if kind == "wacz" else export_warc
-        return write(source, selection, out, software=self.software, at=self.clock.now())
+        return write(source, selection, out, software=self.software, at=self.clock.now(), moved=moved)
 
     def timetable(self) -> Timetable:
         from webstrata.flows.timetable import Timetable

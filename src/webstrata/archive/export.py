@@ -46,10 +46,18 @@ def export_cdxj(source: Source, selection: Selection, out: Path) -> int:
     return count
 
 
-def export_warc(source: Source, selection: Selection, out: Path, *, software: str, at: float) -> int:
+def export_warc(
+    source: Source,
+    selection: Selection,
+    out: Path,
+    *,
+    software: str,
+    at: float,
+    moved: Callable[[int], object] = lambda count: None,
+) -> int:
     """The selection's records in one `.warc.gz`; how many captures."""
     with whole_or_nothing(out) as file:
-        return len(copy_records(source, selection, file.write, out.name, software, at))
+        return len(copy_records(source, selection, telling(file.write, moved), out.name, software, at))
 
 
 def copy_records(
@@ -73,6 +81,16 @@ def copy_records(
             if line:
                 lines.append(line)
     return lines
+
+
+def telling(write: Callable[[bytes], object], moved: Callable[[int], object]) -> Callable[[bytes], object]:
+    """A `write` that also says how many bytes it wrote, for whoever shows progress."""
+
+    def write_and_tell(data: bytes) -> None:
+        write(data)
+        moved(len(data))
+
+    return write_and_tell
 
 
 def _member(reader: Reader, file: str, record: Record) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -67,11 +67,20 @@ class Scrub:
     record is ever removed: damage inside a file is reported and left. Only while nothing writes the archive.
     """
 
-    def __init__(self, archive_folder: Path, index_folder: Path, *, mend: bool = False, fsync: bool = True) -> None:
+    def __init__(
+        self,
+        archive_folder: Path,
+        index_folder: Path,
+        *,
+        mend: bool = False,
+        fsync: bool = True,
+        moved: Callable[[int], object] = lambda count: None,
+    ) -> None:
         self._archive = archive_folder
         self._index = index_folder
         self._mend = mend
         self._fsync = fsync
+        self._moved = moved  # told of the bytes of every record that was read
         self._known: dict[str, _Captures] = {}
         self.result = Scrubbed()
 
@@ -110,6 +119,7 @@ class Scrub:
         captures = self._known[name] = _Captures()
         lines: list[bytes] = []
         for item in walk(path):
+            self._moved(item.length)
             if isinstance(item, Damage):
                 self._damage(path, item)
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from webstrata.archive import cdxj, http_head
@@ -73,11 +73,17 @@ def write_segment(index_folder: Path, warc: str, lines: Iterable[bytes], *, fsyn
         growing.unlink()
 
 
-def reindex(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> tuple[int, int]:
+def reindex(
+    archive_folder: Path,
+    index_folder: Path,
+    *,
+    fsync: bool = True,
+    moved: Callable[[int], object] = lambda count: None,
+) -> tuple[int, int]:
     """Build the whole index again from the WARC files alone; (files, lines).
 
     Segments of files that are not there any more are removed: the index says what can be read, nothing else.
-    A file that still grows gets its growing segment.
+    A file that still grows gets its growing segment. `moved` is told of the bytes of every file that is done.
     """
     index_folder.mkdir(parents=True, exist_ok=True)
     kept: set[str] = set()
@@ -91,6 +97,7 @@ def reindex(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> 
         else:
             write_segment(index_folder, name, lines, fsync=fsync)
             kept.add(segment_name(name))
+        moved(path.stat().st_size)
         files += 1
         count += len(lines)
     for stale in index_folder.iterdir():

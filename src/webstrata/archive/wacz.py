@@ -19,7 +19,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from isal import isal_zlib
 
 from webstrata.archive import cdxj
-from webstrata.archive.export import Source, copy_records, whole_or_nothing
+from webstrata.archive.export import Source, copy_records, telling, whole_or_nothing
 from webstrata.archive.segment import sorted_segment
 from webstrata.archive.selection import Selection
 from webstrata.clock import iso
@@ -29,14 +29,23 @@ _WARC = "data.warc.gz"
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def export_wacz(source: Source, selection: Selection, out: Path, *, software: str, at: float, title: str = "") -> int:
+def export_wacz(
+    source: Source,
+    selection: Selection,
+    out: Path,
+    *,
+    software: str,
+    at: float,
+    title: str = "",
+    moved: Callable[[int], object] = lambda count: None,
+) -> int:
     """The selection as one WACZ file; how many captures it holds (originals of revisits come along)."""
     with whole_or_nothing(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         made = _Package(package, at)
         lines: list[bytes] = []
         made.add(
             f"archive/{_WARC}",
-            lambda write: lines.extend(copy_records(source, selection, write, _WARC, software, at)),
+            lambda write: lines.extend(copy_records(source, selection, telling(write, moved), _WARC, software, at)),
         )
         in_order = sorted_segment(lines).splitlines(keepends=True)
         data, index = _zipped_index(in_order)

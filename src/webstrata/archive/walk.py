@@ -28,6 +28,11 @@ def archive_files(folder: Path) -> list[Path]:
     return sorted(path for path in found if plain_name(path.name).endswith(SUFFIXES))
 
 
+def total_bytes(folder: Path) -> int:
+    """Bytes that a walk over all files of an archive reads."""
+    return sum(path.stat().st_size for path in archive_files(folder))
+
+
 def plain_name(name: str) -> str:
     """A file's final name: without the ending that says that it still grows."""
     return name.removesuffix(OPEN)

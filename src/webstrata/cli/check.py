@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from webstrata.cli.output import counted, print_json, printable
+from webstrata.cli.progress import bar
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 
 
@@ -20,7 +21,8 @@ def command(
 ) -> None:
     """Scrub a home: WARC records and digests, the index against them, the database against both. Exit 1 if anything is wrong."""
     node = open_node(home)
-    result = run_async(lambda: node.check(mend=repair))
+    with bar("reading the archive", node.archived_bytes()) as moved:
+        result = run_async(lambda: node.check(mend=repair, moved=moved))
     if as_json:
         print_json(msgspec.to_builtins(result))
     else:

@@ -9,6 +9,7 @@ import typer
 
 from webstrata import urls
 from webstrata.cli.output import counted, print_json, size
+from webstrata.cli.progress import bar
 from webstrata.cli.session import HomeOption, JsonOption, open_node, window
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
@@ -82,14 +83,16 @@ def _export(
     if not out.name.endswith(_ENDINGS[kind]):
         raise UsageError(f"{out} should end in {_ENDINGS[kind]}.")
     start, end = window(since, until)
-    count = open_node(home).export(
-        kind,
-        out,
-        url=urls.canonical(url) if url else None,
-        match=match,
-        since=digits14(start) if start is not None else "",
-        until=digits14(end) if end is not None else "",
-    )
+    with bar(f"writing {out.name}") as moved:
+        count = open_node(home).export(
+            kind,
+            out,
+            url=urls.canonical(url) if url else None,
+            match=match,
+            since=digits14(start) if start is not None else "",
+            until=digits14(end) if end is not None else "",
+            moved=moved,
+        )
     if not count:
         typer.echo("webstrata: nothing that is archived fits; the file is empty.", err=True)
     if as_json:
