@@ -8,7 +8,7 @@ import pytest
 
 from webstrata.errors import BadSettings
 from webstrata.schedule.adaptive import Dyn
-from webstrata.schedule.registry import names, policy
+from webstrata.schedule.registry import names, oracle, policy
 
 
 class Own(Dyn):
@@ -27,13 +27,29 @@ def own_module(monkeypatch: pytest.MonkeyPatch) -> str:
     return "own_policies"
 
 
+OURS = (
+    "bayesian brute-force dyn fix fixed historic last-obs nutch random state-1 state-1/L state-2 state-2/L "
+    "stormcrawler threshold week window"
+)
+
+
 def test_ours_by_name() -> None:
-    """The three policies of the first loop are there, with the bounds given."""
-    assert names() == ["dyn", "fix", "week"]
-    for name in names():
+    """The papers' timers and those of today's crawlers are there, with the bounds given."""
+    assert set(OURS.split()) <= set(names("timer"))
+    for name in names("timer"):
         made = policy(name, min_days=2, max_days=3, start_days=100)
         assert made.name == name
         assert 2 <= made.interval(made.start(1), np.array([0]))[0] <= 3
+
+
+def test_oracles_are_for_the_lab() -> None:
+    """An oracle is named apart, and no setting can run it."""
+    assert names("oracle") == ["gold"]
+    assert oracle("gold", max_days=9).bounds.max_days == 9
+    with pytest.raises(BadSettings, match="only the lab"):
+        policy("gold")
+    with pytest.raises(BadSettings, match="no oracle"):
+        oracle("dyn")
 
 
 def test_a_users_own(own_module: str) -> None:

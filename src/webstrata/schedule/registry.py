@@ -4,31 +4,61 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import cast
+from typing import Literal, cast
 
 from webstrata.errors import BadSettings
 from webstrata.schedule.adaptive import Dyn, Fix
+from webstrata.schedule.baselines import BruteForce, LastObs, RandomTimes
+from webstrata.schedule.fixed import Fixed
+from webstrata.schedule.gold import Gold
+from webstrata.schedule.groups import Bayesian
+from webstrata.schedule.historic import Historic
+from webstrata.schedule.markov import State1, State1L, State2, State2L
+from webstrata.schedule.nutch import Nutch
 from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy
+from webstrata.schedule.stormcrawler import StormCrawler
+from webstrata.schedule.threshold import Threshold
 from webstrata.schedule.weekly import Week
+from webstrata.schedule.window import Window
 
-_OURS: dict[str, Callable[[Bounds], TimerPolicy]] = {policy.name: policy for policy in (Dyn, Fix, Week)}
+Kind = Literal["timer", "oracle"]
+
+_TIMERS: dict[str, Callable[[Bounds], TimerPolicy]] = {
+    policy.name: policy
+    for policy in (
+        *(Week, Fixed, Fix, Dyn, Window, State1, State2, State1L, State2L),
+        *(Historic, Bayesian),
+        *(Threshold, LastObs, RandomTimes, BruteForce),
+        *(Nutch, StormCrawler),
+    )
+}
+_ORACLES: dict[str, Callable[[Bounds], Gold]] = {Gold.name: Gold}
 
 
-def names() -> list[str]:
-    """The names that need no module."""
-    return sorted(_OURS)
+def names(kind: Kind = "timer") -> list[str]:
+    """The names that need no module: policies that give intervals, or oracles that only the lab can run."""
+    return sorted(_ORACLES if kind == "oracle" else _TIMERS)
 
 
 def policy(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> TimerPolicy:
     """The policy of that name within these bounds; BadSettings where there is none."""
     bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
-    made = (_OURS[name] if name in _OURS else _imported(name))(bounds)
+    if name in _ORACLES:
+        raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
+    made = (_TIMERS[name] if name in _TIMERS else _imported(name))(bounds)
     missing = [part for part in ("name", "dtype", "start", "learn", "interval", "explain") if not hasattr(made, part)]
     if missing:
         raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. See webstrata.schedule.policy.TimerPolicy.")
     if made.dtype.itemsize > LARGEST_STATE:
         raise BadSettings(f"policy {name!r} keeps {made.dtype.itemsize} bytes a page; at most {LARGEST_STATE} may be.")
     return made
+
+
+def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> Gold:
+    """The oracle of that name, for the lab, which alone has the truth that it must be told."""
+    if name not in _ORACLES:
+        raise BadSettings(f"no oracle {name!r}. Known: {', '.join(names('oracle'))}.")
+    return _ORACLES[name](Bounds(min_days=min_days, max_days=max_days, start_days=start_days))
 
 
 def _imported(name: str) -> Callable[[Bounds], TimerPolicy]:

@@ -1,0 +1,106 @@
+"""What HACS is measured against, as timers: `last-obs`, `random`, `brute-force`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.columns import Days, Flags, Rows, State, columns
+from webstrata.schedule.policy import Bounds
+
+
+class LastObs:
+    """Longest without an update first: a page rests after an update, then is due at each evaluation."""
+
+    name = "last-obs"
+    dtype = columns({"since_update": np.float64, "visits": np.uint32})
+
+    def __init__(self, bounds: Bounds | None = None, *, rest_days: float = 28.0, evaluation_days: float = 7.0) -> None:
+        self.bounds = bounds or Bounds()
+        self.rest_days, self.evaluation_days = rest_days, evaluation_days
+
+    def start(self, n: int) -> State:
+        return np.zeros(n, dtype=self.dtype)
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        since = state["since_update"][rows]
+        state["since_update"][rows] = np.where(changed, elapsed_days / 2, since + elapsed_days)
+        state["visits"][rows] += 1
+
+    def interval(self, state: State, rows: Rows) -> Days:
+        rest = np.maximum(self.rest_days - state["since_update"][rows], self.evaluation_days)
+        return self.bounds.clamp(np.where(state["visits"][rows] > 0, rest, self.bounds.start_days))
+
+    def explain(self, state: State, row: int) -> dict[str, object]:
+        return {
+            "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
+            "days_from_last_update_to_last_visit": round(float(state["since_update"][row]), 6),
+            "rule": f"rests for {self.rest_days:g} days after an update, then every {self.evaluation_days:g} days",
+        }
+
+
+class RandomTimes:
+    """Visits at random, on average at the interval that pages start with.
+
+    The same visits give the same times. Pages that live through exactly the same would go in step: `scatter` gives
+    each a seed of its own.
+    """
+
+    name = "random"
+    dtype = columns({"seed": np.uint64})
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+
+    def start(self, n: int) -> State:
+        return np.zeros(n, dtype=self.dtype)
+
+    def scatter(self, state: State, seed: int) -> None:
+        """A seed for every page."""
+        state["seed"] = np.random.default_rng(seed).integers(2**63, size=len(state), dtype=np.uint64)
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        heard = np.ascontiguousarray(elapsed_days, dtype=np.float64).view(np.uint64)
+        state["seed"][rows] = _mixed(state["seed"][rows] ^ heard ^ changed.astype(np.uint64))
+
+    def interval(self, state: State, rows: Rows) -> Days:
+        share = ((_mixed(state["seed"][rows]) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+        return self.bounds.clamp(-np.log(share) * self.bounds.start_days)
+
+    def explain(self, state: State, row: int) -> dict[str, object]:
+        days = float(self.interval(state, np.array([row]))[0])
+        return {"interval_days": round(days, 6), "rule": f"at random, every {self.bounds.start_days:g} days on average"}
+
+
+def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64: every bit of the result depends on every bit given."""
+    number = number + np.uint64(0x9E3779B97F4A7C15)
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
+
+
+class BruteForce:
+    """All pages, as often as allowed."""
+
+    name = "brute-force"
+    dtype = columns({"visits": np.uint32})
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+
+    def start(self, n: int) -> State:
+        return np.zeros(n, dtype=self.dtype)
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        state["visits"][rows] += 1
+
+    def interval(self, state: State, rows: Rows) -> Days:
+        return np.full(len(rows), self.bounds.min_days)
+
+    def explain(self, state: State, row: int) -> dict[str, object]:
+        return {
+            "interval_days": self.bounds.min_days,
+            "visits": int(state["visits"][row]),
+            "rule": "as often as allowed",
+        }

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from webstrata.schedule.baselines import BruteForce, LastObs, RandomTimes
+from webstrata.schedule.policy import Bounds
+
+
+def test_last_obs_rests_after_an_update(play: Callable[..., list[float]]) -> None:
+    """An update 3.5 days before the visit leaves 24.5 days of rest; then every week."""
+    assert play(LastObs(), "1000") == [24.5, 7.0, 7.0, 7.0]
+
+
+def test_random_times_have_the_mean_asked_for() -> None:
+    """Scattered pages wait at random, 7 days on average, each in its own way."""
+    policy = RandomTimes(Bounds(min_days=0.001, max_days=1000))
+    state, rows = policy.start(4000), np.arange(4000)
+    policy.scatter(state, 5)
+    days = policy.interval(state, rows)
+    assert len(set(days.tolist())) > 3900
+    assert days.mean() == pytest.approx(7.0, rel=0.1)
+    policy.learn(state, rows, days, np.zeros(4000, bool))
+    assert abs(np.corrcoef(days, policy.interval(state, rows))[0, 1]) < 0.1
+
+
+def test_brute_force_is_as_often_as_allowed(play: Callable[..., list[float]]) -> None:
+    """Always the shortest interval."""
+    assert play(BruteForce(Bounds(min_days=0.5)), "01") == [0.5, 0.5]

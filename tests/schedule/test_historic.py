@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from webstrata.schedule.classes import TABLE_2
+from webstrata.schedule.historic import Historic
+from webstrata.schedule.policy import Bounds
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("11111100", 1.0),  # 6 of 8: .75 is above .7, up
+        ("00000001", 30.0),  # 1 of 8: .125 is below .3, down
+        ("11110000", 7.0),
+        ("1111110", 7.0),  # not yet eight
+    ],
+)
+def test_the_papers_example(play: Callable[..., list[float]], flags: str, expected: float) -> None:
+    """In the weekly group of Table 2, six changes in eight visits move a page up, one moves it down."""
+    assert play(Historic(groups=TABLE_2), flags)[-1] == expected
+
+
+def test_counting_begins_again(play: Callable[..., list[float]]) -> None:
+    """After each window the counters are empty, moved or not; the slowest group has no slower one."""
+    policy = Historic(Bounds(start_days=31))
+    assert play(policy, "0000") == [31.0, 96.0, 96.0, 96.0]
+    assert play(policy, "11111") == [31.0, 3.0, 3.0, 1.0, 1.0]
+    assert play(policy, "0110") == [31.0, 31.0, 31.0, 31.0]
+
+
+def test_a_classifier_may_place_pages() -> None:
+    """Placed pages are visited at their group's interval, unknown groups at the slowest."""
+    policy = Historic()
+    state = policy.start(4)
+    policy.place(state, np.array([1, 3]), np.array([0, 9]))
+    assert policy.interval(state, np.arange(4)).tolist() == [3.0, 1.0, 3.0, 96.0]
+    assert policy.explain(state, 3)["group_days"] == 96.0
