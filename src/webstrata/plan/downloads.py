@@ -1,0 +1,195 @@
+"""How long one request to a host takes, learned from the crawl log: a quantile table for each host.
+
+A host's own times count as far as there are many of them; the rest of its table is the shape that all hosts share,
+around a level drawn towards the level of all. A host of which nothing is known has the level of all, and is as
+uncertain as hosts differ (docs/decisions/0121-download-times.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from webstrata.plan import draws
+from webstrata.plan.draws import Keys, Numbers
+
+Sample = tuple[str, float, int]
+"""(host, seconds of a visit, requests of that visit)."""
+Mean = tuple[int, float]
+"""(visits, seconds of all of them)."""
+
+POINTS = 65
+"""Quantiles kept of each host."""
+SHORTEST_S = 0.001
+LONGEST_S = 3600.0
+_DEFAULT_LEVEL = float(np.log(2.0))
+"""Nothing is known of any host: two seconds, as the paper has it."""
+_DEFAULT_SPREAD = 0.5
+_DEFAULT_DIFFERENCE = 1.0
+"""By how much (natural logarithm) hosts differ, before any two are known."""
+_DRIFT = 0.05
+"""A host's level is never known better than this: it has good and bad hours."""
+_SHAPE_WEIGHT = 8.0
+"""So many own samples count as much as the shape of all hosts."""
+
+
+class Downloads:
+    """Times of requests by host. `rows` finds hosts; the last row stands for all that are unknown."""
+
+    def __init__(self, samples: Iterable[Sample] = (), means: Mapping[str, Mean] | None = None) -> None:
+        """`means` are older sums, for hosts that the samples do not name."""
+        hosts, logs, requests = _clean(samples)
+        known = _Known(hosts, logs, means or {})
+        self._row = {name: row for row, name in enumerate(known.names)}
+        self._table, self._uncertainty = known.table()
+        self._extra = _extra_requests(hosts, requests, known.names)
+
+    def rows(self, names: Sequence[str]) -> NDArray[np.intp]:
+        unknown = len(self._row)
+        return np.array([self._row.get(name, unknown) for name in names], dtype=np.intp)
+
+    def is_known(self, name: str) -> bool:
+        return name in self._row
+
+    def mean_s(self, rows: NDArray[np.intp]) -> Numbers:
+        """Expected seconds of one request."""
+        found: Numbers = np.exp(self._table).mean(axis=1)[rows]
+        return found
+
+    def extra_requests(self, rows: NDArray[np.intp]) -> Numbers:
+        """Requests of a visit beyond the first: redirects and whatever else its handler asks for."""
+        return self._extra[rows]
+
+    def quantiles_s(self, rows: NDArray[np.intp]) -> Numbers:
+        """The hosts' tables: seconds at evenly spaced probabilities."""
+        found: Numbers = np.exp(self._table[rows])
+        return found
+
+    def level(self, rows: NDArray[np.intp], of: Keys, replicate: int) -> Numbers:
+        """Factor by which a host is slower or quicker than believed, in this replicate."""
+        found: Numbers = np.exp(self._uncertainty[rows] * draws.normals(of, replicate, 0))
+        return found
+
+    def draw_s(
+        self, rows: NDArray[np.intp], of: Keys, replicate: int, count: NDArray[np.integer], level: Numbers
+    ) -> Numbers:
+        """Seconds of requests: for each its host's row and key, its place at the host, and its host's level."""
+        place = draws.uniforms(of, replicate, count) * (POINTS - 1)
+        low = place.astype(np.intp)
+        part = place - low
+        logs = self._table[rows, low] * (1 - part) + self._table[rows, low + 1] * part
+        found: Numbers = np.clip(np.exp(logs) * level, SHORTEST_S, LONGEST_S)
+        return found
+
+
+def _clean(samples: Iterable[Sample]) -> tuple[list[str], Numbers, Numbers]:
+    """Hosts, logarithms of the seconds of one request, requests of a visit; what is no time is left out."""
+    kept = [(host, s, max(1, n)) for host, s, n in samples if 0 <= s < float("inf")]
+    requests = np.array([n for _, _, n in kept], dtype=np.float64)
+    seconds = np.array([s for _, s, _ in kept], dtype=np.float64) / np.maximum(requests, 1.0)
+    return [host for host, _, _ in kept], np.log(np.clip(seconds, SHORTEST_S, LONGEST_S)), requests
+
+
+class _Population(Struct, frozen=True):
+    level: float
+    difference: float
+    """Standard deviation of the hosts' levels."""
+    spread: float
+    """Standard deviation of times around their host's level."""
+    shape: Numbers
+    """Quantiles of the times around their host's level."""
+
+
+class _Known:
+    """Samples by host, sorted within each; hosts known by sums only stand behind."""
+
+    def __init__(self, hosts: Sequence[str], logs: Numbers, means: Mapping[str, Mean]) -> None:
+        sampled = sorted(set(hosts))
+        place = {name: n for n, name in enumerate(sampled)}
+        codes = np.array([place[name] for name in hosts], dtype=np.intp)
+        order = np.lexsort((logs, codes))
+        self.logs, self.codes = logs[order], codes[order]
+        self.counts = np.bincount(codes, minlength=len(sampled)).astype(np.float64)
+        self.summed = {
+            name: (visits, seconds)
+            for name, (visits, seconds) in sorted(means.items())
+            if name not in place and visits > 0 and 0 <= seconds < float("inf")
+        }
+        self.names = [*sampled, *self.summed]
+
+    def table(self) -> tuple[Numbers, Numbers]:
+        """Quantile tables and uncertainties of the levels; one row more than names, for unknown hosts."""
+        levels = np.bincount(self.codes, self.logs, len(self.counts)) / np.maximum(self.counts, 1)
+        population = self._population(levels)
+        noise = population.spread**2 / np.maximum(self.counts, 1)
+        trust = population.difference**2 / (population.difference**2 + noise)
+        drawn_in = population.level + trust * (levels - population.level)
+        own = self._own_quantiles()
+        share = (self.counts / (self.counts + _SHAPE_WEIGHT))[:, None]
+        sampled = share * own + (1 - share) * (drawn_in[:, None] + population.shape)
+        uncertain = np.sqrt(trust * noise + _DRIFT**2)
+        summed, summed_uncertain = self._summed(population)
+        unknown = population.level + population.shape
+        table = np.vstack([sampled, summed, unknown[None, :]])
+        return table, np.concatenate([uncertain, summed_uncertain, [np.hypot(population.difference, _DRIFT)]])
+
+    def _own_quantiles(self) -> Numbers:
+        """Each host's sorted samples read at evenly spaced places: one gather for all hosts."""
+        starts = np.concatenate([[0.0], np.cumsum(self.counts)[:-1]]) if len(self.counts) else np.zeros(0)
+        # A few samples span less than their distribution does: half a sample is missing at either end.
+        place = np.linspace(0.0, 1.0, POINTS) * self.counts[:, None] - 0.5
+        place = starts[:, None] + np.clip(place, 0.0, self.counts[:, None] - 1)
+        low = np.floor(place).astype(np.intp)
+        high = np.minimum(low + 1, (starts + self.counts - 1).astype(np.intp)[:, None])
+        part = place - low
+        found: Numbers = self.logs[low] * (1 - part) + self.logs[high] * part
+        return found
+
+    def _population(self, levels: Numbers) -> _Population:
+        probabilities = np.linspace(0.0, 1.0, POINTS)
+        if not len(self.logs):
+            shape = _DEFAULT_SPREAD * _normal_quantiles()
+            return _Population(_DEFAULT_LEVEL, _DEFAULT_DIFFERENCE, _DEFAULT_SPREAD, shape)
+        around = self.logs - levels[self.codes]
+        freedom = len(self.logs) - len(levels)
+        if freedom >= POINTS:
+            spread = float(np.sqrt((around**2).sum() / freedom))
+            shape = np.quantile(around, probabilities)
+        else:
+            spread = _DEFAULT_SPREAD
+            shape = spread * _normal_quantiles()
+        difference = _DEFAULT_DIFFERENCE
+        if len(levels) >= 3:
+            apart = float(levels.var(ddof=1) - (spread**2 / self.counts).mean())
+            difference = float(np.sqrt(max(apart, 0.1**2)))
+        return _Population(float(levels.mean()), difference, spread, shape)
+
+    def _summed(self, population: _Population) -> tuple[Numbers, Numbers]:
+        sums = np.array(list(self.summed.values()), dtype=np.float64).reshape(-1, 2)
+        means = np.log(np.clip(sums[:, 1] / np.maximum(sums[:, 0], 1), SHORTEST_S, LONGEST_S))
+        # A mean stands above the level by what the shape's own mean does.
+        levels = means - np.log(np.exp(population.shape).mean())
+        uncertain = np.sqrt(population.spread**2 / np.maximum(sums[:, 0], 1) + _DRIFT**2)
+        return levels[:, None] + population.shape, uncertain
+
+
+def _extra_requests(hosts: Sequence[str], requests: Numbers, names: Sequence[str]) -> Numbers:
+    overall = float(requests.mean()) - 1.0 if len(requests) else 0.0
+    row = {name: n for n, name in enumerate(names)}
+    codes = np.array([row[name] for name in hosts], dtype=np.intp)
+    counts = np.bincount(codes, minlength=len(names) + 1)
+    sums = np.bincount(codes, requests - 1.0, len(names) + 1)
+    found: Numbers = (sums + overall) / (counts + 1.0)
+    return found
+
+
+def _normal_quantiles() -> Numbers:
+    """Of the standard normal, at evenly spaced probabilities; the ends stand half a step inside."""
+    from statistics import NormalDist
+
+    normal = NormalDist()
+    inside = np.clip(np.linspace(0.0, 1.0, POINTS), 0.5 / POINTS, 1 - 0.5 / POINTS)
+    return np.array([normal.inv_cdf(p) for p in inside])

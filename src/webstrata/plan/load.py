@@ -1,0 +1,61 @@
+"""What is to be visited, host by host, and how politely: the planner's input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webstrata.errors import UsageError
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    """The spacing that holds for every host (`permit.rules.Rules` has the same numbers)."""
+
+    delay_s: float = 2.0
+    delay_factor: float = 1.0
+    max_delay_s: float = 300.0
+    address_gap_s: float = 0.5
+    connections_per_host: int = 1
+
+    def __post_init__(self) -> None:
+        spans = (self.delay_s, self.delay_factor, self.max_delay_s, self.address_gap_s)
+        if not all(math.isfinite(number) and number >= 0 for number in spans) or self.connections_per_host < 1:
+            raise UsageError("delays are numbers from 0 up, and a host has at least one connection.")
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """Visits to one host."""
+
+    host: str
+    docs: int
+    address: str = ""
+    """Hosts that share one share its spacing; empty: the host's own."""
+    asked_s: float | None = None
+    """Crawl-delay that its robots.txt asks for, 0 where it asks for none; none: not known yet."""
+    needs_robots: bool = False
+    """robots.txt must be asked for first."""
+    free_in_s: float = 0.0
+    """The host may not be asked before: it was visited just now, or rests."""
+
+    @property
+    def door(self) -> str:
+        return self.address or f"host {self.host}"
+
+
+def tidy(loads: Iterable[Load]) -> list[Load]:
+    """One load for each host with documents; what is no time counts as not known."""
+    found: dict[str, Load] = {}
+    for load in loads:
+        if load.docs <= 0:
+            continue
+        if (before := found.get(load.host)) is not None:
+            load = replace(before, docs=before.docs + load.docs)
+        asked_s = load.asked_s
+        if asked_s is not None and not (math.isfinite(asked_s) and asked_s >= 0):
+            asked_s = None
+        free_in_s = load.free_in_s if math.isfinite(load.free_in_s) else 0.0
+        found[load.host] = replace(load, asked_s=asked_s, free_in_s=max(0.0, free_in_s))
+    return list(found.values())
