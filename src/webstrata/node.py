@@ -188,14 +188,14 @@ class Node:
         from webstrata.fetch.sparql_everything import WholeDataset
         from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, Plain
         from webstrata.observe.data.sparql import SparqlAnswers
-        from webstrata.observe.linked import linked
+        from webstrata.observe.linked import LinkedData
 
         answers = SparqlAnswers()
         known: list[Handler] = [
             Plain(),
             Plain("feed", ACCEPT_FEED),
             Plain("sitemap", ACCEPT_SITEMAP),
-            RdfHandler(linked),
+            RdfHandler(LinkedData(), self.clock.working),
             SparqlHandler(answers, WholeDataset(answers)),
             BrowserHandler(self.clock, agent=self.agent),
         ]

@@ -12,7 +12,7 @@ from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import query_url
 from webstrata.flows.plain import ACCEPT_FEED, Plain
 from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.observe.linked import linked
+from webstrata.observe.linked import LinkedData
 from webstrata.ports import Handler, Polite
 from webstrata.records import Page, Visited, Wait
 from webstrata.testing.handler import check_handler
@@ -26,7 +26,7 @@ def page(url: str) -> Page:
 
 
 @pytest.mark.parametrize(
-    "handler", [Plain(), Plain("feed", ACCEPT_FEED), RdfHandler(linked), SPARQL], ids=lambda it: it.name
+    "handler", [Plain(), Plain("feed", ACCEPT_FEED), RdfHandler(LinkedData()), SPARQL], ids=lambda it: it.name
 )
 def test_shipped_handlers(handler: Handler) -> None:
     """What they are answered, they neither raise nor lose."""

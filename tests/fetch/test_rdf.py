@@ -11,7 +11,7 @@ from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visit
 from webstrata.fetch.link_header import Link, read_links
 from webstrata.fetch.negotiate import best_match
 from webstrata.fetch.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
-from webstrata.observe.linked import linked
+from webstrata.observe.linked import LinkedData
 from webstrata.records import FailureKind, Visited
 
 TURTLE = b"<#me> <#knows> <#you> ."
@@ -21,7 +21,7 @@ EMBEDDED = b"""<script type="application/ld+json">{"@id": "#me", "name": "\xc3\x
 
 
 def rdf() -> RdfHandler:
-    return RdfHandler(linked)
+    return RdfHandler(LinkedData())
 
 
 def seen_at(answering: Answering, path: str = "/thing", **looking: object) -> Visited:

@@ -2,20 +2,29 @@
 
 1. ask for RDF; redirects (303 above all) lead to the document
 2. an answer that is no RDF may name one that is: `Link: rel=alternate|describedby`, `<link>` in HTML
-3. else JSON-LD inside the HTML counts
+3. else JSON-LD and RDFa inside the HTML count, together
 4. else there is no RDF: a failure if the user asked for RDF, the plain answer if nobody did
+
+JSON-LD that names contexts elsewhere is put together with them to N-Quads, so that it compares as a graph. Without
+them it is compared as JSON; but where it was a graph before, the visit is a failure, or the missing context would look
+like a change of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Protocol, TypeVar
 
 from webstrata.coding import decode
+from webstrata.fetch.contexts import Contexts, Gathered
 from webstrata.fetch.link_header import read_links
 from webstrata.fetch.negotiate import bare_type, quality
 from webstrata.fetch.visited import failed, joined, visited
 from webstrata.ports import Polite
-from webstrata.records import Exchange, Failure, FailureKind, Page, Resource, Visited, Wait
+from webstrata.records import Exchange, Failure, FailureKind, Followed, Page, Resource, Visited, Wait
 
 RDF_TYPES = frozenset(
     [
@@ -39,17 +48,42 @@ _RELATIONS = {"alternate", "describedby"}
 _LARGEST = 20_000_000
 _LARGEST_RATIO = 500.0
 
-Find = Callable[[bytes, str | None, str], tuple[Sequence[tuple[str, str]], bytes | None]]
-"""Body, Content-Type, URL -> links to other documents (URL, media type), and JSON-LD inside the body."""
+_JSON_LD = "application/ld+json"
+_NQUADS = "application/n-quads"
+_PATIENCE = 5
+"""Failed visits after which a context is given up, and JSON-LD compared as JSON."""
+
+T = TypeVar("T")
+
+
+class Found(Protocol):
+    """What was found on a web page."""
+
+    @property
+    def alternates(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def embedded(self) -> bytes | None: ...
+    @property
+    def rdfa(self) -> bytes: ...
+
+
+class LinkedReader(Protocol):
+    """What reads pages and JSON-LD (`webstrata.observe.linked.LinkedData`)."""
+
+    def found(self, body: bytes, content_type: str | None, url: str) -> Found: ...
+    def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
+    def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes: ...
 
 
 class RdfHandler:
-    """Finds the RDF of a page. `find` reads HTML (`webstrata.observe.linked.linked`)."""
+    """Finds the RDF of a page. `working`: the clock's, held while a thread reads."""
 
     name = "rdf"
 
-    def __init__(self, find: Find) -> None:
-        self._find = find
+    def __init__(self, reader: LinkedReader, working: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+        self._reader = reader
+        self._working = working
+        self._contexts = Contexts()
 
     async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
         accept = (page.looking.accept if page.looking is not None else "") or ACCEPT
@@ -58,30 +92,79 @@ class RdfHandler:
             return got
         answer = got.answer
         if got.failure is not None or answer is None or answer.status != 200 or is_rdf(answer):
-            return visited(page, polite, got)
-        alternates, embedded = self._read(answer)
-        if url := best_alternate([*_from_header(answer), *alternates], accept, page.url):
+            return await self._document(page, polite, got)
+        body = _body(answer)
+        found = await self._read(self._reader.found, body, answer.header("content-type"), answer.url)
+        if url := best_alternate([*_from_header(answer), *found.alternates], accept, page.url):
             there = await polite.get(url, accept=accept)
             assert not isinstance(there, Wait), "a wait comes only before the first request"
             both = joined(got, there)
             if there.failure is not None or there.answer is None or there.answer.status != 200 or is_rdf(there.answer):
-                return visited(page, polite, both)
+                return await self._document(page, polite, both)
             got = both
-        if embedded is not None:
-            content = Resource(
-                url=f"urn:data:{page.url}", at=answer.at, content_type="application/ld+json", body=embedded
-            )
-            return visited(page, polite, got, content=content, main=got.exchanges.index(answer))
+        main = got.exchanges.index(answer)
+        if found.embedded is not None or found.rdfa:
+            return await self._inside(page, polite, got, main, found)
         if page.looking is not None and page.looking.handler == self.name:
             detail = f"no RDF: {bare_type(answer.header('content-type')) or 'an answer without a media type'}"
             return visited(page, polite, failed(got, Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
-        return visited(page, polite, got, main=got.exchanges.index(answer))
+        return visited(page, polite, got, main=main)
 
-    def _read(self, answer: Exchange) -> tuple[Sequence[tuple[str, str]], bytes | None]:
-        decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO)
-        if answer.truncated is not None or decoded.problem is not None:
-            return (), None
-        return self._find(decoded.body, answer.header("content-type"), answer.url)
+    async def _document(self, page: Page, polite: Polite, got: Followed) -> Visited:
+        """An answer that is the end of the search. JSON-LD may need contexts from elsewhere."""
+        answer = got.answer
+        if got.failure is not None or answer is None or answer.status != 200:
+            return visited(page, polite, got)
+        if bare_type(answer.header("content-type")) != _JSON_LD:
+            return visited(page, polite, got)
+        body, main = _body(answer), len(got.exchanges) - 1
+        if not body or self._reader.missing(body, answer.url, {}) is None:
+            return visited(page, polite, got)
+        return await self._expanded(page, polite, got, main, body, b"", None)
+
+    async def _inside(self, page: Page, polite: Polite, got: Followed, main: int, found: Found) -> Visited:
+        """JSON-LD and RDFa of a web page."""
+        if found.embedded is None:
+            made = _made(page, got.exchanges[main], _NQUADS, found.rdfa)
+            return visited(page, polite, got, content=made, main=main)
+        plain = _made(page, got.exchanges[main], _JSON_LD, found.embedded)
+        return await self._expanded(page, polite, got, main, found.embedded, found.rdfa, plain)
+
+    async def _expanded(
+        self, page: Page, polite: Polite, got: Followed, main: int, body: bytes, more: bytes, plain: Resource | None
+    ) -> Visited:
+        """JSON-LD with its contexts, as N-Quads with `more` of them; else `plain`, or the answer as it came."""
+        answer = got.exchanges[main]
+        gathered: Gathered = await self._contexts.gather(partial(self._reader.missing, body, answer.url), polite)
+        got = Followed(exchanges=got.exchanges + gathered.asked.exchanges, again_at=got.again_at)
+        problem = gathered.problem
+        if not problem:
+            try:
+                lines = await self._read(self._reader.quads, body, answer.url, gathered.contexts)
+            except ValueError:
+                lines = b""  # broken JSON-LD is compared as JSON, like any that is not understood
+            if lines or more:
+                return visited(page, polite, got, content=_made(page, answer, _NQUADS, lines + more), main=main)
+        was_graph = page.fingerprint is not None and page.fingerprint.data_kind == "graph"
+        if problem and was_graph and page.failures < _PATIENCE:
+            failure = Failure(kind=FailureKind.PARTIAL, detail=problem[:300])
+            return visited(page, polite, failed(got, failure), main=main)
+        return visited(page, polite, got, content=plain, main=main)
+
+    async def _read(self, read: Callable[..., T], *of: object) -> T:
+        """In a thread: a large page would hold up everybody."""
+        with self._working():
+            return await asyncio.to_thread(read, *of)
+
+
+def _made(page: Page, answer: Exchange, content_type: str, body: bytes) -> Resource:
+    return Resource(url=f"urn:data:{page.url}", at=answer.at, content_type=content_type, body=body)
+
+
+def _body(answer: Exchange) -> bytes:
+    """Without its content coding; nothing where it is not whole."""
+    decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO)
+    return b"" if answer.truncated is not None or decoded.problem is not None else decoded.body
 
 
 def is_rdf(answer: Exchange) -> bool:

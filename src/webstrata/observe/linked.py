@@ -1,11 +1,16 @@
-"""Linked data on a web page: links to RDF documents about it, and JSON-LD inside it."""
+"""Linked data on a web page: links to RDF documents about it, and JSON-LD and RDFa inside it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from selectolax.lexbor import LexborHTMLParser
+
 from webstrata.observe import charset as encoding
+from webstrata.observe.data import jsonld
+from webstrata.observe.data.rdfa import TooMuchError, rdfa_lines
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.tree import parse
 from webstrata.urls import join
@@ -20,6 +25,23 @@ class Linked(NamedTuple):
     """(URL, media type) of documents that the page names as its own in another form, or as describing it."""
     embedded: bytes | None = None
     """All JSON-LD of the page as one JSON-LD document."""
+    rdfa: bytes = b""
+    """The triples of its attributes, as N-Triples."""
+
+
+class LinkedData:
+    """What the `rdf` handler must understand, in one object that it can be handed. Pure."""
+
+    def found(self, body: bytes, content_type: str | None, url: str) -> Linked:
+        return linked(body, content_type, url)
+
+    def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
+        """A context that a JSON-LD document needs and that is not at hand."""
+        return jsonld.missing_context(body, url, contexts)
+
+    def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes:
+        """A JSON-LD document as N-Quads. Raises ValueError."""
+        return b"".join([line + b"\n" for line in jsonld.quads(body, url, contexts)])
 
 
 def linked(body: bytes, content_type: str | None, url: str) -> Linked:
@@ -39,7 +61,15 @@ def linked(body: bytes, content_type: str | None, url: str) -> Linked:
         if relations & _RELATIONS and target is not None:
             alternates.append((target, (node.attributes.get("type") or "").partition(";")[0].strip().lower()))
     scripts = [node.text() for node in tree.css("script[type]") if _is_json_ld(node.attributes.get("type"))]
-    return Linked(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]))
+    return Linked(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]), rdfa=_rdfa(tree, url))
+
+
+def _rdfa(tree: LexborHTMLParser, url: str) -> bytes:
+    """A page that says too much says nothing: half of it would be another graph."""
+    try:
+        return b"".join([line + b"\n" for line in rdfa_lines(tree, url)])
+    except TooMuchError:
+        return b""
 
 
 def _is_json_ld(kind: str | None) -> bool:

@@ -25,6 +25,7 @@ _SYNTAX = {
     "application/n-quads": "nquads",
     "application/trig": "trig",
     "application/rdf+xml": "rdfxml",
+    "application/ld+json": "jsonld",
 }
 
 

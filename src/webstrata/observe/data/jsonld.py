@@ -16,13 +16,18 @@ from msgspec.structs import replace
 from webstrata.observe.data import graph
 from webstrata.observe.data import json as plain
 from webstrata.observe.data.data import Data
+from webstrata.observe.data.quads import numbered
 
 _MOST_INLINED = 100
 """Contexts put in the place of their addresses; contexts that name one another would never end."""
 
 
 class _MissingError(ValueError):
-    """With the reason."""
+    """With the reason, and which context it is; none: there are too many."""
+
+    def __init__(self, why: str, address: str | None = None) -> None:
+        super().__init__(why)
+        self.address = address
 
 
 def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None) -> Data:
@@ -41,6 +46,28 @@ def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, byte
         if found.digest is not None:
             return found
     return replace(as_json, note=f"compared as JSON: {problem}"[:200])
+
+
+def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
+    """The first context that a document needs and that is not at hand; None where nothing more would help."""
+    try:
+        _Contexts(contexts).inline(json.loads(plain.text_of(body, None)), url)
+    except _MissingError as error:
+        return error.address
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[bytes]:
+    """The dataset of a document as lines of N-Quads; the same document gives the same lines. Raises ValueError."""
+    if plain.read(body, None, url).digest is None:
+        raise ValueError("not JSON that can be read")
+    try:
+        inlined = _Contexts(contexts).inline(json.loads(plain.text_of(body, None)), url)
+    except RecursionError:
+        raise ValueError("contexts that never end") from None
+    return numbered(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"))
 
 
 class _Contexts:
@@ -62,23 +89,24 @@ class _Contexts:
 
     def _context(self, context: Any, base: str) -> Any:
         if isinstance(context, list):
-            return [self._context(each, base) for each in context]
+            made = [self._context(each, base) for each in context]
+            return [one for each in made for one in (each if isinstance(each, list) else [each])]
         if isinstance(context, str):
             return self._load(context, base)
         if isinstance(context, dict):
-            made = self.inline(context, base)
-            imported = made.pop("@import", None)
+            own = self.inline(context, base)
+            imported = own.pop("@import", None)
             if isinstance(imported, str):
                 loaded = self._load(imported, base)
-                return {**loaded, **made} if isinstance(loaded, dict) else made
-            return made
+                return {**loaded, **own} if isinstance(loaded, dict) else own
+            return own
         return context
 
     def _load(self, address: str, base: str) -> Any:
         url = urljoin(base, address)
         body = self._known.get(url)
         if body is None:
-            raise _MissingError(f"its context {url} is not at hand")
+            raise _MissingError(f"its context {url} is not at hand", url)
         self._left -= 1
         if self._left < 0:
             raise _MissingError(f"more than {_MOST_INLINED} contexts")

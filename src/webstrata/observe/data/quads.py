@@ -49,6 +49,19 @@ def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:
     return ground, quads
 
 
+def numbered(lines: Iterable[bytes], prefix: bytes = b"b") -> list[bytes]:
+    """Lines with their blank nodes named in order of appearance: parsers name them at random."""
+    names: dict[bytes, bytes] = {}
+    made: list[bytes] = []
+    for line in lines:
+        _, quads = split([line])
+        for quad in quads:
+            for node in quad.nodes:
+                names.setdefault(node, b"_:%s%d" % (prefix, len(names)))
+        made.append(quads[0].line([names[node] for node in quads[0].nodes]) if quads else line)
+    return made
+
+
 def _plain(line: bytes) -> Quad | None:
     """The same as `_cut`, for the two common forms that need no look inside terms."""
     marks = line.count(b"_:")

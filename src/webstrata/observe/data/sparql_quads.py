@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from webstrata.observe.data.graph import quads_of
 from webstrata.observe.data.sparql_results import Row, Term
+from webstrata.observe.data.spelling import iri, literal
 
 _SYNTAX = {
     "application/n-triples": "ntriples",
@@ -18,9 +19,6 @@ _SYNTAX = {
     "application/ld+json": "jsonld",
 }
 _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-_NOT_IN_STRING = re.compile(r'["\\\n\r\t\x00-\x1f\x7f]')
-_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def quad_lines(rows: Iterable[Row]) -> set[bytes]:
@@ -36,28 +34,17 @@ def quad_lines(rows: Iterable[Row]) -> set[bytes]:
 
 def _spelled(term: Term) -> str:
     if term.kind == "uri":
-        return f"<{_NOT_IN_IRI.sub(_numbered, term.value)}>"
+        return iri(term.value)
     if term.kind == "bnode":
         return f"_:{_label(term.value)}"
     if term.kind == "triple":
         return f"<<( {' '.join(_spelled(part) for part in term.inner)} )>>"
-    text = f'"{_NOT_IN_STRING.sub(_escaped, term.value)}"'
-    if term.language:
-        return f"{text}@{term.language}"
-    return f"{text}^^<{_NOT_IN_IRI.sub(_numbered, term.datatype)}>" if term.datatype else text
+    return literal(term.value, term.language, term.datatype)
 
 
 def _label(name: str) -> str:
     """Endpoints use characters in labels that N-Quads does not allow. No two names become one."""
     return f"n{name}" if _PLAIN_LABEL.fullmatch(name) else f"x{name.encode('utf-8', 'replace').hex()}"
-
-
-def _numbered(found: re.Match[str]) -> str:
-    return f"\\u{ord(found.group()):04X}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return _SHORT.get(found.group()) or _numbered(found)
 
 
 def count_triples(body: bytes, media_type: str, url: str) -> int:

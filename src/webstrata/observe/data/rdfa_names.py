@@ -1,0 +1,139 @@
+"""How RDFa 1.1 writes IRIs: terms, compact IRIs, safe ones in brackets, and the prefixes that need no declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urljoin
+
+from pyoxigraph import NamedNode
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+XHV = "http://www.w3.org/1999/xhtml/vocab#"
+USES_VOCABULARY = "http://www.w3.org/ns/rdfa#usesVocabulary"
+
+INITIAL: Mapping[str, str] = {
+    "as": "https://www.w3.org/ns/activitystreams#",
+    "cc": "http://creativecommons.org/ns#",
+    "csvw": "http://www.w3.org/ns/csvw#",
+    "ctag": "http://commontag.org/ns#",
+    "dc": "http://purl.org/dc/terms/",
+    "dc11": "http://purl.org/dc/elements/1.1/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "dqv": "http://www.w3.org/ns/dqv#",
+    "duv": "https://www.w3.org/ns/duv#",
+    "earl": "http://www.w3.org/ns/earl#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "gr": "http://purl.org/goodrelations/v1#",
+    "grddl": "http://www.w3.org/2003/g/data-view#",
+    "ical": "http://www.w3.org/2002/12/cal/icaltzd#",
+    "jsonld": "http://www.w3.org/ns/json-ld#",
+    "ldp": "http://www.w3.org/ns/ldp#",
+    "ma": "http://www.w3.org/ns/ma-ont#",
+    "oa": "http://www.w3.org/ns/oa#",
+    "odrl": "http://www.w3.org/ns/odrl/2/",
+    "og": "http://ogp.me/ns#",
+    "org": "http://www.w3.org/ns/org#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "qb": "http://purl.org/linked-data/cube#",
+    "rdf": RDF,
+    "rdfa": "http://www.w3.org/ns/rdfa#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "rev": "http://purl.org/stuff/rev#",
+    "rif": "http://www.w3.org/2007/rif#",
+    "rr": "http://www.w3.org/ns/r2rml#",
+    "schema": "http://schema.org/",
+    "sd": "http://www.w3.org/ns/sparql-service-description#",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "skosxl": "http://www.w3.org/2008/05/skos-xl#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "ssn": "http://www.w3.org/ns/ssn/",
+    "time": "http://www.w3.org/2006/time#",
+    "v": "http://rdf.data-vocabulary.org/#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "void": "http://rdfs.org/ns/void#",
+    "wdr": "http://www.w3.org/2007/05/powder#",
+    "wdrs": "http://www.w3.org/2007/05/powder-s#",
+    "wot": "http://xmlns.com/wot/0.1/",
+    "xhv": XHV,
+    "xml": "http://www.w3.org/XML/1998/namespace",
+    "xsd": XSD,
+}
+"""The initial context of RDFa 1.1."""
+_TERMS = {
+    "describedby": "http://www.w3.org/2007/05/powder-s#describedby",
+    "license": XHV + "license",
+    "role": XHV + "role",
+}
+_TERM = re.compile(r"[^\W\d][\w\-./]*")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_BAD = re.compile(r'[\x00-\x20<>"{}|^`\\\x7f]')
+
+
+def declared(prefix: str) -> Iterator[tuple[str, str]]:
+    """The pairs of a `prefix` attribute; the underscore stands for blank nodes and cannot be taken."""
+    words = prefix.split()
+    for name, value in zip(words[::2], words[1::2], strict=False):
+        if name.endswith(":") and name not in (":", "_:"):
+            yield name[:-1].lower(), value
+
+
+class Names:
+    """What names mean at one element."""
+
+    def __init__(self, base: str, prefixes: Mapping[str, str], vocabulary: str) -> None:
+        self._base = base
+        self._prefixes = prefixes
+        self._vocabulary = vocabulary
+
+    def resource(self, value: str) -> str | None:
+        """Of `about` and `resource`: a compact IRI, in brackets or not, else an IRI. `_:x` is a blank node."""
+        value = value.strip()
+        if value.startswith("[") and value.endswith("]"):
+            return self._compact(value[1:-1])
+        return self._compact(value) or self.address(value)
+
+    def address(self, value: str) -> str | None:
+        """Of `href` and `src`: an IRI, resolved; None for what is none."""
+        try:
+            return checked(_BAD.sub(_percent, urljoin(self._base, value.strip())))
+        except ValueError:
+            return None
+
+    def predicates(self, values: str) -> list[str]:
+        """Of `property`, `rel`, `rev` and `typeof`: terms, compact IRIs or whole ones; what is none is left out."""
+        found = (self.term(value) for value in values.split())
+        return list(dict.fromkeys(name for name in found if name is not None))
+
+    def term(self, value: str) -> str | None:
+        """The same for one, as in `datatype`."""
+        if _TERM.fullmatch(value):
+            if self._vocabulary:
+                return checked(self._vocabulary + value)
+            return _TERMS.get(value) or _TERMS.get(value.lower())
+        return self._compact(value) or (checked(value) if _ABSOLUTE.match(value) else None)
+
+    def _compact(self, value: str) -> str | None:
+        prefix, colon, rest = value.partition(":")
+        if not colon or rest.startswith("//"):
+            return None
+        if prefix == "_":
+            return f"_:{rest}"
+        start = XHV if not prefix else self._prefixes.get(prefix.lower())
+        return None if start is None else checked(start + rest)
+
+
+def checked(iri: str) -> str | None:
+    """None for what is no absolute IRI."""
+    try:
+        return NamedNode(iri).value
+    except ValueError:
+        return None
+
+
+def _percent(found: re.Match[str]) -> str:
+    return f"%{ord(found.group()):02X}"
