@@ -56,15 +56,15 @@ def test_targets_are_asked_for_as_written(url: str, target: str, authority: str,
     """The canonical URL's path and query are sent without any further change."""
     request = made(url=url)
     assert request.head.startswith(f"GET {target} HTTP/1.1\r\nHost: {authority}\r\n".encode())
-    assert request.endpoint.raw_path_qs == target
-    assert request.server_name == server_name
+    assert request.target.tls == url.startswith("https")
+    assert request.target.server_name == server_name
 
 
 @pytest.mark.parametrize(("address", "port"), [("93.184.216.34", 80), ("2606:2800:220:1::1", 8480)])
-def test_the_endpoint_is_the_permit_s(address: str, port: int) -> None:
+def test_the_target_is_the_permit_s(address: str, port: int) -> None:
     """The connection goes to the permit's address and port, whatever the URL says."""
-    endpoint = made(address=address, port=port).endpoint
-    assert (endpoint.raw_host, endpoint.port) == (address, port)
+    target = made(address=address, port=port).target
+    assert (target.address, target.port) == (address, port)
 
 
 CONDITIONS = [

@@ -164,7 +164,7 @@ def test_idle_connections_are_bounded(play: Play) -> None:
     async def use(web: HttpWeb) -> int:
         for number in range(20):
             await web.fetch(server.permit(host=f"h{number}.test"))
-        return len(web._idle)
+        return len(web._pool)
 
     assert with_web(use, connections=2) == 16
     assert server.connections == 20
@@ -175,7 +175,6 @@ def test_a_peer_that_is_not_allowed(play: Play) -> None:
     server = play(answering(answer(b"x")))
 
     async def use(web: HttpWeb) -> Exchange:
-        web._open()
         answers = iter((True, True, False))  # the permit, the socket, the peer
         web._guard._judge = lambda address, port: next(answers, False)  # type: ignore[assignment]
         return await web.fetch(server.permit())

@@ -1,35 +1,42 @@
-"""HTTP/1.1 over aiohttp: the `Web` that the crawl uses.
+"""HTTP/1.1: the `Web` that the crawl uses.
 
-One session, kept-alive connections, no cookies, no redirects, nothing from the environment. aiohttp is given the
-permit's literal address as its target, so that it never resolves a name; Host, server name and certificate check are
-those of the URL. Connections are shared only by requests to the same host at the same address.
+Kept-alive connections, no cookies, no redirects, nothing from the environment. A connection goes to the permit's
+literal address, so no name is resolved here; Host, server name and certificate check are those of the URL.
 """
 
 from __future__ import annotations
 
 import asyncio
 import resource
-import socket
 import ssl
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
 
-from webstrata.fetch.failures import AddressBlocked, ConnectionLost, NotHttp, failure_of
+from webstrata.fetch.failures import ConnectionLost, NotHttp, failure_of
 from webstrata.fetch.guard import Guard
 from webstrata.fetch.limits import Limits
 from webstrata.fetch.names import Names
+from webstrata.fetch.pool import Pool
 from webstrata.fetch.request import Request, request_of
-from webstrata.fetch.wire import IdleConnections, WireResponse, use_wire_protocol
+from webstrata.fetch.wire import WireProtocol, unread
 from webstrata.ports import Clock
 from webstrata.records import Exchange, Failure, FailureKind, Permit, Posted, Validators
 
-_KEEP_ALIVE_S = 15.0
 _IDLE_PER_SLOT = 8
 """A polite crawl sees many other hosts before it comes back to one; a connection closed too soon is made again then."""
+
+
+class _Answer(NamedTuple):
+    wire: WireProtocol
+    head: bytes
+    message: RawResponseMessage
+    body: StreamReader
 
 
 class _Body(NamedTuple):
@@ -56,9 +63,7 @@ class HttpWeb:
         self._limits = limits
         self._names = Names(guard, hosts, limits.connect_s)
         self._slots = asyncio.Semaphore(connections)
-        self._idle = IdleConnections(_most_idle(connections))
-        self._tls = _tls_context(ca_file)
-        self._session: aiohttp.ClientSession | None = None
+        self._pool = Pool(guard, limits, _tls_context(ca_file), _most_idle(connections))
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
         """The address (and port) that a request to this host would connect to, already passed by the guard."""
@@ -87,83 +92,83 @@ class HttpWeb:
 
     async def close(self) -> None:
         await self._names.close()
-        if self._session is not None:
-            await self._session.close()
+        self._pool.close()
+        await asyncio.sleep(0)  # the loop hears of the ends that were just made
 
     async def _exchange(self, permit: Permit, request: Request) -> Exchange:
         at = self._clock.now()
+        ends_at = asyncio.get_running_loop().time() + self._limits.total_s
         try:
-            response = await self._answer(request)
+            async with asyncio.timeout_at(ends_at):
+                answer = await self._answer(request)
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             return self._failed(permit, request.head, at, failure_of(error))
+        wire, message = answer.wire, answer.message
+        whole = False
         try:
-            failure = _refuse(response)
-            body = await self._read(response) if failure is None else _Body(b"", failure=failure)
+            failure = _refuse(answer)
+            body = await self._read(answer, ends_at) if failure is None else _Body(b"", failure=failure)
+            whole = answer.body.is_eof()
         finally:
-            if not response.content.is_eof():
-                response.close()
+            if whole:
+                self._pool.give_back(request.target, wire)
+            else:
+                wire.abort()
         return Exchange(
             url=permit.url,
             at=at,
             duration_s=self._clock.now() - at,
             request_head=request.head,
-            request_body=request.body or b"",
+            request_body=request.body,
             address=permit.address,
-            status=response.status,
-            response_head=response.wire_head,
-            headers=tuple([(_name(name), _text(value)) for name, value in response.raw_headers]),
+            status=message.code,
+            response_head=answer.head,
+            headers=tuple([(_name(name), _text(value)) for name, value in message.raw_headers]),
             body=body.content,
             truncated=body.truncated,
             failure=body.failure,
         )
 
-    async def _answer(self, request: Request) -> WireResponse:
+    async def _answer(self, request: Request) -> _Answer:
         """Send, and read the answer's head. A connection that the server closed while idle is replaced once."""
         try:
             return await self._send(request)
         except ConnectionLost as error:
             if not error.stale:
                 raise
-        except aiohttp.ClientConnectionResetError:  # closed before anything was written
-            pass
         return await self._send(request)
 
-    async def _send(self, request: Request) -> WireResponse:
-        session = self._session or self._open()
-        response = await session.request(
-            request.method,
-            request.endpoint,
-            headers=request.headers,
-            data=request.body,
-            server_hostname=request.server_name,
-            allow_redirects=False,
-        )
-        assert isinstance(response, WireResponse)
-        return response
+    async def _send(self, request: Request) -> _Answer:
+        wire = await self._pool.take(request.target)
+        try:
+            message, body = await wire.ask(request.head + request.body)
+        except BaseException:  # cancelled too: nobody knows what is still to come on it
+            wire.abort()
+            raise
+        return _Answer(wire, wire.keeper.head, message, body)
 
-    async def _read(self, response: WireResponse) -> _Body:
+    async def _read(self, answer: _Answer, ends_at: float) -> _Body:
         limit = self._limits.body_bytes
         parts: list[bytes] = []
-        size = 0
         truncated: Literal["length", "time", "disconnect"] | None = None
         try:
-            while part := await response.content.readany():
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    break
+            if answer.body.is_eof():  # the usual case: it came with its head
+                parts.append(await answer.body.readany())
+            else:
+                async with asyncio.timeout_at(ends_at):
+                    await _collect(answer.body, parts, limit)
         except TimeoutError:
             truncated = "time"
-            parts.append(response.unread())
+            parts.append(unread(answer.body))
         except (aiohttp.ClientError, HttpProcessingError, OSError) as error:
-            parts.append(response.unread())
+            parts.append(unread(answer.body))
             if not _is_end(error):
                 return _Body(b"".join(parts)[:limit], failure=failure_of(error))
             truncated = "disconnect"
         content = parts[0] if len(parts) == 1 else b"".join(parts)
         if len(content) > limit:
             return _Body(content[:limit], "length")
-        if truncated is None and response.wire.broken and not _has_length(response):
+        if truncated is None and answer.wire.broken and not _has_length(answer.message):
             truncated = "disconnect"
         return _Body(content, truncated)
 
@@ -177,38 +182,13 @@ class HttpWeb:
             failure=failure,
         )
 
-    def _open(self) -> aiohttp.ClientSession:
-        limits = self._limits
-        connector = aiohttp.TCPConnector(
-            limit=0,  # the slots bound it, outside of any time limit
-            ssl=self._tls,
-            keepalive_timeout=_KEEP_ALIVE_S,
-            happy_eyeballs_delay=None,
-            socket_factory=self._make_socket,
-        )
-        use_wire_protocol(connector, self._guard, limits, self._idle)
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            response_class=WireResponse,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            timeout=aiohttp.ClientTimeout(
-                total=limits.total_s, connect=limits.connect_s, sock_read=limits.first_byte_s
-            ),
-            # the wire protocol bounds the head as a whole; these must not be the narrower door
-            max_line_size=limits.header_bytes,
-            max_field_size=limits.header_bytes,
-            max_headers=limits.header_count,
-        )
-        return self._session
 
-    def _make_socket(self, address_info: tuple[Any, ...]) -> socket.socket:
-        """Where every socket of the crawl is made: the guard's place."""
-        family, kind, protocol, _, peer = address_info
-        if not self._guard.allows(peer[0], peer[1]):
-            raise AddressBlocked(f"{peer[0]} port {peer[1]} is not public")
-        return socket.socket(family, kind, protocol)
+async def _collect(body: StreamReader, parts: list[bytes], limit: int) -> None:
+    """Read to the end, or until there is more than `limit`."""
+    size = 0
+    while size <= limit and (part := await body.readany()):
+        parts.append(part)
+        size += len(part)
 
 
 def _most_idle(connections: int) -> int:
@@ -227,20 +207,20 @@ def _tls_context(ca_file: str | None) -> ssl.SSLContext:
     return context
 
 
-def _refuse(response: WireResponse) -> Failure | None:
+def _refuse(answer: _Answer) -> Failure | None:
     """Answers that the parser lets pass and that are none to a GET over HTTP/1."""
-    version, head = response.version, response.wire_head
-    if response.status < 200:
-        return failure_of(NotHttp(f"status {response.status} to a request that asked for no upgrade"))
-    if version is None or version.major != 1:
+    status, version, head = answer.message.code, answer.message.version, answer.head
+    if status < 200:
+        return failure_of(NotHttp(f"status {status} to a request that asked for no upgrade"))
+    if version.major != 1:
         return failure_of(NotHttp(f"protocol version {version}"))
-    if not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % response.status or b"\0" in head:
+    if not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % status or b"\0" in head:
         return failure_of(NotHttp("head that can be read in two ways"))
     return None
 
 
-def _has_length(response: WireResponse) -> bool:
-    return any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in response.raw_headers)
+def _has_length(message: RawResponseMessage) -> bool:
+    return any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in message.raw_headers)
 
 
 def _is_end(error: BaseException) -> bool:

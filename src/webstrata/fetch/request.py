@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from yarl import URL
-
+from webstrata.fetch.pool import Target
 from webstrata.records import Failure, FailureKind, Permit, Posted, Validators
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
@@ -19,15 +18,11 @@ _FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
 class Request(NamedTuple):
     """A request ready to be sent."""
 
-    endpoint: URL
-    """The permit's address and port with the URL's scheme and target: nothing is left to be resolved."""
-    server_name: str
-    """The URL's host: for TLS, and to keep other hosts at this address off its connections."""
-    headers: dict[str, str]
+    target: Target
+    """The permit's address and port, whatever the URL's host may mean elsewhere."""
     head: bytes
     """Request line and headers as they are sent."""
-    method: str = "GET"
-    body: bytes | None = None
+    body: bytes = b""
 
 
 def request_of(
@@ -37,32 +32,24 @@ def request_of(
     match = _URL.fullmatch(permit.url)
     if match is None:
         return Failure(kind=FailureKind.BAD_URL, detail=f"not a URL that can be asked for: {permit.url[:200]!r}")
-    scheme, authority, target = match.groups()
-    headers = {
-        "Host": authority,
-        "User-Agent": permit.agent,
-        "Accept": accept,
-        "Accept-Encoding": ACCEPT_ENCODING,
-        **_condition(validators),
-    }
-    method, body = "GET", None
+    scheme, authority, path = match.groups()
+    fields = [
+        ("Host", authority),
+        ("User-Agent", permit.agent),
+        ("Accept", accept),
+        ("Accept-Encoding", ACCEPT_ENCODING),
+        *_condition(validators),
+    ]
     if posted is not None:
-        method, body = "POST", posted.body
-        headers |= {"Content-Type": posted.content_type, "Content-Length": str(len(posted.body))}
-    lines = [f"{method} {target} HTTP/1.1"]
-    for name, value in headers.items():
+        fields += [("Content-Type", posted.content_type), ("Content-Length", str(len(posted.body)))]
+    for name, value in fields:
         if _FIELD_VALUE.fullmatch(value) is None:
             return Failure(kind=FailureKind.BAD_URL, detail=f"{name} holds more than plain text: {value[:200]!r}")
-        lines.append(f"{name}: {value}")
-    address = f"[{permit.address}]" if ":" in permit.address else permit.address
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields])
     return Request(
-        # the query is given as part of the path, because yarl would drop the `?` of an empty one
-        endpoint=URL.build(scheme=scheme, authority=f"{address}:{permit.port}", path=target, encoded=True),
-        server_name=_host(authority),
-        headers=headers,
-        head=("\r\n".join(lines) + "\r\n\r\n").encode("ascii"),
-        method=method,
-        body=body,
+        target=Target(permit.address, permit.port, _host(authority), scheme == "https"),
+        head=f"{'GET' if posted is None else 'POST'} {path} HTTP/1.1\r\n{lines}\r\n".encode("ascii"),
+        body=b"" if posted is None else posted.body,
     )
 
 
@@ -72,14 +59,14 @@ def _host(authority: str) -> str:
     return authority.partition(":")[0]
 
 
-def _condition(validators: Validators | None) -> dict[str, str]:
+def _condition(validators: Validators | None) -> list[tuple[str, str]]:
     """The ETag if there is one, else the date: a server must ignore the date beside an ETag anyway (RFC 9110).
 
     A validator with bytes beyond ASCII could not be sent back as it came, so it is left out.
     """
     if validators is None:
-        return {}
+        return []
     for name, value in (("If-None-Match", validators.etag), ("If-Modified-Since", validators.last_modified)):
         if value and value.isascii():
-            return {name: value}
-    return {}
+            return [(name, value)]
+    return []

@@ -2,71 +2,110 @@
 
 aiohttp parses and forgets; an archive wants the bytes. `WireProtocol` keeps the head, and sees to what a shared
 connection must never do: hand bytes of one answer to the next request. All that leans on aiohttp's inner parts
-(`ResponseHandler`, the connector's factory, the stream's buffer) is in this file.
+(`ResponseHandler`, the stream's buffer) is in this file. Requests, sessions and the pool are our own: aiohttp's do
+much that a crawler has no use for, at several times the cost of the parser (docs/decisions/0095).
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
 
 from webstrata.fetch.failures import AddressBlocked, ConnectionLost, HeadTooLarge
 from webstrata.fetch.guard import Guard
 from webstrata.fetch.head import HeadKeeper
 from webstrata.fetch.limits import Limits
 
-
-class IdleConnections:
-    """Kept-alive connections, the longest idle first; aiohttp's pool itself would keep any number."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._protocols: dict[WireProtocol, None] = {}
-
-    def add(self, protocol: WireProtocol) -> None:
-        self._protocols[protocol] = None
-        if len(self._protocols) > self._most:
-            oldest = next(iter(self._protocols))
-            self.discard(oldest)
-            oldest.close()
-
-    def discard(self, protocol: WireProtocol) -> None:
-        self._protocols.pop(protocol, None)
-
-    def __len__(self) -> int:
-        return len(self._protocols)
+_SWITCHING_PROTOCOLS = 101
 
 
 class WireProtocol(ResponseHandler):
     """One connection of the pool."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, guard: Guard, limits: Limits, idle: IdleConnections) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        guard: Guard,
+        limits: Limits,
+        gone: Callable[[WireProtocol], None],
+    ) -> None:
+        """`gone` hears when the connection ends."""
         super().__init__(loop=loop)
         self._guard = guard
-        self._idle = idle
+        self._limits = limits
+        self._gone = gone
         self._in_use = False
         self._left: int | None = None
         """Bytes of the present body still to come, where its head announced them."""
+        self._requests = 0
         self.keeper = HeadKeeper(limits.header_bytes, limits.header_count)
-        self.requests = 0
         self.broken = False
         """The connection ended with an error, not with an end."""
+
+    # ── asking ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def ask(self, request: bytes) -> tuple[RawResponseMessage, StreamReader]:
+        """Send a request and read the head of its answer; the body is read from the stream.
+
+        ConnectionLost where the connection ended first; other errors are aiohttp's.
+        """
+        if self._exception is not None:
+            raise self._exception
+        if self.transport is None or self.transport.is_closing():
+            raise ConnectionLost(ConnectionResetError("closed before anything was sent"), stale=self._requests > 0)
+        self._expect_answer()
+        self.transport.write(request)
+        self.start_timeout()
+        try:
+            message, body = await self.read()
+            while message.code < 200 and message.code != _SWITCHING_PROTOCOLS:
+                message, body = await self.read()
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            stale = self._requests > 1 and not self.keeper.received
+            raise ConnectionLost(error, stale=stale) from error
+        body.on_eof(self._answered)
+        return message, body
+
+    def _expect_answer(self) -> None:
+        """A request is about to be sent: its answer's head comes next."""
+        limits = self._limits
+        self._requests += 1
+        self._in_use = True
+        self.keeper.start()
+        self.set_response_params(
+            read_until_eof=True,
+            auto_decompress=False,
+            read_timeout=limits.first_byte_s,
+            # the keeper bounds the head as a whole; these must not be the narrower door
+            max_line_size=limits.header_bytes,
+            max_field_size=limits.header_bytes,
+            max_headers=limits.header_count,
+        )
+
+    def _answered(self) -> None:
+        """The answer has ended; whatever comes now belongs to no request."""
+        self._in_use = False
+
+    # ── what the loop calls ─────────────────────────────────────────────────────────────────────────────────
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
         if peer is None or not self._guard.allows(peer[0], peer[1]):
+            blocked = AddressBlocked(f"connected to {peer}")
+            self.set_exception(blocked)
             # not at once: a transport that ends while it begins leaves its socket open on uvloop
-            self._loop.call_soon(self._give_up, AddressBlocked(f"connected to {peer}"))
+            self._loop.call_soon(self._give_up, blocked)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._idle.discard(self)
+        self._gone(self)
         self.broken = exc is not None
         super().connection_lost(exc)
 
@@ -77,20 +116,6 @@ class WireProtocol(ResponseHandler):
             if self._payload is not None and not self._payload.is_eof():
                 self._payload.set_exception(exc)  # aiohttp would leave who reads the body waiting
         super().set_exception(exc, *cause)
-
-    def set_response_params(self, **params: Any) -> None:
-        """A request is about to be sent: its answer's head comes next."""
-        self._idle.discard(self)
-        self.requests += 1
-        self._in_use = True
-        self.keeper.start()
-        super().set_response_params(**params)
-
-    def answered(self) -> None:
-        """The answer has ended; whatever comes now belongs to no request."""
-        self._in_use = False
-        if self.is_connected():
-            self._idle.add(self)
 
     def data_received(self, data: bytes) -> None:
         if data:
@@ -127,35 +152,10 @@ class WireProtocol(ResponseHandler):
             self.transport.abort()
 
 
-class WireResponse(aiohttp.ClientResponse):
-    """An answer that knows its head's bytes."""
-
-    wire: WireProtocol
-    wire_head: bytes = b""
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        protocol = connection.protocol
-        assert isinstance(protocol, WireProtocol)
-        try:
-            await super().start(connection)
-        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-            # Left as it is, aiohttp would send the request a second time, on fresh connections too.
-            stale = protocol.requests > 1 and not protocol.keeper.received
-            raise ConnectionLost(error, stale=stale) from error
-        self.wire, self.wire_head = protocol, protocol.keeper.head
-        self.content.on_eof(protocol.answered)
-        return self
-
-    def unread(self) -> bytes:
-        """What has come of the body and was not read yet, though the connection broke."""
-        content = self.content
-        chunks = []
-        while content._buffer:  # the public ways raise again what broke it
-            chunks.append(content._read_nowait_chunk(-1))
-        return b"".join(chunks)
-
-
-def use_wire_protocol(connector: aiohttp.TCPConnector, guard: Guard, limits: Limits, idle: IdleConnections) -> None:
-    """Make a connector build `WireProtocol`s; aiohttp has no public way to say so."""
-    factory = partial(WireProtocol, asyncio.get_running_loop(), guard, limits, idle)
-    connector._factory = cast("partial[ResponseHandler]", factory)
+def unread(body: StreamReader) -> bytes:
+    """What has come of a body and was not read yet, though the connection broke."""
+    inner: Any = body
+    chunks = []
+    while inner._buffer:  # the public ways raise again what broke it
+        chunks.append(inner._read_nowait_chunk(-1))
+    return b"".join(chunks)
