@@ -72,11 +72,12 @@ class Ward:
         victim.start()
         theirs.close()
         notes = _listen(ours, after_s if failpoint is None else PATIENCE_S)
+        if failpoint is not None:
+            victim.join(1.0)  # it closes the pipe a moment before it is dead
+            assert victim.exitcode == -9, f"{failpoint} was never reached"
         victim.kill()
         victim.join()
         notes += _rest(ours)
-        if failpoint is not None:
-            assert victim.exitcode == -9, f"{failpoint} was never reached"
         acknowledged = [note for note in notes if isinstance(note, Acknowledged)]
         self.ledger += acknowledged
         if power_cut:
@@ -201,6 +202,18 @@ def test_power_cuts_lose_nothing(ward: Ward) -> None:
 
     assert ward.problems() == []
     assert promised > 0
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("full", [("room", 250_000), ("no-space", 3)])
+def test_a_full_disk_loses_nothing(ward: Ward, full: Failpoint) -> None:
+    """Where the database's files cannot grow any more, or the archive's, the round fails and says so, all that was
+    acknowledged stays, and with room again the loop goes on."""
+    ward.kill(failpoint=full)
+
+    assert ward.problems() == []
+    assert ward.kill(after_s=0.5) > 0
+    assert ward.problems() == []
 
 
 @pytest.mark.timeout(300)

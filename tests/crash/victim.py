@@ -8,7 +8,10 @@ take away what a power cut would have taken.
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import os
+import resource
 import signal
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -46,7 +49,9 @@ class Synced(Struct, frozen=True, tag=True):
 Note = Acknowledged | Synced
 
 Failpoint = tuple[str, int] | None
-"""Which call to die at (`write`, `sync`, `rename`, `commit-before`, `commit-after`) and which time round."""
+"""Which call to die at (`write`, `sync`, `rename`, `commit-before`, `commit-after`) and which time round;
+or `room` and a size that no file can pass, or `no-space` and which write of the archive finds the disk full: these die
+when the loop has said that a round failed."""
 
 
 class _Ledger(Progress):
@@ -84,6 +89,11 @@ def _die() -> None:
 
 def _arm(name: str, nth: int) -> None:
     """Die at the n-th call of a kind, half-way through where a call has a half."""
+    if name in ("room", "no-space"):
+        logging.getLogger("webstrata").addHandler(_DyingAtErrors(logging.ERROR))
+    if name == "room":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (nth, nth))
+        return
     count = 0
 
     def reached() -> bool:
@@ -91,12 +101,14 @@ def _arm(name: str, nth: int) -> None:
         count += 1
         return count == nth
 
-    if name == "write":
+    if name in ("write", "no-space"):
         write = os.write
 
         def torn_write(fd: int, data: Any) -> int:
             if len(data) > 64 and reached():
                 write(fd, bytes(data[: len(data) // 2]))
+                if name == "no-space":
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 _die()
             return write(fd, data)
 
@@ -108,6 +120,11 @@ def _arm(name: str, nth: int) -> None:
         Path.rename = _dying(Path.rename, reached)  # type: ignore[method-assign]
     else:
         _arm_commit(name, reached)
+
+
+class _DyingAtErrors(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        _die()
 
 
 def _arm_commit(name: str, reached: Callable[[], bool]) -> None:
