@@ -1,0 +1,161 @@
+"""The best schedule of all, and a bound that no schedule passes.
+
+Survival is convex in the span, so f(a + r) <= (f(2a) + f(2r)) / 2: of the two mirror schedules made from the visits or
+from the revisits of any schedule, one is at least as good. The best schedule is therefore a linear assignment of pages
+to slots, and so are the best revisits once visits are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from webstrata.sharp.assignment import assign, closing_prices, price_bound
+from webstrata.sharp.curves import Curves, mirror_curves, revisit_curves
+from webstrata.sharp.frontback import front_back
+from webstrata.sharp.knots import knots
+from webstrata.sharp.rates import Places
+from webstrata.sharp.rounding import rounded, swapped_neighbours
+from webstrata.sharp.schedule import Schedule, mirror
+from webstrata.sharp.segments import best_segments, segment_slots
+from webstrata.sharp.survival import Survival, as_survival
+from webstrata.sharp.transport import knot_bound, knot_prices
+
+EXACT_UP_TO = 300
+"""Sites of this size and below get the exact plan, whatever their weights."""
+_TABLE_UP_TO = 1500
+"""Up to here all pages by all slots fit into one table."""
+_SAME = 1e-9
+_PASSES = 60
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Pages by slot, what that is worth, and what no plan can be worth more than."""
+
+    order: Places
+    worth: float
+    bound: float
+
+    @property
+    def slots(self) -> Places:
+        """Slot by page."""
+        slots = np.empty(self.order.size, dtype=np.intp)
+        slots[self.order] = np.arange(self.order.size)
+        return slots
+
+    @property
+    def proved(self) -> bool:
+        """The plan meets its bound: it is the best, not only near it."""
+        return self.bound - self.worth <= _SAME * max(1.0, self.worth)
+
+
+def optimal(
+    rates: ArrayLike | Survival, weights: ArrayLike | None = None, times: ArrayLike | None = None
+) -> tuple[Schedule, Plan]:
+    """The best schedule of known pages. `times`: distances of the slots from the instant, if they are not 0, 1, 2, …"""
+    curves = mirror_curves(as_survival(rates), weights, times)
+    plan = best_plan(curves)
+    return mirror(plan.slots, _given_up(curves, plan)), plan
+
+
+def best_revisits(
+    rates: ArrayLike | Survival,
+    visited_before: ArrayLike,
+    weights: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+) -> Plan:
+    """The best order of revisits when visits are made: `visited_before` is each page's time from visit to instant."""
+    return best_plan(revisit_curves(as_survival(rates), weights, visited_before, times))
+
+
+def best_plan(curves: Curves) -> Plan:
+    """Exact for small sites; else the best of the quick plans, with a bound beside it."""
+    if curves.count == 1:
+        worth = curves.worth(np.zeros(1, dtype=np.intp))
+        return Plan(np.zeros(1, dtype=np.intp), worth, worth)
+    if curves.count > _TABLE_UP_TO:
+        return _large(curves)
+    plan = _tabled(curves) if curves.alike else _closed(curves, _last_first(curves))
+    if not plan.proved and curves.count <= EXACT_UP_TO:
+        plan = _exact(curves, plan)
+    return plan if plan.proved else _closed(curves, _better(plan, _priced(curves)))
+
+
+def _hot_to_cold(survival: Survival) -> Places:
+    return np.argsort(-survival.hotness(), kind="stable")
+
+
+def _split(curves: Curves) -> Places:
+    pages = _hot_to_cold(curves.survival)
+    return pages[np.argsort(segment_slots(curves.count, *best_segments(curves, pages)))]
+
+
+def _tabled(curves: Curves) -> Plan:
+    """Pages that differ only in rate: from the inside or the outside, hottest first, with and without frozen ones."""
+    pages = _hot_to_cold(curves.survival)
+    table = curves.matrix(pages, np.arange(curves.count))
+    moving = curves.count - best_segments(curves, pages)[1]
+    best: tuple[float, Places] | None = None
+    for some in {curves.count, moving}:
+        slots = np.concatenate([front_back(table[:some, :some]), np.arange(some, curves.count)])
+        worth = float(table[np.arange(curves.count), slots].sum())
+        if best is None or worth > best[0]:
+            best = worth, slots
+    assert best is not None
+    rows = np.argsort(best[1])
+    return Plan(pages[rows], best[0], closing_prices(table[rows])[1])
+
+
+def _priced(curves: Curves) -> Plan:
+    places = knots(curves.times)
+    prices = knot_prices(curves, places)
+    order = swapped_neighbours(curves, rounded(curves, places, prices), _PASSES)
+    return Plan(order, curves.worth(order), knot_bound(curves, places, prices))
+
+
+def _large(curves: Curves) -> Plan:
+    plan = _priced(curves)
+    if curves.alike:
+        order = swapped_neighbours(curves, _split(curves), _PASSES)
+        return _better(plan, Plan(order, curves.worth(order), plan.bound))
+    return _better(plan, _last_first(curves))
+
+
+def _last_first(curves: Curves) -> Plan:
+    """Last visited, first revisited: near the best where the visits were planned well."""
+    order = swapped_neighbours(curves, np.argsort(curves.heads, kind="stable"), _PASSES)
+    return Plan(order, curves.worth(order), np.inf)
+
+
+def _better(one: Plan, other: Plan) -> Plan:
+    """The better plan under the tighter bound."""
+    best = one if one.worth >= other.worth else other
+    return Plan(best.order, best.worth, min(one.bound, other.bound))
+
+
+def _closed(curves: Curves, plan: Plan) -> Plan:
+    """The same plan, its bound tightened by prices for every slot."""
+    table = curves.matrix(plan.order, np.arange(curves.count))
+    return Plan(plan.order, plan.worth, min(plan.bound, closing_prices(table)[1]))
+
+
+def _exact(curves: Curves, start: Plan | None) -> Plan:
+    order = np.arange(curves.count) if start is None else start.order
+    table = curves.matrix(order, np.arange(curves.count))
+    prices = closing_prices(table)[0] if start is not None else None
+    slots = assign(table, prices, None if start is None else np.arange(curves.count))
+    best = np.empty_like(order)
+    best[slots] = order
+    table = curves.matrix(best, np.arange(curves.count))
+    prices, bound = closing_prices(table)
+    return Plan(best, float(np.trace(table)), min(bound, price_bound(table, prices)))
+
+
+def _given_up(curves: Curves, plan: Plan) -> tuple[int, ...]:
+    """Pages whose chance is below 1/e where they stand: past that point a page gains less by standing one slot further
+    inside than a colder one would, so it has made room."""
+    chance = curves.survival.unchanged(plan.order, curves.heads[plan.order] + curves.times)
+    return tuple(sorted(int(page) for page in plan.order[chance < np.exp(-1.0)]))

@@ -1,0 +1,83 @@
+"""From prices to a plan: every page into the block of slots that it gains most by, then order within blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.sharp.curves import Curves
+from webstrata.sharp.knots import Knots
+from webstrata.sharp.rates import Numbers, Places
+
+_CHUNK = 8192
+_SWEEPS = 4
+
+
+def rounded(curves: Curves, places: Knots, prices: Numbers) -> Places:
+    """Pages by slot: the plan that these prices suggest."""
+    edges = places.edges
+    block = _filled(curves, places, prices, np.diff(edges))
+    order = _sorted_in(curves, np.argsort(block, kind="stable"), edges)
+    shifted = np.unique(np.concatenate([[0], (edges[1:] + edges[:-1]) // 2, edges[-1:]]))
+    for _ in range(_SWEEPS):
+        order = _improved_in(curves, order, shifted)
+        order = _improved_in(curves, order, edges)
+    return order
+
+
+def swapped_neighbours(curves: Curves, order: Places, passes: int) -> Places:
+    """Neighbours change places wherever both together gain, even and odd pairs in turn."""
+    order = order.copy()
+    idle = 0
+    for turn in range(passes):
+        inner = np.arange(turn % 2, order.size - 1, 2)
+        near, far = order[inner], order[inner + 1]
+        gain = curves.at(far, inner) + curves.at(near, inner + 1) - curves.at(near, inner) - curves.at(far, inner + 1)
+        better = gain > 1e-15
+        order[inner[better]], order[inner[better] + 1] = far[better], near[better]
+        idle = 0 if better.any() else idle + 1
+        if idle == 2:
+            break
+    return order
+
+
+def _filled(curves: Curves, places: Knots, prices: Numbers, room: Places) -> Places:
+    """The block of every page. Where too many want one, those move on that lose least by it, to blocks with room."""
+    block = np.empty(curves.count, dtype=np.intp)
+    for start in range(0, curves.count, _CHUNK):
+        pages = np.arange(start, min(start + _CHUNK, curves.count))
+        block[pages] = _gains(curves, places, prices, pages).argmax(axis=1)
+    closed = np.zeros(room.size, dtype=bool)
+    while True:
+        held = np.bincount(block, minlength=room.size)
+        if not (held > room).any():
+            return block
+        closed |= held >= room
+        for crowded in np.flatnonzero(held > room):
+            pages = np.flatnonzero(block == crowded)
+            gains = _gains(curves, places, prices, pages)
+            stay = gains[:, crowded].copy()
+            gains[:, closed] = -np.inf
+            other = gains.argmax(axis=1)
+            loss = stay - gains[np.arange(pages.size), other]
+            leave = np.argsort(loss, kind="stable")[: held[crowded] - room[crowded]]
+            block[pages[leave]] = other[leave]
+
+
+def _gains(curves: Curves, places: Knots, prices: Numbers, pages: Places) -> NDArray[np.float64]:
+    return curves.after(pages[:, None], places.times[None, :]) - prices
+
+
+def _sorted_in(curves: Curves, order: Places, edges: Places) -> Places:
+    """Within each window those first that would lose most from its inner to its outer end."""
+    window = np.repeat(np.arange(edges.size - 1), np.diff(edges))
+    loss = curves.at(order, edges[:-1][window]) - curves.at(order, edges[1:][window] - 1)
+    return order[np.lexsort((-loss, window))]
+
+
+def _improved_in(curves: Curves, order: Places, edges: Places) -> Places:
+    """Sorted so in every window where that gains."""
+    slots = np.arange(order.size)
+    other = _sorted_in(curves, order, edges)
+    gain = np.add.reduceat(curves.at(other, slots) - curves.at(order, slots), edges[:-1])
+    return np.where(np.repeat(gain > 0, np.diff(edges)), other, order)
