@@ -26,6 +26,7 @@ from webstrata.records import (
     ResourceCapture,
     RobotsState,
     Site,
+    Upcoming,
     Validators,
     Visit,
     Visited,
@@ -191,6 +192,18 @@ class Store(Protocol):
 
     async def next_due(self) -> float | None:
         """When the next unleased page is due."""
+        ...
+
+    async def upcoming(self, until: float, limit: int) -> list[Upcoming]:
+        """Visits due by then and not leased, soonest first."""
+        ...
+
+    async def move(self, moves: Iterable[tuple[int, float, str]]) -> None:
+        """(page id, next visit, why): another time for pages that nobody has leased."""
+        ...
+
+    async def download_times(self, limit: int) -> list[tuple[str, float, int]]:
+        """(host, seconds, requests) of the latest visits; 0 requests: given up before the first."""
         ...
 
     async def commit(self, batch: Batch) -> None:

@@ -614,6 +614,17 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     robots: tuple[RobotsState, ...] = ()
 
 
+class Upcoming(Struct, frozen=True, kw_only=True, gc=False):
+    """A visit to come, as much of it as planning needs."""
+
+    page_id: int
+    url: str
+    host: str
+    at: float
+    interval_s: float | None = None
+    weight: float = 1.0
+
+
 class HostDay(Struct, frozen=True, kw_only=True, gc=False):
     """Aggregate of a host's visits in one UTC day."""
 

@@ -157,6 +157,14 @@ class Gate:
         """Seconds between the starts of two requests to the host of `url`, as things stand."""
         return max(seconds for seconds, _ in self._reasons(url))
 
+    def outlook(self, url: str, now: float) -> tuple[float | None, bool, float]:
+        """For planning: the Crawl-delay asked for (0: none is; none: not known), whether robots.txt must be fetched
+        before the page, and when the host is free."""
+        origin = urls.origin(url)
+        known = self._robots.state(origin) is not None
+        needed = self._rules.obey_robots and self._robots.is_needed(origin, now)
+        return (self._asked_s(origin, now) if known else None), needed, self.earliest(urls.host_of(url), now)
+
     def _reasons(self, url: str) -> list[tuple[float, str]]:
         rules = self._rules
         duration_s = self._spacing.host(urls.host_of(url)).last_duration_s

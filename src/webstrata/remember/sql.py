@@ -20,10 +20,12 @@ from webstrata.records import (
     Position,
     RobotsState,
     Site,
+    Upcoming,
     Visit,
 )
 from webstrata.remember import census, claims, commits, log, politeness, watching
 from webstrata.remember import looking as looking_rows
+from webstrata.remember import planning as plan_rows
 from webstrata.remember.lane import Lane
 
 _STREAM = 1_000
@@ -118,6 +120,24 @@ class SqlStore:
     async def next_due(self) -> float | None:
         """When the next page can be claimed; one that is leased, when its lease ends."""
         return await self._reader.run(census.next_due)
+
+    async def upcoming(self, until: float, limit: int) -> list[Upcoming]:
+        return await self._reader.run(lambda on: plan_rows.upcoming(on, until, limit))
+
+    async def move(self, moves: Iterable[tuple[int, float, str]]) -> None:
+        found = list(moves)
+        await self._writer.run(lambda on: plan_rows.move(on, found))
+
+    async def download_times(self, limit: int) -> list[tuple[str, float, int]]:
+        return await self._reader.run(lambda on: plan_rows.download_times(on, limit))
+
+    async def download_sums(self) -> dict[str, tuple[int, float]]:
+        """(visits, seconds) of every host."""
+        return await self._reader.run(plan_rows.download_sums)
+
+    async def demand(self) -> list[tuple[str, str, int, float]]:
+        """(host, one of its pages, pages, visits a day that their intervals amount to)."""
+        return await self._reader.run(plan_rows.demand)
 
     async def commit(self, batch: Batch) -> None:
         now = self._clock.now()

@@ -223,6 +223,43 @@ async def a_dead_owner_gets_its_leases_back(store: Store) -> None:
     assert await store.site_sizes() == {4: 5}
 
 
+async def upcoming_visits_are_listed_and_moved(store: Store) -> None:
+    await store.add_pages([_new("1", weight=3.0)], NOW)
+    await store.add_pages([_new("2"), _new("held")], NOW + 5)
+    await store.add_pages([_new("late")], NOW + 500)
+    held = next(page for page in await store.claim(NOW + 5, 9, NOW + 900, "me") if page.url.endswith("held"))
+    await store.release([(page.id, None) for page in [await _page(store, name) for name in "12"]])
+    one, two = await store.upcoming(NOW + 100, 9)
+    assert [(up.url[-1], up.host, up.at, up.weight) for up in (one, two)] == [
+        ("1", "a.example", NOW, 3.0),
+        ("2", "a.example", NOW + 5, 1.0),
+    ]
+    assert [up.page_id for up in await store.upcoming(NOW + 100, 1)] == [one.page_id]
+    await store.move([(one.page_id, NOW + 700, "room ✓"), (held.id, NOW, "not ours")])
+    moved = await _page(store, "1")
+    assert (moved.next_at, moved.reason) == (NOW + 700, "room ✓")
+    assert (await _page(store, "held")).next_at == NOW + 5, "a leased page stays where it is"
+    assert [page.url[-1] for page in await store.claim(NOW + 600, 9, NOW + 900, "me")] == ["2", "e"]
+    await store.move([])
+
+
+async def download_times_are_those_of_the_log(store: Store) -> None:
+    other = NewPage(url="https://b.example/", host="b.example")
+    await store.add_pages([_new("1"), other], NOW)
+    one, two = await store.claim(NOW, 9, NOW + 60, "me")
+    hop = Hop(url="x", status=301)
+    for entry in (
+        _entry(one, duration_s=0.5),
+        _entry(two, duration_s=3.0, hops=(hop, hop)),
+        _entry(one, at=NOW + 1, status=None, duration_s=0.0),
+    ):
+        await store.commit(Batch(entries=(entry,)))
+    hosts = {one.host, two.host}
+    assert hosts == {"a.example", "b.example"}
+    assert await store.download_times(9) == [(one.host, 0.0, 0), (two.host, 3.0, 3), (one.host, 0.5, 1)]
+    assert await store.download_times(1) == [(one.host, 0.0, 0)]
+
+
 async def next_due_is_none_when_nothing_will_be(store: Store) -> None:
     assert await store.next_due() is None
     await store.add_pages([_new("1")], NOW)
@@ -553,6 +590,8 @@ STORE_CHECKS: tuple[Check, ...] = (
     known_urls_are_told_from_new_ones,
     a_released_page_is_due_again,
     a_dead_owner_gets_its_leases_back,
+    upcoming_visits_are_listed_and_moved,
+    download_times_are_those_of_the_log,
     next_due_is_none_when_nothing_will_be,
     a_page_comes_back_as_it_was_committed,
     a_visit_comes_back_as_it_was_committed,

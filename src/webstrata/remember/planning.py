@@ -1,0 +1,75 @@
+"""What planning asks of the facts: how long requests took, what is due when, what the schedule asks of each host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, Double, bindparam, case, cast, func, select, update
+
+from webstrata.clock import DAY_S
+from webstrata.records import PageState, Upcoming
+from webstrata.remember import rows
+from webstrata.remember.tables import host_days, pages, visits
+
+_IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
+_LATEST = (
+    select(pages.c.host, visits.c.duration_s, visits.c.status, visits.c.hops)
+    .join(pages, pages.c.id == visits.c.page_id)
+    .order_by(visits.c.id.desc())
+)
+
+
+def download_times(connection: Connection, limit: int) -> list[tuple[str, float, int]]:
+    """(host, seconds, requests) of the latest visits; a visit that was given up before its first request has 0."""
+    found = connection.execute(_LATEST.limit(limit))
+    return [
+        (host, seconds, 1 + len(rows.hops(hops)) if status is not None or seconds > 0 else 0)
+        for host, seconds, status, hops in found
+    ]
+
+
+def download_sums(connection: Connection) -> dict[str, tuple[int, float]]:
+    """(visits, seconds) of every host, ever."""
+    sums = select(host_days.c.host, func.sum(host_days.c.visits), func.sum(host_days.c.duration_s))
+    return {host: (int(n), float(s)) for host, n, s in connection.execute(sums.group_by(host_days.c.host))}
+
+
+_UPCOMING = (
+    select(pages.c.id, pages.c.url, pages.c.host, pages.c.next_at, pages.c.interval_s, pages.c.weight)
+    .where(pages.c.due_at <= bindparam("until"), pages.c.lease_until.is_(None))
+    .order_by(pages.c.due_at, pages.c.id)
+)
+
+
+def upcoming(connection: Connection, until: float, limit: int) -> list[Upcoming]:
+    found = connection.execute(_UPCOMING.limit(limit), {"until": until})
+    return [
+        Upcoming(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
+        for id_, url, host, at, interval_s, weight in found
+    ]
+
+
+_AT = cast(bindparam("at"), Double)
+_MOVE = (
+    update(pages)
+    .where(pages.c.id == bindparam("page"), pages.c.lease_until.is_(None))
+    .values(next_at=_AT, due_at=case((_IS_ACTIVE, _AT)), reason=bindparam("why"))
+)
+
+
+def move(connection: Connection, moves: Iterable[tuple[int, float, str]]) -> None:
+    """Give pages that nobody holds another next visit, and say why."""
+    values = [{"page": page, "at": at, "why": why} for page, at, why in sorted(moves)]
+    if values:
+        connection.execute(_MOVE, values)
+
+
+def demand(connection: Connection) -> list[tuple[str, str, int, float]]:
+    """(host, one of its pages, how many it has, visits a day that their intervals amount to), active pages only."""
+    has_interval = pages.c.interval_s > 0
+    asked = func.coalesce(func.sum(case((has_interval, DAY_S / pages.c.interval_s), else_=0.0)), 0.0)
+    query = select(pages.c.host, func.min(pages.c.url), func.count(), asked).where(
+        _IS_ACTIVE, pages.c.next_at.is_not(None)
+    )
+    found = connection.execute(query.group_by(pages.c.host).order_by(pages.c.host))
+    return [(host, url, int(number), float(per_day)) for host, url, number, per_day in found]
