@@ -188,17 +188,21 @@ class Page:
 
     def simhash(self) -> str | None:
         words = " ".join([self.title, *(line.text for line in self.lines)]).split(" ")
-        hashes = [polynomial(word.encode(), 0x9E3779B1) for word in words if word]
-        if not hashes:
-            return None
-        size = min(3, len(hashes))
-        shingles = [hashes[place : place + size] for place in range(len(hashes) - size + 1)]
-        values = [
-            mixed(polynomial(shingle, 0x85EBCA77)) << 32 | mixed(polynomial(shingle, 0xC2B2AE3D))
-            for shingle in shingles
-        ]
-        bits = [sum(value >> bit & 1 for value in values) * 2 > len(values) for bit in range(64)]
-        return f"{sum(1 << bit for bit in range(64) if bits[bit]):016x}"
+        value = simhash_of([word.encode() for word in words if word])
+        return None if value is None else f"{value:016x}"
+
+
+def simhash_of(words: list[bytes]) -> int | None:
+    hashes = [polynomial(word, 0x9E3779B1) for word in words]
+    if not hashes:
+        return None
+    size = min(3, len(hashes))
+    shingles = [hashes[place : place + size] for place in range(len(hashes) - size + 1)]
+    values = [
+        mixed(polynomial(shingle, 0x85EBCA77)) << 32 | mixed(polynomial(shingle, 0xC2B2AE3D)) for shingle in shingles
+    ]
+    bits = [sum(value >> bit & 1 for value in values) * 2 > len(values) for bit in range(64)]
+    return sum(1 << bit for bit in range(64) if bits[bit])
 
 
 def polynomial(values: Iterable[int], factor: int) -> int:

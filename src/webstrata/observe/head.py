@@ -35,7 +35,7 @@ def pointers(tree: LexborHTMLParser, url: str, body: Outline, main_hrefs: Sequen
     head = tree.head
     title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
     resolver = Resolver((join(url, base) if base else None) or url)
-    frames = [node.attributes.get("src") for node in tree.tags("frame")] if not body.boxes else []
+    frames = [node.attributes.get("src") for node in tree.tags("frame")] if not body.has_body else []
     return Pointers(
         title=title,
         links=resolver.all([*body.hrefs, *body.pointers, *frames]),

@@ -1,101 +1,51 @@
-"""Tree -> the lines of its body, its links, and the boxes they stand in: one walk, shared by all that is read from it.
+"""Tree -> the lines of its body, its links, and which of them are the main content: shared by all that is read from it.
 
 By these rules (docs/reference/fingerprint.md has them in full):
 
 1. The tree is the one a browser with scripting on builds (WHATWG parsing), so the content of `noscript` is no markup.
-2. What stands in the elements of `SILENT`, in comments and in attributes says nothing.
+2. What stands in silent elements, in comments and in attributes says nothing.
 3. All other text of the body counts in document order, whether or not a style sheet hides it. A line ends where an
-   element of `LINE_ENDS` starts or ends. Inside a line two texts are joined as they stand (`foo<b>bar</b>` is one
+   element that ends lines starts or ends. Inside a line two texts are joined as they stand (`foo<b>bar</b>` is one
    word), unless between them both an element starts and an element ends (`<a>foo</a><a>bar</a>`): then a space is put.
 4. White space is ASCII's (U+0009 to U+000D and U+0020) and U+00A0. It is collapsed to one space, and cut at the ends.
    Lines are in Unicode's composed form (NFC) and, here, in UTF-8. Empty lines do not count.
+
+The compiled kernel does it, on the tree as the parser serialises it: asking Python for every node took longer than all
+the rest.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from itertools import accumulate
-from typing import Final, NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-SILENT: Final = ("script", "style", "noscript", "template", "iframe", "noembed", "noframes")
-"""Elements whose content is not for readers."""
+from webstrata.observe.kernel import library as kernel
+from webstrata.observe.spelling import spelled
 
-BOXES: Final = frozenset(
-    {"article", "aside", "body", "center", "dialog", "div", "footer", "form", "header", "main", "menu", "nav",
-     "section", "td"}
-)  # fmt: skip
-"""Elements that pages are laid out with: those among which the main content is looked for."""
-
-LINE_ENDS: Final = BOXES | frozenset(
-    {"address", "blockquote", "br", "caption", "dd", "details", "dir", "dl", "dt", "fieldset", "figcaption", "figure",
-     "h1", "h2", "h3", "h4", "h5", "h6", "hgroup", "hr", "legend", "li", "ol", "optgroup", "option", "p", "pre",
-     "search", "select", "summary", "table", "tbody", "textarea", "tfoot", "th", "thead", "title", "tr", "ul"}
-)  # fmt: skip
-"""Elements that end the line before them and their own."""
-
-_INLINE, _SILENT, _POINTER, _LINK, _LINE, _BOX, _TEXT, _NOTHING = range(8)
-_NO_NAME = 0
-"""What Lexbor makes of `<?php …>`."""
-_POINTERS = {"area": "href", "iframe": "src"}
-"""Elements besides `a` that lead to other pages, and the attribute that says where."""
-
-
-def _kinds() -> dict[int, int]:
-    """By the numbers that Lexbor gives to the names it knows; all other elements are `_INLINE`."""
-    names = {
-        **dict.fromkeys(LINE_ENDS, _LINE),
-        **dict.fromkeys(BOXES, _BOX),
-        **dict.fromkeys(SILENT, _SILENT),
-        **dict.fromkeys(_POINTERS, _POINTER),
-        "a": _LINK,
-    }
-    parser = LexborHTMLParser("<!doctype html><body>text<!-- comment -->")
-    kinds = {parser.create_node(name).tag_id: kind for name, kind in names.items()}
-    for node in parser.css("body")[0].iter(include_text=True):
-        kinds[node.tag_id] = _TEXT if node.is_text_node else _NOTHING
-    return {**dict.fromkeys(range(256), _INLINE), **kinds, _NO_NAME: _NOTHING}
-
-
-_KINDS = _kinds()
-
-
-class Box(NamedTuple):
-    """A box: which lines and links stand in it, and how much text that is."""
-
-    tag: str
-    parent: int
-    """Place of the box around it in the outline; -1 for the body."""
-    first_line: int
-    end_line: int
-    first_link: int
-    end_link: int
-    text: int
-    """Bytes of text, white space left out."""
-    link_text: int
-    """The same, inside links."""
-    own_text: int
-    """The same, outside links."""
+Span = tuple[int, int]
 
 
 class Outline:
-    """The body of a page, ready to be divided."""
+    """The body of a page."""
 
-    __slots__ = ("boxes", "hrefs", "line_ends", "pointers", "text")
+    __slots__ = ("has_body", "hrefs", "line_ends", "main_lines", "main_links", "pointers", "text")
 
-    def __init__(self) -> None:
-        self.text = b""
+    def __init__(self, read: kernel.Page | None = None) -> None:
+        self.has_body = read is not None
+        self.text = b"" if read is None else read.text.copy()
         """All lines, one space apart."""
-        self.line_ends: list[int] = []
+        self.line_ends: Sequence[int] = () if read is None else read.line_ends.numbers()
         """Where in the text each line ends."""
-        self.hrefs: list[str] = []
+        self.hrefs: list[str] = [] if read is None else read.hrefs.strings()
         """What the links say, as written."""
-        self.pointers: list[str] = []
+        self.pointers: list[str] = [] if read is None else read.pointers.strings()
         """The same for image maps and inline frames."""
-        self.boxes: list[Box] = []
-        """In document order, outer ones first: the body element is the first."""
+        self.main_lines: list[Span] = [] if read is None else read.main_lines.spans()
+        """First line and end of each stretch of the main content, without the noise in it."""
+        self.main_links: list[Span] = [] if read is None else read.main_links.spans()
+        """The same for its links."""
 
     def lines(self, first: int = 0, end: int | None = None) -> list[bytes]:
         """Some lines, or all."""
@@ -112,12 +62,32 @@ class Outline:
 
 
 def outline(body: LexborNode | None) -> Outline:
-    """Walk a page's body element, if it has one."""
+    """Of a page's body element, if it has one."""
     if body is None or body.tag != "body":
         return Outline()
-    walk = _Walk()
-    walk.through(body)
-    return walk.outline()
+    read = _read((body.html or "").encode("utf-8", "replace"), is_spelled=False)
+    if read is None:
+        read = _read(spelled(body), is_spelled=True)
+    return read or Outline()
+
+
+def _read(html: bytes, *, is_spelled: bool) -> Outline | None:
+    """None where the kernel cannot tell what the serialised tree was."""
+    page = kernel.page_read(html, len(html), is_spelled)
+    if not page:
+        raise MemoryError
+    try:
+        read = page.contents
+        if read.status == kernel.READ:
+            if not read.is_composed:
+                text, linked = composed(read.text.copy().decode()), composed(read.linked.copy().decode())
+                kernel.page_recompose(page, text, len(text), linked, len(linked))
+            kernel.page_finish(page)
+        if read.status == kernel.NO_MEMORY:
+            raise MemoryError
+        return Outline(read) if read.status == kernel.READ else None
+    finally:
+        kernel.page_free(page)
 
 
 def clean(text: str) -> list[bytes]:
@@ -130,135 +100,3 @@ def composed(text: str) -> bytes:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).replace("\xa0", " ")
     return text.encode("utf-8", "replace")
-
-
-_WHITE_SPACE = " \t\n\v\f\r\xa0"
-_LINE_END = "\0"
-"""No text of a tree has U+0000: the parser drops it, or puts U+FFFD."""
-
-
-class _Walk:
-    """What the walk found. It only collects: cleaning all texts at once is faster than one by one."""
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        """Texts, and `_LINE_END` where a line ends."""
-        self._found = Outline()
-        self._link_texts: list[str] = []
-        self._starts: list[tuple[str, int, int, int, int]] = []
-        """Of each box: its tag, the place of the box around it; line ends, links and link texts before it."""
-        self._ends: list[tuple[int, int, int]] = []
-        """Line ends, links and link texts before its end."""
-
-    def through(self, body: LexborNode) -> None:
-        """No recursion: trees may be deep. One long loop: calls would take longer than all that they do."""
-        texts, hrefs, link_texts = self._texts, self._found.hrefs, self._link_texts
-        starts, ends, kinds = self._starts, self._ends, _KINDS
-        open_nodes: list[LexborNode] = []
-        open_kinds: list[int] = []
-        open_boxes = [-1]
-        line_ends = link_depth = 0
-        passed = 0  # since the last text: 1 the start of an element, 2 the end of one, 3 both
-        is_new_line = True
-        node = body
-        while True:
-            try:
-                kind = kinds[node.tag_id]
-            except KeyError:  # a name of the page's own making
-                kind = _INLINE
-            at_end = False
-            if kind == _TEXT:
-                text = node.text_content or ""
-                if text.isspace() and not text.strip(_WHITE_SPACE):
-                    if not is_new_line:
-                        texts.append(" ")
-                else:
-                    texts.append(" " + text if passed == 3 else text)
-                    is_new_line = False
-                    if link_depth:
-                        link_texts.append(text)
-                passed = 0
-            elif kind != _NOTHING:
-                passed |= 1
-                if kind >= _LINE:
-                    if not is_new_line:
-                        texts.append(_LINE_END)
-                        line_ends += 1
-                        is_new_line = True
-                    if kind == _BOX:
-                        starts.append((node.tag or "", open_boxes[-1], line_ends, len(hrefs), len(link_texts)))
-                        open_boxes.append(len(ends))
-                        ends.append((0, 0, 0))
-                elif kind >= _POINTER:
-                    kind = self._point(node, kind)
-                    link_depth += kind == _LINK
-                child = node.first_child if kind != _SILENT else None
-                if child is not None:
-                    open_nodes.append(node)
-                    open_kinds.append(kind)
-                    node = child
-                    continue
-                at_end = True
-            while at_end or (after := node.next) is None:
-                if not at_end:
-                    node, kind = open_nodes.pop(), open_kinds.pop()
-                at_end = False
-                passed |= 2
-                if kind >= _LINE:
-                    if not is_new_line:
-                        texts.append(_LINE_END)
-                        line_ends += 1
-                        is_new_line = True
-                    if kind == _BOX:
-                        ends[open_boxes.pop()] = (line_ends, len(hrefs), len(link_texts))
-                elif kind == _LINK:
-                    link_depth -= 1
-                if not open_nodes:
-                    return
-            node = after
-
-    def _point(self, node: LexborNode, kind: int) -> int:
-        """Note where a link or pointer leads. An `a` without address is no link; other pointers' content is silent."""
-        attributes = node.attributes
-        if kind == _POINTER:
-            self._found.pointers.append(attributes.get(_POINTERS[node.tag or ""]) or "")
-            return _SILENT
-        if "href" not in attributes:
-            return _INLINE
-        self._found.hrefs.append(attributes["href"] or "")
-        return _LINK
-
-    def outline(self) -> Outline:
-        found = self._found
-        found.text, found.line_ends, sizes = _collapsed(composed("".join(self._texts)))
-        text = [0, *sizes]
-        bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
-        link_text = [0, *accumulate(map(len, bare.split(b"\0")))]
-        for (tag, parent, line, link, piece), (end_line, end_link, end_piece) in zip(
-            self._starts, self._ends, strict=True
-        ):
-            inside, linked = text[end_line] - text[line], link_text[end_piece] - link_text[piece]
-            box = Box(tag, parent, line, end_line, link, end_link, inside, linked, inside - linked)
-            found.boxes.append(box)
-        return found
-
-
-_SPACE = 0x20
-_BLANKS_TO_SPACES = bytes.maketrans(b"\t\n\v\f\r", b"     ")
-
-
-def _collapsed(marked: bytes) -> tuple[bytes, list[int], list[int]]:
-    """The words of a text with line ends, one space apart; where each line ends; bytes of words up to there.
-
-    Every line end closes a line with a word in it, so that lines and line ends have the same numbers.
-    """
-    array = np.frombuffer(marked.translate(_BLANKS_TO_SPACES), dtype=np.uint8)
-    at_line_end = array == 0
-    in_word = ~(at_line_end | (array == _SPACE))
-    word_end = np.zeros(len(array), dtype=np.bool_)  # the first blank behind each word
-    np.greater(in_word[:-1], in_word[1:], out=word_end[1:])
-    line_ends = np.flatnonzero(at_line_end)
-    sizes = np.cumsum(in_word, dtype=np.int32)[line_ends]
-    words = np.cumsum(word_end, dtype=np.int32)[line_ends]
-    kept = array[in_word | word_end].tobytes().replace(b"\0", b" ")
-    return kept[:-1], (sizes + words - 1).tolist(), sizes.tolist()

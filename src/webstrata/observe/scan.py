@@ -7,20 +7,20 @@ the next `<`, or else runs to the end of the page once.
 from __future__ import annotations
 
 import re
+from ctypes import create_string_buffer, string_at
 from html import unescape
 
 from webstrata.observe.head import Pointers
+from webstrata.observe.kernel import library as kernel
 from webstrata.observe.links import MOST_LINKS, Resolver
-from webstrata.observe.outline import LINE_ENDS, SILENT, clean
+from webstrata.observe.outline import clean
+from webstrata.observe.spelling import SILENT
 
 _SILENT = re.compile(
     r"<(?=[!sntiSNTI])"  # most tags are none of these, and seen to be so at once
     rf"(?:!--.*?(?:-->|\Z)|({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
     re.IGNORECASE | re.DOTALL,
 )
-_TAG = re.compile(r"<(/?+[A-Za-z!?][^\s/<>]*+|/)[^<>]*+>?")
-_VOID = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})
-_STARTED, _ENDED = "\1", "\2"
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
 
@@ -44,32 +44,10 @@ def scan_pointers(heard: str, url: str) -> Pointers:
 
 def scan_text(heard: str) -> str:
     """Useful text with its line ends; white space is not collapsed yet (`plain_lines`)."""
-    pieces = _TAG.split(heard.replace("\n", " "))
-    pieces[1::2] = map(_Marks().__getitem__, pieces[1::2])
-    marked = "".join(pieces).replace(_ENDED + _STARTED, " ").replace(_STARTED + _ENDED, " ")
-    return unescape(marked.replace(_STARTED, "").replace(_ENDED, ""))
+    markup = heard.encode("utf-8", "replace")
+    room = create_string_buffer(len(markup))
+    return unescape(string_at(room, kernel.scan_text(markup, len(markup), room)).decode())
 
 
 def _nothing_or_space(silent: re.Match[str]) -> str:
     return " " if silent[1] else ""
-
-
-class _Marks(dict[str, str]):
-    """A tag's name, behind the slash of an end tag -> what it does to the line (as `outline.py` has it)."""
-
-    def __missing__(self, tag: str) -> str:
-        name = tag.removeprefix("/").lower()
-        if name in LINE_ENDS:
-            mark = "\n"
-        elif name in _VOID:
-            mark = " "
-        elif name[:1].isalpha():
-            mark = _ENDED if tag.startswith("/") else _STARTED
-        else:
-            mark = ""
-        if len(self) < _MOST_NAMES:
-            self[tag] = mark
-        return mark
-
-
-_MOST_NAMES = 10_000

@@ -9,7 +9,8 @@ from __future__ import annotations
 from selectolax.lexbor import LexborHTMLParser
 
 from webstrata.observe.head import title_text
-from webstrata.observe.outline import SILENT, composed, outline
+from webstrata.observe.outline import composed, outline
+from webstrata.observe.spelling import SILENT
 
 
 def silence(tree: LexborHTMLParser) -> None:

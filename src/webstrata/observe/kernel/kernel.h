@@ -1,0 +1,70 @@
+/* What reads a page's markup and words fast. Pure functions over bytes: no input and output, no clock, no state.
+ *
+ * Every function takes any bytes whatever: all reads are bounded, nothing recurses, and the work grows with the length
+ * of the input alone. The rules are those of docs/reference/fingerprint.md; tests/observe/twin says them in Python.
+ */
+#ifndef WEBSTRATA_KERNEL_H
+#define WEBSTRATA_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Bytes, or rows of anything, that grow. */
+typedef struct {
+    char *data;
+    size_t length, room;
+} buffer;
+
+int put(buffer *to, const void *data, size_t length); /* 0: no memory left */
+char *tail(buffer *to, size_t room);                  /* room behind the end, to be added to the length; NULL: none */
+
+static inline int is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/* Names of elements: what each does to the lines and boxes around it. Higher kinds end lines. */
+enum kind { INLINE, SILENT, POINTER, LINK, LINE, BOX };
+enum tag { OTHER, ASIDE, MARGIN, LAYOUT, SECTION, MAIN, ARTICLE }; /* of boxes; a `section` is LAYOUT and SECTION */
+#define IS_SECTION 8
+
+typedef struct {
+    uint8_t kind, tag;
+    uint8_t is_raw;     /* its content is serialised as it stands */
+    uint8_t is_void;    /* it has neither content nor end tag */
+    uint8_t is_foreign; /* other rules hold for the names inside */
+} name_facts;
+
+name_facts facts_of(const char *name, size_t length);
+int is_line_end(const char *lower, size_t length);
+
+typedef struct {
+    int32_t tag, parent;
+    int32_t first_line, end_line, first_link, end_link;
+    int32_t first_piece, end_piece; /* of text inside links */
+    int64_t text, link_text, own_text;
+} box;
+
+typedef struct {
+    int32_t first, end;
+} span;
+
+enum status { READ, UNCLEAR, NO_MEMORY };
+
+/* A body, as far as it is known. Python reads the fields down to `boxes` (kernel/library.py has the same list). */
+typedef struct {
+    int32_t status;
+    int32_t is_composed; /* all text is surely in Unicode's composed form */
+    buffer text;         /* words one space apart; before `page_finish`: texts as they stand, 0 where lines end */
+    buffer linked;       /* texts inside links, a 0 behind each */
+    buffer hrefs;        /* of links, a 0 behind each */
+    buffer pointers;     /* of image maps and inline frames */
+    buffer line_ends;    /* int32_t */
+    buffer main_lines;   /* span: of the main content, without the noise in it */
+    buffer main_links;   /* span */
+    buffer boxes;        /* box */
+    int32_t lines, links, pieces;
+} page;
+
+void divide(page *of); /* fills main_lines and main_links */
+
+#endif

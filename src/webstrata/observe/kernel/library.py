@@ -1,0 +1,71 @@
+"""Loads the kernel and says how its functions are called."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint64, c_void_p
+
+from webstrata.errors import WebstrataError
+
+READ, UNCLEAR, NO_MEMORY = range(3)
+"""How far a page could be read."""
+
+
+class Buffer(Structure):
+    """Bytes that belong to the kernel."""
+
+    _fields_ = (("data", c_void_p), ("length", c_size_t), ("room", c_size_t))
+
+    def copy(self) -> bytes:
+        return ctypes.string_at(self.data, self.length) if self.length else b""
+
+    def strings(self) -> list[str]:
+        """Of a buffer with a 0 behind each."""
+        return self.copy()[:-1].decode("utf-8", "replace").split("\0") if self.length else []
+
+    def numbers(self) -> memoryview:
+        return memoryview(self.copy()).cast("i")
+
+    def spans(self) -> list[tuple[int, int]]:
+        numbers = self.numbers().tolist()
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+class Page(Structure):
+    """The first fields of `page` (kernel.h)."""
+
+    _fields_ = (
+        ("status", c_int32),
+        ("is_composed", c_int32),
+        ("text", Buffer),
+        ("linked", Buffer),
+        ("hrefs", Buffer),
+        ("pointers", Buffer),
+        ("line_ends", Buffer),
+        ("main_lines", Buffer),
+        ("main_links", Buffer),
+    )
+
+
+def _load() -> ctypes.CDLL:
+    path = __file__.rpartition("library.")[0] + "kernel.so"
+    try:
+        return ctypes.CDLL(path)
+    except OSError as problem:
+        raise WebstrataError(f"the compiled part of Webstrata is missing ({problem}); install it again") from problem
+
+
+_library = _load()
+
+page_read = _library.page_read
+page_read.argtypes, page_read.restype = [c_char_p, c_size_t, c_int], POINTER(Page)
+page_recompose = _library.page_recompose
+page_recompose.argtypes, page_recompose.restype = [POINTER(Page), c_char_p, c_size_t, c_char_p, c_size_t], None
+page_finish = _library.page_finish
+page_finish.argtypes, page_finish.restype = [POINTER(Page)], None
+page_free = _library.page_free
+page_free.argtypes, page_free.restype = [POINTER(Page)], None
+simhash = _library.simhash
+simhash.argtypes, simhash.restype = [c_char_p, c_size_t], c_uint64
+scan_text = _library.scan_text
+scan_text.argtypes, scan_text.restype = [c_char_p, c_size_t, c_char_p], c_size_t

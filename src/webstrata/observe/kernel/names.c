@@ -1,0 +1,82 @@
+/* Element names -> facts, by a table that is filled when the library is loaded. */
+#include <string.h>
+
+#include "kernel.h"
+
+#define SLOTS 512 /* a power of two, several times the number of names */
+#define LONGEST 16
+
+typedef struct {
+    char name[LONGEST];
+    uint8_t length;
+    name_facts facts;
+} slot;
+
+static slot slots[SLOTS];
+
+static unsigned place_of(const char *name, size_t length) {
+    unsigned hash = (unsigned)length;
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (unsigned char)name[i];
+    return (hash ^ (hash >> 9)) & (SLOTS - 1);
+}
+
+static slot *find(const char *name, size_t length) {
+    unsigned place = place_of(name, length);
+    while (slots[place].length && (slots[place].length != length || memcmp(slots[place].name, name, length)))
+        place = (place + 1) & (SLOTS - 1);
+    return &slots[place];
+}
+
+name_facts facts_of(const char *name, size_t length) {
+    static const name_facts other = {INLINE, OTHER, 0, 0, 0};
+    return length < LONGEST && length ? find(name, length)->facts : other;
+}
+
+int is_line_end(const char *lower, size_t length) { return facts_of(lower, length).kind >= LINE; }
+
+static void each(const char *names, void (*set)(name_facts *)) {
+    while (*names) {
+        size_t length = strcspn(names, " ");
+        slot *one = find(names, length);
+        memcpy(one->name, names, length);
+        one->length = (uint8_t)length;
+        set(&one->facts);
+        names += length + (names[length] == ' ');
+    }
+}
+
+static void silent(name_facts *f) { f->kind = SILENT; }
+static void pointer(name_facts *f) { f->kind = POINTER; }
+static void a_link(name_facts *f) { f->kind = LINK; }
+static void line(name_facts *f) { f->kind = LINE; }
+static void a_box(name_facts *f) { f->kind = BOX; }
+static void aside(name_facts *f) { f->tag = ASIDE; }
+static void margin(name_facts *f) { f->tag = MARGIN; }
+static void layout(name_facts *f) { f->tag = LAYOUT; }
+static void main_(name_facts *f) { f->tag = MAIN | IS_SECTION; }
+static void article(name_facts *f) { f->tag = ARTICLE | IS_SECTION; }
+static void section(name_facts *f) { f->tag = LAYOUT | IS_SECTION; }
+static void raw(name_facts *f) { f->is_raw = 1; }
+static void is_void(name_facts *f) { f->is_void = 1; }
+static void foreign(name_facts *f) { f->is_foreign = 1; }
+
+__attribute__((constructor)) static void fill(void) {
+    each("address blockquote br caption dd details dir dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 hgroup hr "
+         "legend li ol optgroup option p pre search select summary table tbody textarea tfoot th thead title tr ul",
+         line);
+    each("article aside body center dialog div footer form header main menu nav section td", a_box);
+    each("script style noscript template noembed noframes", silent);
+    each("area iframe", pointer);
+    each("a", a_link);
+    each("aside dialog form menu nav", aside);
+    each("footer header", margin);
+    each("div", layout);
+    each("main", main_);
+    each("article", article);
+    each("section", section);
+    /* How the HTML standard serialises them ("Serializing HTML fragments"), scripting on. */
+    each("iframe noembed noframes noscript plaintext script style xmp", raw);
+    each("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr", is_void);
+    each("math svg", foreign);
+}
