@@ -498,6 +498,8 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """Beginnings of the runs that the version before did not have, by their hash."""
     address: str = ""
     """Where the answer came from after all redirects; empty: from `url`, or not known."""
+    negotiated: bool = False
+    """The server chose among several representations, or our handler made one: another media type is another form."""
 
 
 class Signal(Struct, frozen=True, kw_only=True, gc=False):
@@ -519,6 +521,8 @@ class ChangeKind(StrEnum):
     MARKUP = "markup"
     """The bytes differ, nothing that a reader or a program reads does."""
     DATA = "data"
+    FORM = "form"
+    """The same page in another representation (another format of those on offer): there is nothing to compare."""
     GONE = "gone"
     BACK = "back"
     MOVED = "moved"

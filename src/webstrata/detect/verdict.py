@@ -9,6 +9,7 @@
 | content | content, deciding layer differs | changed | yes |
 | content | content, main part equal, a new sentence in header or footer | changed | yes |
 | content | the same content, from another address | changed | yes |
+| content | another of several representations, without a layer to compare them by | same | no |
 | content | gone | gone | yes |
 | gone | gone | same | no |
 | gone, or gone since first asked for | content | back | yes |
@@ -90,6 +91,9 @@ def _compared(
         text, links, noise = _without_noise(memory, after, layer, text, links)
     elsewhere = layer == "main" and not text and layers.get("text", False) and _news_in_margins(memory, after)
     counts = text or links or elsewhere
+    if counts and after.negotiated and _other_form(before, now, layer, looking):
+        layer = layer_of(now, looking)
+        return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
     change = Change(
         outcome=Outcome.CHANGED if counts else Outcome.SAME,
         kind=_kind(layer, layers, text or elsewhere, links),
@@ -107,6 +111,13 @@ def _compared(
     if not counts and memory.versions and masked_address(after) != memory.address:
         return replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
     return change
+
+
+def _other_form(before: Fingerprint, now: Fingerprint, layer: str, looking: Looking | None) -> bool:
+    """Whether two contents are of different media types and share no layer that would tell if they say the same."""
+    if before.media_type in ("", now.media_type) or (looking is not None and looking.layer == "raw"):
+        return False
+    return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))
 
 
 def _kind(layer: str, layers: dict[str, bool], text: bool, links: bool) -> ChangeKind:

@@ -149,6 +149,8 @@ class RdfHandler:
         if problem and was_graph and page.failures < _PATIENCE:
             failure = Failure(kind=FailureKind.PARTIAL, detail=problem[:300])
             return visited(page, polite, failed(got, failure), main=main)
+        if was_graph and plain is None:
+            plain = _made(page, answer, _JSON_LD, body)  # made by us, so that it is known to be another form
         return visited(page, polite, got, content=plain, main=main)
 
     async def _read(self, read: Callable[..., T], *of: object) -> T:

@@ -93,9 +93,13 @@ class Discovery:
     def entries(self, page: Page, look: Look) -> list[NewPage]:
         """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake.
 
-        The sitemaps that an index lists are read for their entries as the index is.
+        The sitemaps that an index lists are read for their entries as the index is. A feed chose its entries for its
+        readers; RDF says of anything in the world what it is the same as, so that only what is in scope becomes a page.
         """
-        listed: list[tuple[str, Looking | None]] = [(url, None) for url in look.entries[:MAX_ENTRIES]]
+        wanted = look.entries[:MAX_ENTRIES]
+        if look.fingerprint.data_kind == "graph":
+            wanted = tuple(url for url in wanted if url != page.url and self._near(url, page))
+        listed: list[tuple[str, Looking | None]] = [(url, None) for url in wanted]
         listed += [(url, page.looking) for url in self._further(page, look)]
         return [
             NewPage(
@@ -110,6 +114,11 @@ class Discovery:
             )
             for url, looking in listed
         ]
+
+    def _near(self, url: str, page: Page) -> bool:
+        """In the scope of the page's site; of a page that is watched alone, on its host."""
+        site = self._site(page)
+        return belongs(url, site) if site is not None else urls.in_scope(url, page.url, "host")
 
     def _further(self, page: Page, look: Look) -> list[str]:
         """Sitemaps of the same domain that an index lists whose watcher wants its entries."""

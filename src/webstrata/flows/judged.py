@@ -63,10 +63,17 @@ def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprin
         link_hashes=found.link_hashes if found is not None else b"",
         excerpts=found.excerpts if found is not None else {},
         address=answer.url if answer.url != page.url and visited.content is None else "",
+        negotiated=visited.content is not None or _varies(answer),
     )
     change = judge(page.fingerprint, page.gone, seen, looking=page.looking, memory=memory)
     kept = remember(memory, page.fingerprint, seen, change)
     return Judged(visited=visited, found=found, change=change, memory=page.memory if kept is memory else pack(kept))
+
+
+def _varies(answer: Exchange) -> bool:
+    """The server says that it would have answered another Accept header with something else."""
+    named = ",".join(value for name, value in answer.headers if name == "vary").lower()
+    return any(name.strip() in ("accept", "*") for name in named.split(","))
 
 
 def _failure(visited: Visited, found: Look | None) -> Failure | None:

@@ -1,0 +1,177 @@
+"""Another representation of a page is told from other content; data of whatever form is compared as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.fetch.asking import Answer, serving
+from tests.fetch.endpoint import Endpoint, store_of
+from tests.flows.conftest import DAY_S, Life
+from tests.flows.test_handlers import beside
+from tests.flows.town import Reply, reply
+from webstrata.records import Looking
+
+THING, CONTEXT = "http://a.test/thing", "http://a.test/context"
+LD = "application/ld+json"
+
+
+def page(text: str, **headers: str) -> Reply:
+    return reply(f"<p>{text} are words that people read", **headers)
+
+
+def turtle(size: int, **headers: str) -> Reply:
+    return reply(f"<{THING}> <http://e.test/size> {size} .", kind="text/turtle", **headers)
+
+
+def triple(size: int) -> Reply:
+    line = f'<{THING}> <http://e.test/size> "{size}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    return reply(line, kind="application/n-triples", Vary="Accept")
+
+
+def captures(life: Life, url: str) -> int:
+    """Records of answers of this address, as another implementation reads them."""
+    count = 0
+    for path in life.warcs():
+        with path.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                count += record.rec_type in ("response", "revisit") and record.rec_headers["WARC-Target-URI"] == url
+    return count
+
+
+VARY = {"Vary": "Origin, accept"}
+# Answers in a row, and what each visit says.
+SERVERS = {
+    "another form": ([page("these"), turtle(1, **VARY)], [("new", "new"), ("same", "form")]),
+    "and then a change in it": (
+        [page("these"), turtle(1, **VARY), turtle(2, **VARY)],
+        [("new", "new"), ("same", "form"), ("changed", "data")],
+    ),
+    "another format of the same graph": ([turtle(1, **VARY), triple(1)], [("new", "new"), ("same", "markup")]),
+    "another format and another graph": ([turtle(1, **VARY), triple(2)], [("new", "new"), ("changed", "data")]),
+    "no choice was offered": ([page("these"), turtle(1)], [("new", "new"), ("changed", "content")]),
+    "the same form with other words": (
+        [page("these", **VARY), page("those", **VARY)],
+        [("new", "new"), ("changed", "content")],
+    ),
+    "a picture in another format": (
+        [reply(b"\x89PNG\r\n\x1a\n", kind="image/png", **VARY), reply(b"RIFF", kind="image/webp", **VARY)],
+        [("new", "new"), ("same", "form")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_representations(live: Callable[..., None], name: str) -> None:
+    """A server that offers several forms and gives another one changed nothing; all of them are archived."""
+    answers, expected = SERVERS[name]
+
+    async def scenario(life: Life) -> None:
+        life.town.play(THING, *answers)
+        await life.watch(THING, looking=Looking(handler="http"))
+        for _ in answers:
+            await life.crawl(after_s=2 * DAY_S)
+        assert [(visit.outcome, visit.kind) for visit in await life.visits(THING)] == expected
+        assert len(life.records(THING)) == len(answers)
+
+    live(scenario)
+
+
+def rdfa(size: int, hour: int) -> Reply:
+    return reply(f"<p about=# typeof=schema:Thing><b property=schema:size>{size}</b> <i>at {hour} o'clock</i></p>")
+
+
+def test_rdfa(live: Callable[..., None]) -> None:
+    """RDFa of a page is compared as a graph, whatever else the page says, and kept as N-Quads."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(THING, rdfa(1, 1), rdfa(1, 2), rdfa(2, 2))
+        await life.watch(THING, looking=Looking(handler="rdf"))
+        for _ in range(3):
+            await life.crawl(after_s=2 * DAY_S)
+        visits = await life.visits(THING)
+        assert [(visit.outcome, visit.kind) for visit in visits] == [
+            ("new", "new"),
+            ("same", "none"),
+            ("changed", "data"),
+        ]
+        reader = life.node.reader()
+        position = visits[-1].position
+        assert position is not None
+        assert b'<http://schema.org/size> "2" .' in reader.read(position).body
+        reader.close()
+
+    live(scenario)
+
+
+def test_context_elsewhere(live: Callable[..., None]) -> None:
+    """A context is archived with the visit that asked for it; a renamed key is no change, another meaning is one."""
+
+    def context(key: str, meaning: str) -> Reply:
+        return reply(f'{{"@context": {{"{key}": "http://e.test/{meaning}"}}}}', kind=LD)
+
+    def thing(key: str) -> Reply:
+        return reply(f'{{"@context": "/context", "@id": "{THING}", "{key}": 1}}', kind=LD)
+
+    async def scenario(life: Life) -> None:
+        life.town.play(THING, thing("size"), thing("groesse"), thing("groesse"))
+        life.town.play(CONTEXT, context("size", "s"), context("groesse", "s"), context("groesse", "other"))
+        await life.watch(THING, looking=Looking(handler="rdf"))
+        for _ in range(3):
+            await life.crawl(after_s=2 * DAY_S)
+        visits = await life.visits(THING)
+        assert [(visit.outcome, visit.kind) for visit in visits] == [
+            ("new", "new"),
+            ("same", "none"),
+            ("changed", "data"),
+        ]
+        assert captures(life, CONTEXT) == 3
+        assert [hop.url for hop in visits[0].hops] == [THING, CONTEXT]
+
+    live(scenario)
+
+
+def test_context_that_goes(live: Callable[..., None]) -> None:
+    """A context that cannot be had any more is a failure, then given up for JSON: never a change of the page."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(THING, reply(f'{{"@context": "/context", "@id": "{THING}", "size": 1}}', kind=LD))
+        life.town.play(CONTEXT, reply('{"@context": {"size": "http://e.test/s"}}', kind=LD), reply("gone", 410))
+        await life.watch(THING, looking=Looking(handler="rdf"))
+        for _ in range(8):
+            await life.crawl(after_s=20 * DAY_S)
+        visits = await life.visits(THING)
+        found = [visit.failure.kind if visit.failure else visit.kind for visit in visits]
+        assert found[:8] == ["new", *["partial-answer"] * 5, "form", "none"]
+        assert not any(visit.counts for visit in visits)
+
+    live(scenario)
+
+
+def test_interrupted_dataset(live: Callable[..., None]) -> None:
+    """A dataset that breaks off half-way is a failure that says where; the next visit reads all from the start."""
+    endpoint = Endpoint(store_of("@prefix : <http://e.test/> . :a :p 1, 2, 3 ."))
+    broken = True
+
+    def fault(query: str) -> Answer | None:
+        return Answer(500) if broken and not query.endswith("OFFSET 0") else None
+
+    endpoint.faults.append(fault)
+    with serving(endpoint) as site:
+
+        async def scenario(life: Life) -> None:
+            nonlocal broken
+            url = f"{site.url}/sparql"
+            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.crawl()
+            broken = False
+            await life.crawl(after_s=DAY_S)
+            first, second = await life.visits(url)
+            assert first.failure is not None
+            assert "row 2" in first.failure.detail
+            assert (first.failure.kind, second.outcome) == ("server-error", "new")
+            assert [query.endswith("OFFSET 0") for query in endpoint.queries][-2:] == [True, False]
+
+        live(scenario, *beside(site))
