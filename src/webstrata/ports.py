@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from webstrata.records import (
     AddressState,
+    Announcement,
     Batch,
     Capture,
     Census,
@@ -16,6 +17,7 @@ from webstrata.records import (
     Followed,
     HostDay,
     HostState,
+    Listing,
     Looking,
     NewPage,
     Original,
@@ -26,6 +28,7 @@ from webstrata.records import (
     ResourceCapture,
     RobotsState,
     Site,
+    Source,
     Upcoming,
     Validators,
     Visit,
@@ -155,8 +158,8 @@ class Store(Protocol):
 
     async def tag_lookings(self) -> dict[str, Looking]: ...
 
-    async def set_memory(self, page_id: int, memory: bytes) -> None:
-        """What detection remembers of a page, changed by hand (undoing what it learned)."""
+    async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
+        """The places of a page that count though they were learned to be noise. No visit touches them."""
         ...
 
     async def page(self, url: str) -> Page | None: ...
@@ -210,6 +213,19 @@ class Store(Protocol):
         """All of it or nothing; ends the leases of the pages in it."""
         ...
 
+    # signals
+    async def sources(self, urls: Sequence[str] | None = None) -> list[Source]:
+        """Those with these URLs, or all of them."""
+        ...
+
+    async def announcements(self, page_ids: Sequence[int]) -> list[Announcement]:
+        """The last word of each source on each of these pages; `news` tells what came since the page was last seen."""
+        ...
+
+    async def listed_by(self, source: str) -> dict[str, Listing]:
+        """The watched pages that a source lists, by URL."""
+        ...
+
     async def originals(self, payloads: Sequence[str]) -> dict[str, Original]: ...
 
     async def politeness(
@@ -237,3 +253,19 @@ class Store(Protocol):
     async def census(self, now: float) -> Census: ...
 
     async def close(self) -> None: ...
+
+
+class Evidence(Protocol):
+    """The archive that a certificate is bound to."""
+
+    def faults(self) -> list[str]:
+        """Where the package disagrees with itself."""
+        ...
+
+    def digests(self) -> dict[str, str]:
+        """Every file with its digest."""
+        ...
+
+    def kept(self) -> Iterator[KeptRecord | str]:
+        """Every record; a sentence in place of one that is damaged."""
+        ...

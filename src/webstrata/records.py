@@ -92,6 +92,10 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     looking: Looking | None = None
     memory: bytes = b""
     """What detection remembers of earlier versions: links seen, lines that keep changing (`webstrata.detect`)."""
+    counted: tuple[int, ...] = ()
+    """Places that the user wants counted, whatever was learned of them: by their keys in the memory."""
+    edits: int = 0
+    """How often the wishes for this page were changed: a visit under way tells by it that it asked by old ones."""
 
     @property
     def validators(self) -> Validators | None:
@@ -464,6 +468,8 @@ class Looking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """Changes of a smaller share of the text (0 to 1) do not count."""
     unordered: bool = False
     """Tables: the order of the rows does not count."""
+    ordered: bool = False
+    """Tables: it does, even where the first column names the rows."""
     accept: str = ""
     """Accept header; empty: the handler's own."""
     query: str = ""
@@ -510,7 +516,92 @@ class Signal(Struct, frozen=True, kw_only=True, gc=False):
     url: str
     at: float | None
     """When it says that the page changed; none: it lists the page and says no time."""
-    kind: Literal["feed-entry", "sitemap-lastmod"]
+    kind: SignalKind
+
+
+SignalKind = Literal["feed-entry", "sitemap-lastmod"]
+
+
+class Source(Struct, frozen=True, kw_only=True, gc=False):
+    """Who gives signals (a feed, a sitemap), and how right it was. The counts fade, so that old ones weigh less."""
+
+    id: int
+    url: str
+    kind: SignalKind
+    right: float = 0.0
+    """Signals that a later visit proved right: the page had changed."""
+    wrong: float = 0.0
+    """Signals after which a visit found no change."""
+    announced: float = 0.0
+    """Changes found that it had announced."""
+    silent: float = 0.0
+    """Changes found of pages that it lists, and had not announced."""
+    delay_s: float = 0.0
+    """From the time that it gave to the time at which its word was read, summed over those proved right."""
+    delays: float = 0.0
+    """How many these are."""
+    reads: int = 0
+    """Times that it said something new."""
+    floods: int = 0
+    """Among them, times that it announced nearly all that it lists to have changed."""
+    read_at: float | None = None
+
+
+class Announcement(Struct, frozen=True, kw_only=True, gc=False):
+    """A signal at rest: the last that a source said of a watched page."""
+
+    page_id: int
+    source_id: int
+    at: float | None
+    """The time that it gives."""
+    seen_at: float
+    """When that was read."""
+    news: int = 0
+    """Changes that it announced since the page was last seen."""
+
+
+class Listing(Struct, frozen=True, kw_only=True, gc=False):
+    """A watched page as a source lists it, with what our own visits know of it."""
+
+    at: float | None
+    """The time that the source gave last."""
+    added_at: float
+    last_seen_at: float | None = None
+    last_change_at: float | None = None
+
+
+class Announced(Struct, frozen=True, kw_only=True, gc=False):
+    """What reading a source brought: the signals that are new, to be kept with their pages."""
+
+    source: str
+    kind: SignalKind
+    seen_at: float
+    said: tuple[tuple[str, float | None, float | None], ...] = ()
+    """(page's URL, time given, up to when the page may have changed by it: none where it announces no change)."""
+    dropped: tuple[str, ...] = ()
+    """Pages that it lists no more."""
+    flood: bool = False
+    call: tuple[str, ...] = ()
+    """Those of the pages to be visited soon, because the source has proved right; all of them are in `said`."""
+    rest_s: float = 0.0
+    """But not before so long after their last visit."""
+    reason: str = ""
+    """What is said of their next visit."""
+
+
+class Checked(Struct, frozen=True, kw_only=True, gc=False):
+    """What the visits of one batch say of a source: added to its counts, which fade to `keep` of what they were."""
+
+    source_id: int
+    keep: float
+    right: float = 0.0
+    wrong: float = 0.0
+    announced: float = 0.0
+    silent: float = 0.0
+    delay_s: float = 0.0
+    delays: float = 0.0
+    settled: tuple[tuple[int, float], ...] = ()
+    """(page, when the signal was read) of signals that are news no more."""
 
 
 class ChangeKind(StrEnum):
@@ -590,6 +681,10 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     truncated: str | None = None
     kind: ChangeKind = ChangeKind.NONE
     significance: float = 0.0
+    reasons: tuple[str, ...] = ()
+    """Why it is that significant."""
+    reverted: bool = False
+    """Back to an earlier version."""
     new_links: int = 0
     position: Position | None = None
     hops: tuple[Hop, ...] = ()
@@ -616,6 +711,8 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     hosts: tuple[HostState, ...] = ()
     addresses: tuple[AddressState, ...] = ()
     robots: tuple[RobotsState, ...] = ()
+    announced: tuple[Announced, ...] = ()
+    checked: tuple[Checked, ...] = ()
 
 
 class Upcoming(Struct, frozen=True, kw_only=True, gc=False):
@@ -661,3 +758,18 @@ class Census(Struct, frozen=True, kw_only=True, gc=False):
     next_at: float | None
     expected_per_day: float
     """Visits a day that the present intervals amount to."""
+
+
+class KeptRecord(Struct, frozen=True, kw_only=True):
+    """A record of an archive, as far as a certificate speaks of it."""
+
+    record: str
+    sha256: str
+    """Of all its bytes, without compression."""
+    kind: str
+    url: str
+    payload: str
+    """The digest that its header names; `faults` has a line if the payload is not that."""
+    refers_to: str = ""
+    """Of a revisit: the record whose payload this one stands for."""
+    faults: tuple[str, ...] = ()

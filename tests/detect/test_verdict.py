@@ -202,3 +202,18 @@ def test_kinds_of_disappearing() -> None:
     back = judge(A, True, Observation(url=URL, at=0.0, status=200, fingerprint=B))
     assert (gone.kind, back.kind) == (ChangeKind.GONE, ChangeKind.BACK)
     assert gone.significance == back.significance == 1.0
+
+
+def test_links_that_come_back() -> None:
+    """A change of links alone that brings an earlier version back says so, and weighs as little as one link."""
+    one, two = html(raw="r1", main_links="l1"), html(raw="r2", main_links="l2")
+    memory, before, changes = Memory(), None, []
+    for at, now in enumerate((one, two, one, two)):
+        lines = runs_of("T", "the same words")
+        seen = Observation(url=URL, at=at * 86_400.0, status=200, fingerprint=now, lines=lines, link_hashes=b"8 bytes!")
+        changes.append(judge(before, False, seen, memory=memory))
+        memory, before = remember(memory, before, seen, changes[-1]), now
+    assert [change.kind for change in changes] == [ChangeKind.NEW, *[ChangeKind.LINKS] * 3]
+    assert [change.reverted for change in changes] == [False, False, True, True]
+    assert changes[2].significance == 0.05
+    assert changes[2].reasons[-2:] == ("links went or came back", "back to an earlier version")

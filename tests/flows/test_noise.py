@@ -6,12 +6,11 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from msgspec.structs import replace
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Asked, Reply, reply
-from webstrata.detect.memory import pack, unpack
-from webstrata.detect.noise import Noise, deny
+from webstrata.detect.memory import unpack
+from webstrata.detect.noise import Noise
 
 PAGE = "http://a.test/page"
 STORY = "".join(
@@ -93,10 +92,8 @@ def test_the_user_may_say_that_it_counts(live: Callable[..., None]) -> None:
         (place,) = await learned(life)
         assert "visitor number" in place.example
         page = await life.page(PAGE)
-        memory = unpack(page.memory)
-        denied = pack(replace(memory, noise=deny(memory.noise, place.key)))
         async with life.node.store() as store:
-            await store.set_memory(page.id, denied)
+            await store.set_counted(page.id, [place.key])
         for _ in range(8):
             await life.crawl(after_s=30 * 60)
         assert (await life.outcomes(PAGE))[8:] == ["changed"] * 8

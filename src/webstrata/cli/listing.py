@@ -8,7 +8,8 @@ import typer
 
 from webstrata.cli.output import ahead, moment, print_json, print_table, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.records import Page, PageRole
+from webstrata.cli.sources import trust_json
+from webstrata.records import Page, PageRole, Source
 
 
 def command(
@@ -25,19 +26,20 @@ def command(
     """List the watched pages: state, last change, next visit."""
     node = open_node(home)
 
-    async def collect() -> list[Page]:
+    async def collect() -> tuple[list[Page], dict[str, Source]]:
         found: list[Page] = []
         async with node.store() as store:
+            sources = {source.url: source for source in await store.sources()}
             async for page in store.pages(tag=tag, host=host, state=state):
                 if requisites or page.role is not PageRole.REQUISITE:
                     found.append(page)
                 if limit is not None and len(found) >= limit:
                     break
-        return found
+        return found, sources
 
-    pages = run_async(collect)
+    pages, sources = run_async(collect)
     if as_json:
-        print_json({"pages": [page_json(page) for page in pages]})
+        print_json({"pages": [page_json(page, sources.get(page.url)) for page in pages]})
         return
     if not pages:
         filtered = tag or host or state
@@ -63,7 +65,7 @@ def command(
     )
 
 
-def page_json(page: Page) -> dict[str, Any]:
+def page_json(page: Page, source: Source | None = None) -> dict[str, Any]:
     return {
         "url": page.url,
         "host": page.host,
@@ -81,4 +83,5 @@ def page_json(page: Page) -> dict[str, Any]:
         "next_visit": when(page.next_at),
         "interval_s": page.interval_s,
         "reason": page.reason,
+        "as_source": None if source is None else trust_json(source),
     }

@@ -47,22 +47,27 @@ def command(
         typer.echo(f"No {what} in that time." if since or until else f"No {what} yet.", err=True)
         return
     print_table(
-        ("at", "outcome", "status", "changed", "size", "took", "where"),
+        ("at", "outcome", "status", "changed", "size", "took", "where", "because"),
         (
             (
                 moment(visit.at),
                 visit.outcome,
                 visit.failure.kind if visit.failure else visit.status,
-                f"{visit.kind} {visit.significance:.2f}"
-                if visit.counts
-                else ("bytes only" if visit.raw_changed else ""),
+                _changed(visit),
                 size(visit.bytes),
                 f"{visit.duration_s:.2f}s",
                 f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
+                "; ".join(visit.reasons) or "-",
             )
             for visit in visits
         ),
     )
+
+
+def _changed(visit: Visit) -> str:
+    if not visit.counts:
+        return "bytes only" if visit.raw_changed else ""
+    return f"{visit.kind} {visit.significance:.2f}" + (" (back)" if visit.reverted else "")
 
 
 def visit_json(visit: Visit) -> dict[str, Any]:
@@ -73,6 +78,8 @@ def visit_json(visit: Visit) -> dict[str, Any]:
         "bytes_changed": visit.raw_changed,
         "kind": visit.kind,
         "significance": visit.significance,
+        "reasons": visit.reasons,
+        "reverted": visit.reverted,
         "new_links": visit.new_links,
         "status": visit.status,
         "failure": visit.failure,

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from webstrata.cli.output import moment, print_json, print_table, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.detect.memory import pack, unpack
-from webstrata.detect.noise import Noise, allow, deny
+from webstrata.detect.memory import unpack
+from webstrata.detect.noise import Noise, as_wished
 from webstrata.errors import UsageError
 from webstrata.flows.recall import watched_page
 
@@ -59,14 +58,18 @@ def _document(number: int, place: Noise) -> dict[str, object]:
 async def _places(home: Path | None, address: str, count: int | None, uncount: int | None) -> tuple[Noise, ...]:
     async with open_node(home).store() as store:
         page = await watched_page(store, address)
-        memory = unpack(page.memory)
-        places = memory.noise
-        for number, change in ((count, deny), (uncount, allow)):
-            if number is None:
-                continue
-            if not 1 <= number <= len(places):
-                raise UsageError(f"there is no place {number}; `webstrata noise --all URL` numbers them.")
-            places = change(places, places[number - 1].key)
-        if places != memory.noise:
-            await store.set_memory(page.id, pack(replace(memory, noise=places)))
-        return places
+        places = unpack(page.memory, page.counted).noise
+        counted = set(page.counted)
+        if count is not None:
+            counted.add(_key(places, count))
+        if uncount is not None:
+            counted.discard(_key(places, uncount))
+        if counted != set(page.counted):
+            await store.set_counted(page.id, sorted(counted))
+        return as_wished(places, counted)
+
+
+def _key(places: tuple[Noise, ...], number: int) -> int:
+    if not 1 <= number <= len(places):
+        raise UsageError(f"there is no place {number}; `webstrata noise --all URL` numbers them.")
+    return places[number - 1].key

@@ -6,7 +6,8 @@ import typer
 
 from webstrata.cli.output import ahead, counted, print_json, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.records import Census
+from webstrata.cli.sources import trust_json
+from webstrata.records import Census, Source
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -14,11 +15,12 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     node = open_node(home)
     now = node.clock.now()
 
-    async def count() -> Census:
+    async def count() -> tuple[Census, list[Source]]:
         async with node.store() as store:
-            return await store.census(now)
+            return await store.census(now), await store.sources()
 
-    census = run_async(count)
+    census, sources = run_async(count)
+    trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
     if as_json:
         print_json(
@@ -40,6 +42,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "budget": None,
                 "expected_visits_per_day": census.expected_per_day,
                 "disk": disk,
+                "sources": {"lists": len(sources), "trusted": trusted},
             }
         )
         return
@@ -58,6 +61,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
         f"{census.expected_per_day:.1f} visits a day"
     )
+    if sources:
+        typer.echo(f"signals    {counted(len(sources), 'list')} read, {trusted} of them trusted by what visits found")
     typer.echo(
         f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
         f"index {size(disk['index'])}, database {size(disk['database'])}"

@@ -8,8 +8,10 @@ import typer
 
 from webstrata.cli.output import ahead, moment, print_json, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.sources import signals_json, spoken_signal, spoken_trust, trust_json
 from webstrata.clock import parse_instant, span
 from webstrata.flows.recall import watched_page
+from webstrata.records import Visit
 
 
 def command(
@@ -42,6 +44,9 @@ def command(
                     "last_outcome": page.last_outcome,
                     **node.timetable().evidence(page),
                 },
+                "signals": signals_json(await store.announcements([page.id]), sources := await store.sources()),
+                "as_source": next((trust_json(one) for one in sources if one.url == page.url), None),
+                "last_change": _change((await store.visits(page.id, changes_only=True, limit=1))[:1]),
                 "politeness": gate.explain(page.url, now),
             }
 
@@ -55,11 +60,38 @@ def command(
     typer.echo(f"  because     {printable(told['reason'])}")
     interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
     typer.echo(f"  policy      {told['policy']}, interval {interval}")
-    for title in ("evidence", "politeness"):
-        typer.echo(f"  {title}")
-        for name, value in told[title].items():
+    for title in ("evidence", "last_change", "politeness"):
+        typer.echo(f"  {title.replace('_', ' ')}")
+        for name, value in (told[title] or {"at": None}).items():
             label, shown = _spoken(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
+    _heard(told)
+
+
+def _heard(told: dict[str, Any]) -> None:
+    """What feeds and sitemaps say of the page, and what it is worth as one of them."""
+    if told["signals"]:
+        typer.echo("  signals")
+        for signal in told["signals"]:
+            typer.echo(f"    {printable(spoken_signal(signal))}")
+    if told["as_source"] is not None:
+        typer.echo(f"  as a source of signals it is {spoken_trust(told['as_source'])}")
+
+
+def _change(visits: list[Visit]) -> dict[str, Any] | None:
+    """What the last change was, and why it mattered; the first sight where there was none since."""
+    if not visits:
+        return None
+    last = visits[0]
+    return {
+        "at": when(last.at),
+        "outcome": last.outcome,
+        "kind": last.kind,
+        "significance": round(last.significance, 4),
+        "reasons": last.reasons,
+        "reverted": last.reverted,
+        "new_links": last.new_links,
+    }
 
 
 def _distance(next_at: float | None, now: float) -> str:
@@ -80,6 +112,6 @@ def _spoken(name: str, value: Any) -> tuple[str, str]:
             return label, moment(value)
         if name.endswith("_s"):
             return label.removesuffix(" s"), span(value)
-    if name.startswith("last_") and isinstance(value, str) and value.endswith("Z"):
+    if (name.startswith("last_") or name == "at") and isinstance(value, str) and value.endswith("Z"):
         return label, moment(parse_instant(value))
     return label, str(value)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +23,7 @@ from msgspec.structs import replace
 from webstrata.detect.layers import comparable, layer_digest
 from webstrata.detect.learning import learn, nothing_changed
 from webstrata.detect.linkset import with_links
-from webstrata.detect.noise import Noise
+from webstrata.detect.noise import Noise, as_wished
 from webstrata.detect.runs import read_runs
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 
@@ -49,14 +50,19 @@ _FORM = 1
 """First byte of a packed memory: a new form gets a new number, and old memories begin afresh."""
 
 
-def unpack(packed: bytes) -> Memory:
-    """The memory that a page keeps; an empty one where there is none that can be read."""
+def unpack(packed: bytes, counted: Collection[int] = ()) -> Memory:
+    """The memory that a page keeps; an empty one where there is none that can be read.
+
+    `counted`: keys of places that the user wants counted (`Page.counted`).
+    """
     if not packed or packed[0] != _FORM:
         return Memory()
     try:
-        return msgspec.msgpack.decode(packed[1:], type=Memory)
+        memory = msgspec.msgpack.decode(packed[1:], type=Memory)
     except msgspec.MsgspecError:
         return Memory()
+    wished = as_wished(memory.noise, counted)
+    return memory if wished == memory.noise else replace(memory, noise=wished)
 
 
 def pack(memory: Memory) -> bytes:
@@ -114,8 +120,10 @@ def _noise(memory: Memory, before: Fingerprint | None, after: Observation, chang
 
 
 def version_key(mark: Fingerprint, layer: str) -> bytes:
-    """A version as it is remembered: by the layer that decides about it."""
+    """A version as it is remembered: by the layer that decides about it, and of web pages by the links in there too."""
     digest = layer_digest(mark, layer) or mark.raw
+    if layer == "main" and mark.main_links is not None:
+        digest += mark.main_links
     return hashlib.sha256(f"{layer}:{digest}".encode()).digest()[:_VERSION_BYTES]
 
 

@@ -18,6 +18,7 @@ half of the words or more are noise, it is what the page is about, and counts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -70,14 +71,18 @@ class Sight(NamedTuple):
     words: int
 
 
-def deny(slots: tuple[Noise, ...], key: int) -> tuple[Noise, ...]:
-    """The user undoes what was learned: the place counts from now on, for good."""
-    return tuple(replace(slot, state="denied") if slot.key == key else slot for slot in slots)
+def as_wished(slots: tuple[Noise, ...], counted: Collection[int]) -> tuple[Noise, ...]:
+    """The places with the user's word on them: those named by their keys count, whatever was learned.
+
+    A place that is named no more is watched again, as if new.
+    """
+    return tuple(_wished(slot, slot.key in counted) for slot in slots)
 
 
-def allow(slots: tuple[Noise, ...], key: int) -> tuple[Noise, ...]:
-    """The user takes a denial back: the place is watched again, as if new."""
-    return tuple(fresh(slot) if slot.key == key and slot.state == "denied" else slot for slot in slots)
+def _wished(slot: Noise, counts: bool) -> Noise:
+    if counts:
+        return replace(slot, state="denied")
+    return fresh(slot) if slot.state == "denied" else slot
 
 
 def fresh(slot: Noise) -> Noise:

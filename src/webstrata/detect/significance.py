@@ -20,6 +20,8 @@ _SIGNIFICANT = 0.5
 _UNKNOWN = 0.5
 """Where nothing tells how much of the content differs."""
 _MANY_LINKS = 10
+_LEAST = 0.05
+"""Of whatever counts: links that went or came back, lines in another order; as much as one new link."""
 
 
 def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple[float, tuple[str, ...]]:
@@ -51,9 +53,11 @@ def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple
     if change.distance is not None and change.distance > _SIGNIFICANT_BITS:
         score = max(score, _SIGNIFICANT)
         reasons.append(f"simhash distance {change.distance}, more than {_SIGNIFICANT_BITS}")
+    if change.kind is ChangeKind.LINKS and not change.new_links:
+        reasons.append("links went or came back")
     if change.reverted:
         reasons.append("back to an earlier version")
-    return min(1.0, score), tuple(reasons)
+    return max(_LEAST, min(1.0, score)), tuple(reasons)
 
 
 _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {

@@ -52,6 +52,8 @@ def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Ent
         counts=change.counts if change is not None else False,
         kind=change.kind if change is not None else ChangeKind.ERROR,
         significance=change.significance if change is not None else 0.0,
+        reasons=change.reasons if change is not None else (),
+        reverted=change.reverted if change is not None else False,
         new_links=change.new_links if change is not None else 0,
         duration_s=sum(exchange.duration_s for exchange in visited.exchanges),
         bytes=sum(len(exchange.body) for exchange in visited.exchanges),

@@ -51,7 +51,7 @@ def judged(visited: Visited, found: Look | None) -> Judged:
 
 def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprint: Fingerprint | None) -> Judged:
     page = visited.page
-    memory = unpack(page.memory)
+    memory = unpack(page.memory, page.counted)
     if found is not None and found.past_lines:
         memory = replace(memory, runs=found.past_lines, at=page.last_seen_at or 0.0)
     seen = Observation(

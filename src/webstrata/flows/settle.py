@@ -24,6 +24,7 @@ from webstrata.flows.judged import Judged, is_conditional, judged
 from webstrata.flows.look import Job, Look, payload_digest
 from webstrata.flows.promises import Promises
 from webstrata.flows.readers import Readers
+from webstrata.flows.signals import heard
 from webstrata.flows.timetable import Seen, Timetable, Turn
 from webstrata.permit.gate import Gate
 from webstrata.ports import Archive, Clock, Store
@@ -92,6 +93,7 @@ class Settler:
         entries = [entry(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
         await self._meet(settled, discovery)
         pages, wake = _discovered(settled, discovery)
+        signals = await heard(settled, self._store, [page.url for page in pages])
         hosts, addresses, robots = self._promises.all(self._gate.changed())
         await self._store.commit(
             Batch(
@@ -102,6 +104,8 @@ class Settler:
                 hosts=hosts,
                 addresses=addresses,
                 robots=robots,
+                announced=signals.announced,
+                checked=signals.checked,
             )
         )
         self._promises = Promises()

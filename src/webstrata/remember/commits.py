@@ -1,4 +1,4 @@
-"""One batch of finished visits, in one transaction: pages, log, originals, discoveries, politeness, counts."""
+"""One batch of finished visits, in one transaction: pages, log, originals, discoveries, signals, politeness, counts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Double, bindparam, case, cast, select, update
 
 from webstrata.records import Batch, Entry, Original, PageState
-from webstrata.remember import claims, politeness, rows
+from webstrata.remember import claims, politeness, rows, signals
 from webstrata.remember.census import Tally, count_visits, rate
+from webstrata.remember.looking import by_old_wishes
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
 from webstrata.remember.upsert import bites, insert_missing
@@ -34,7 +35,7 @@ _VISIT_PAGE = (
     )
 )
 _BEFORE = (
-    select(pages.c.id, pages.c.state, pages.c.interval_s)
+    select(pages.c.id, pages.c.state, pages.c.interval_s, pages.c.edits)
     .where(pages.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(pages.c.id)
     .with_for_update()
@@ -56,6 +57,9 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     found = [page for page in batch.discovered if is_storable(page.url)]
     insert_pages(connection, found, now, tally)
     claims.wake(connection, batch.wake)
+    if fresh:
+        signals.check(connection, batch.checked)
+    signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
     tally.write(connection, slot)
     count_visits(connection, slot, ((entry.page.host, entry.visit) for entry in fresh))
@@ -65,8 +69,10 @@ def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -
     """The pages as they are now; of one page visited twice in a batch, the later."""
     latest = {entry.page.id: entry.page for entry in entries}
     for bite in bites(list(latest)):
-        for page_id, state, interval_s in connection.execute(_BEFORE, {"ids": bite}):
+        for page_id, state, interval_s, edits in connection.execute(_BEFORE, {"ids": bite}):
             tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
+            if edits != latest[page_id].edits:
+                latest[page_id] = by_old_wishes(latest[page_id])
     if latest:
         connection.execute(_VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
 

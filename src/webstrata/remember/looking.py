@@ -1,12 +1,14 @@
-"""How pages and tags are to be looked at, and what detection remembers of a page."""
+"""How pages and tags are to be looked at, and which of a page's places count whatever was learned."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
-from webstrata.records import Fingerprint, Looking
+from webstrata.records import Fingerprint, Looking, Page
 from webstrata.remember.tables import page_tags, pages, tag_lookings
 from webstrata.remember.text import named, packed
 
@@ -32,7 +34,7 @@ def begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
 
     A 304 must not stand for what another request got, and what other rules left of a page is nothing to compare with.
     """
-    connection.execute(update(pages).where(which).values(etag=None, last_modified=None))
+    connection.execute(update(pages).where(which).values(etag=None, last_modified=None, edits=pages.c.edits + 1))
     marks = connection.execute(select(pages.c.id, pages.c.fingerprint).where(which, pages.c.fingerprint.is_not(None)))
     changed = [
         {"page": page_id, "mark": packed(replace(mark, selected=None))}
@@ -49,5 +51,14 @@ def by_tag(connection: Connection) -> dict[str, Looking]:
     return {tag: _looking.decode(looking) for tag, looking in rows}
 
 
-def set_memory(connection: Connection, page_id: int, memory: bytes) -> None:
-    connection.execute(update(pages).where(pages.c.id == page_id).values(memory=memory))
+def by_old_wishes(page: Page) -> Page:
+    """A visited page whose wishes were changed during the visit: nothing that only the old ones explain is kept."""
+    mark = page.fingerprint
+    return replace(
+        page, etag=None, last_modified=None, fingerprint=None if mark is None else replace(mark, selected=None)
+    )
+
+
+def set_counted(connection: Connection, page_id: int, keys: Sequence[int]) -> None:
+    value = packed(sorted(set(keys))) if keys else None
+    connection.execute(update(pages).where(pages.c.id == page_id).values(counted=value))

@@ -29,6 +29,7 @@ from webstrata.remember.text import named, packed, required, stored
 Values = dict[str, Any]
 
 _strings = msgspec.json.Decoder(tuple[str, ...])
+_keys = msgspec.json.Decoder(tuple[int, ...])
 _fingerprint = msgspec.json.Decoder(Fingerprint)
 _looking = msgspec.json.Decoder(Looking)
 _headers = msgspec.json.Decoder(dict[str, str])
@@ -49,7 +50,7 @@ _PAGE = """
     id url host weight tags role site_id depth requisites state added_at
     next_at interval_s policy policy_state reason
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
-    etag last_modified payload fingerprint gone looking memory
+    etag last_modified payload fingerprint gone looking memory counted edits
 """
 PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 
@@ -58,7 +59,7 @@ def page(row: Sequence[Any]) -> Page:
     (
         id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
         policy, policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
-        last_outcome, etag, last_modified, payload, fingerprint, gone, looking, memory,
+        last_outcome, etag, last_modified, payload, fingerprint, gone, looking, memory, counted, edits,
     ) = row  # fmt: skip
     return Page(
         id=id_,
@@ -91,6 +92,8 @@ def page(row: Sequence[Any]) -> Page:
         gone=gone,
         looking=None if looking is None else _looking.decode(looking),
         memory=memory,
+        counted=() if counted is None else _keys.decode(counted),
+        edits=edits,
     )
 
 
@@ -188,6 +191,8 @@ def visit_values(visit: Visit) -> Values:
         "record_id": None if position is None else position.record_id,
         "record_kind": None if position is None else position.kind,
         "hops": packed(visit.hops) if visit.hops else None,
+        "reverted": visit.reverted,
+        "reasons": packed(visit.reasons) if visit.reasons else None,
     }
 
 
@@ -195,7 +200,7 @@ def visit(row: Sequence[Any]) -> Visit:
     (
         id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
         size, headers, raw, text, payload, truncated, kind, significance, new_links, file, offset, length, record_id,
-        record_kind, hop_text,
+        record_kind, hop_text, reverted, reasons,
     ) = row  # fmt: skip
     return Visit(
         page_id=page_id,
@@ -215,6 +220,8 @@ def visit(row: Sequence[Any]) -> Visit:
         truncated=truncated,
         kind=_change_kinds[kind],
         significance=significance,
+        reasons=() if reasons is None else _strings.decode(reasons),
+        reverted=reverted,
         new_links=new_links,
         position=position(file, offset, length, record_id, record_kind),
         hops=hops(hop_text),

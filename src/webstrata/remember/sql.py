@@ -9,10 +9,12 @@ from typing import Literal
 from webstrata.ports import Clock
 from webstrata.records import (
     AddressState,
+    Announcement,
     Batch,
     Census,
     HostDay,
     HostState,
+    Listing,
     Looking,
     NewPage,
     Original,
@@ -20,10 +22,11 @@ from webstrata.records import (
     Position,
     RobotsState,
     Site,
+    Source,
     Upcoming,
     Visit,
 )
-from webstrata.remember import census, claims, commits, log, politeness, watching
+from webstrata.remember import census, claims, commits, log, politeness, signals, watching
 from webstrata.remember import looking as looking_rows
 from webstrata.remember import planning as plan_rows
 from webstrata.remember.lane import Lane
@@ -70,8 +73,8 @@ class SqlStore:
     async def tag_lookings(self) -> dict[str, Looking]:
         return await self._reader.run(looking_rows.by_tag)
 
-    async def set_memory(self, page_id: int, memory: bytes) -> None:
-        await self._writer.run(lambda on: looking_rows.set_memory(on, page_id, memory))
+    async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
+        await self._writer.run(lambda on: looking_rows.set_counted(on, page_id, keys))
 
     async def page(self, url: str) -> Page | None:
         return await self._reader.run(lambda on: watching.page(on, url))
@@ -142,6 +145,17 @@ class SqlStore:
     async def commit(self, batch: Batch) -> None:
         now = self._clock.now()
         await self._writer.run(lambda on: commits.commit(on, batch, now, self._slot))
+
+    # signals
+
+    async def sources(self, urls: Sequence[str] | None = None) -> list[Source]:
+        return await self._reader.run(lambda on: signals.sources_of(on, urls))
+
+    async def announcements(self, page_ids: Sequence[int]) -> list[Announcement]:
+        return await self._reader.run(lambda on: signals.announcements(on, page_ids))
+
+    async def listed_by(self, source: str) -> dict[str, Listing]:
+        return await self._reader.run(lambda on: signals.listed_by(on, source))
 
     async def originals(self, payloads: Sequence[str]) -> dict[str, Original]:
         return await self._reader.run(lambda on: log.known_originals(on, payloads))

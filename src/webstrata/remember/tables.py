@@ -18,6 +18,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    false,
 )
 
 metadata = MetaData(
@@ -83,6 +84,8 @@ pages = Table(
     Column("gone", Boolean, nullable=False),
     Column("looking", Text),
     Column("memory", LargeBinary, nullable=False),
+    Column("edits", Integer, nullable=False, server_default="0"),
+    Column("counted", Text),
 )
 
 # The migration gives the same WHERE to PostgreSQL; naming it here would load that dialect at every start.
@@ -138,6 +141,8 @@ visits = Table(
     Column("record_id", Text),
     Column("record_kind", Text),
     Column("hops", Text),
+    Column("reverted", Boolean, nullable=False, server_default=false()),
+    Column("reasons", Text),
 )
 Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
 
@@ -152,6 +157,37 @@ originals = Table(
     Column("file_offset", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
+
+# Who gives signals, and how right it was: counts that fade.
+sources = Table(
+    "sources",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("url", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("proved_right", Double, nullable=False),
+    Column("proved_wrong", Double, nullable=False),
+    Column("announced", Double, nullable=False),
+    Column("silent", Double, nullable=False),
+    Column("delay_s", Double, nullable=False),
+    Column("delays", Double, nullable=False),
+    Column("reads", Integer, nullable=False),
+    Column("floods", Integer, nullable=False),
+    Column("read_at", Double),
+)
+
+# The last that a source said of a page.
+signals = Table(
+    "signals",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("source_id", RowId, primary_key=True, autoincrement=False),
+    Column("given_at", Double),
+    Column("seen_at", Double, nullable=False),
+    Column("news", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("ix_signals_source", signals.c.source_id, signals.c.page_id)
 
 hosts = Table(
     "hosts",

@@ -19,8 +19,10 @@ from webstrata.errors import StoreError, UsageError
 from webstrata.ports import Clock, Store
 from webstrata.records import (
     AddressState,
+    Announced,
     Batch,
     ChangeKind,
+    Checked,
     Entry,
     Failure,
     FailureKind,
@@ -319,6 +321,8 @@ async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
         truncated="time",
         kind=ChangeKind.LINKS,
         significance=1 / 3,
+        reasons=("33.3% of the text differs", "é\x00"),
+        reverted=True,
         new_links=7,
         position=_position(5),
         hops=(Hop(url="https://a.example/1", status=301, position=_position(1)), Hop(url="x", status=None)),
@@ -486,13 +490,122 @@ async def another_wish_asks_in_full(store: Store) -> None:
     assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
 
 
+async def a_wish_changed_during_a_visit_holds(store: Store) -> None:
+    await store.add_pages([_new(name, tags=("t",)) for name in "123"], NOW)
+    pages = await store.claim(NOW, 3, NOW + 60, "me")
+    await store.set_looking(pages[0].id, Looking(ignore=("css:b",)))
+    await store.add_pages([_new("2", looking=Looking(ignore=("css:b",)))], NOW)
+    mark = Fingerprint(raw="00", size=1, selected="by the old rules")
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    await store.commit(Batch(entries=tuple(_entry(page) for page in held)))
+    for name in "12":
+        page = await _page(store, name)
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+    page = await _page(store, "3")
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+
+
+async def places_that_count_are_the_users(store: Store) -> None:
+    await store.add_pages([_new("1")], NOW)
+    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    await store.set_counted(page.id, [5, 1 << 62, 5])
+    await store.commit(Batch(entries=(_entry(replace(page, memory=b"learned")),)))
+    page = await _page(store, "1")
+    assert (page.counted, page.memory) == ((5, 1 << 62), b"learned"), "a visit in flight must not undo it"
+    await store.set_counted(page.id, [])
+    assert (await _page(store, "1")).counted == ()
+
+
+# ── signals ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LIST = "https://a.example/list"
+
+
+def _announced(*signals: tuple[str, float | None, float | None], at: float = NOW, **fields: object) -> Batch:
+    said = tuple((f"https://a.example/{name}", given, until) for name, given, until in signals)
+    one = {"source": _LIST, "kind": "sitemap-lastmod", "seen_at": at, "said": said, **fields}
+    return Batch(announced=(Announced(**one),))  # type: ignore[arg-type]
+
+
+async def _seen(store: Store, *names: str, at: float, next_at: float | None = None) -> None:
+    pages = [await _page(store, name) for name in names]
+    seen = [replace(page, last_seen_at=at, last_visit_at=at) for page in pages]
+    await store.commit(Batch(entries=tuple(_entry(page, at=at, next_at=next_at) for page in seen)))
+
+
+async def _news(store: Store, *names: str) -> list[int]:
+    ids = [(await _page(store, name)).id for name in names]
+    said = {one.page_id: one.news for one in await store.announcements(ids)}
+    return [said.get(one, -1) for one in ids]
+
+
+async def a_signal_is_kept_once(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2"), _new("3")], NOW)
+    await _seen(store, "1", "2", at=NOW)
+    first = _announced(("1", NOW + 5, NOW + 5), ("2", NOW - 5, NOW - 5), ("3", None, None), ("4", NOW, NOW), at=NOW + 9)
+    for _ in range(2):
+        await store.commit(first)
+        assert await _news(store, "1", "2", "3") == [1, 0, 0], "what is older than the last sight is no news"
+    listed = await store.listed_by(_LIST)
+    assert {url[-1]: one.at for url, one in listed.items()} == {"1": NOW + 5, "2": NOW - 5, "3": None}
+    one = listed["https://a.example/1"]
+    assert (one.added_at, one.last_seen_at, one.last_change_at) == (NOW, NOW, None)
+    await store.commit(_announced(("1", NOW + 4, NOW + 4), ("2", NOW + 7, NOW + 7), ("3", None, None), at=NOW + 10))
+    assert await _news(store, "1", "2", "3") == [1, 1, 0], "only a later time is a new signal"
+    gone = ("https://a.example/2", "https://a.example/unknown")
+    await store.commit(_announced(("1", NOW + 11, NOW + 11), at=NOW + 12, dropped=gone, flood=True))
+    assert await _news(store, "1", "2", "3") == [2, -1, 0]
+    (source,) = await store.sources()
+    assert (source.url, source.reads, source.floods, source.read_at) == (_LIST, 3, 1, NOW + 12)
+    assert await store.sources([_LIST]) == [source]
+    assert await store.sources(["https://a.example/other"]) == []
+
+
+async def a_signal_calls_its_page(store: Store) -> None:
+    names = ("1", "2", "3", "4", "5")
+    await store.add_pages([_new(name, **_FAR.get(name, {})) for name in names], NOW)
+    await _seen(store, "1", "2", "3", "4", at=NOW, next_at=NOW + 1000)
+    await store.pause(["https://a.example/3"])
+    call = tuple(f"https://a.example/{name}" for name in names)
+    signals = [(name, NOW + 5, NOW - 1 if name == "2" else NOW + 5) for name in names]
+    await store.commit(_announced(*signals, at=NOW + 9, call=call, rest_s=60.0, reason="because of the list"))
+    page = await _page(store, "1")
+    assert (page.next_at, page.reason) == (NOW + 60, "because of the list")
+    for name in ("2", "3", "5"):
+        page = await _page(store, name)
+        assert page.next_at != NOW + 60, name
+        assert page.reason != "because of the list", name
+    assert [page.url[-1] for page in await store.claim(NOW + 60, 9, NOW + 99, "me")] == ["1", "4"]
+    await store.commit(_announced(("1", NOW + 50, NOW + 50), at=NOW + 70, call=call[:1], rest_s=5.0, reason="again"))
+    assert await store.claim(NOW + 80, 9, NOW + 99, "other") == [], "a page that is being visited is not called"
+
+
+_FAR: dict[str, dict[str, object]] = {"5": {"next_at": NOW + 1000}}
+
+
+async def a_source_is_judged_by_visits(store: Store) -> None:
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    await _seen(store, "1", "2", at=NOW)
+    await store.commit(_announced(("1", NOW + 5, NOW + 5), ("2", NOW + 5, NOW + 5), at=NOW + 9))
+    (source,) = await store.sources()
+    one, two = await _page(store, "1"), await _page(store, "2")
+    checked = Checked(
+        source_id=source.id, keep=0.5, right=1, wrong=2, announced=3, silent=4, delay_s=5, delays=6,
+        settled=((one.id, NOW + 9), (two.id, NOW + 8)),
+    )  # fmt: skip
+    for at in (NOW + 20, NOW + 20, NOW + 30):
+        await store.commit(Batch(entries=(_entry(one, at=at),), checked=(checked,)))
+    (source,) = await store.sources()
+    sums = (source.right, source.wrong, source.announced, source.silent, source.delay_s, source.delays)
+    assert sums == (1.5, 3.0, 4.5, 6.0, 7.5, 9.0), "a batch that comes twice counts once"
+    assert await _news(store, "1", "2") == [0, 1], "what was said meanwhile is news still"
+
+
 async def a_memory_is_bytes(store: Store) -> None:
     await store.add_pages([_new("1"), _new("2")], NOW)
     (one, two) = await store.claim(NOW, 2, NOW + 60, "me")
     await store.commit(Batch(entries=(_entry(replace(one, memory=bytes(range(256)))), _entry(two))))
     assert ((await _page(store, "1")).memory, (await _page(store, "2")).memory) == (bytes(range(256)), b"")
-    await store.set_memory(two.id, b"\x00x")
-    assert ((await _page(store, "1")).memory, (await _page(store, "2")).memory) == (bytes(range(256)), b"\x00x")
 
 
 # ── showing ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -608,6 +721,11 @@ STORE_CHECKS: tuple[Check, ...] = (
     wishes_of_tags_are_kept_apart,
     another_wish_asks_in_full,
     a_memory_is_bytes,
+    a_wish_changed_during_a_visit_holds,
+    places_that_count_are_the_users,
+    a_signal_is_kept_once,
+    a_signal_calls_its_page,
+    a_source_is_judged_by_visits,
     visits_can_be_narrowed,
     the_census_counts,
     hosts_are_counted_by_day,

@@ -1,0 +1,229 @@
+"""What feeds and sitemaps say of watched pages, and how right each of them was.
+
+There is one row for each page and source: the last signal. A source that repeats itself writes nothing; what it says of
+addresses that nobody watches is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Double,
+    Insert,
+    Integer,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    literal,
+    select,
+    update,
+)
+
+from webstrata.records import Announced, Announcement, Checked, Listing, PageRole, PageState, Source
+from webstrata.remember.tables import pages, signals, sources
+from webstrata.remember.text import is_storable, named
+from webstrata.remember.upsert import bites, insert_into
+
+_SUMS = ("proved_right", "proved_wrong", "announced", "silent", "delay_s", "delays")
+
+# ── what a source said ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def announce(connection: Connection, announced: Sequence[Announced]) -> None:
+    """Keep what is new, and call the pages that are to be visited soon. Harmless to repeat."""
+    for one in sorted(announced, key=lambda one: one.source):
+        source = _source_id(connection, one)
+        said = [signal for signal in one.said if is_storable(signal[0])]
+        if said:
+            values = [
+                {"source": source, "page": url, "given": at, "seen": one.seen_at, "until": until}
+                for url, at, until in sorted(said, key=_url)
+            ]
+            connection.execute(_saying(connection), values)
+        gone = sorted(url for url in one.dropped if is_storable(url))
+        if gone:
+            connection.execute(_DROP, [{"source": source, "page": url} for url in gone])
+        _call(connection, one)
+
+
+def _url(signal: tuple[str, float | None, float | None]) -> str:
+    return signal[0]
+
+
+def _source_id(connection: Connection, one: Announced) -> int:
+    values: dict[str, Any] = {"url": named(one.source, "URL"), "kind": one.kind, **dict.fromkeys(_SUMS, 0.0)}
+    statement = insert_into(connection, sources).values(**values, reads=1, floods=int(one.flood), read_at=one.seen_at)
+    statement = statement.on_conflict_do_update(
+        index_elements=["url"],
+        set_={
+            "kind": one.kind,
+            "reads": sources.c.reads + 1,
+            "floods": sources.c.floods + int(one.flood),
+            "read_at": one.seen_at,
+        },
+        where=func.coalesce(sources.c.read_at, 0.0) < one.seen_at,
+    )
+    connection.execute(statement)
+    return int(connection.execute(select(sources.c.id).where(sources.c.url == one.source)).scalar_one())
+
+
+_UNTIL = cast(bindparam("until"), Double)
+_IS_NEWS = func.coalesce(pages.c.last_seen_at < _UNTIL, False)  # of a page never seen, nothing is news
+
+
+def _saying(connection: Connection) -> Insert:
+    """The signal's row; where there is one, only a later time is a new signal."""
+    found = select(
+        pages.c.id,
+        cast(bindparam("source"), signals.c.source_id.type),
+        cast(bindparam("given"), Double),
+        cast(bindparam("seen"), Double),
+        case((_IS_NEWS, literal(1, Integer)), else_=literal(0, Integer)),
+    ).where(pages.c.url == bindparam("page"))
+    names = ["page_id", "source_id", "given_at", "seen_at", "news"]
+    statement = insert_into(connection, signals).from_select(names, found)
+    new = statement.excluded
+    return statement.on_conflict_do_update(
+        index_elements=["page_id", "source_id"],
+        set_={"given_at": new.given_at, "seen_at": new.seen_at, "news": signals.c.news + new.news},
+        where=func.coalesce(new.given_at > signals.c.given_at, new.given_at.is_not(None)),
+    )
+
+
+_DROP = delete(signals).where(
+    signals.c.source_id == bindparam("source"),
+    signals.c.page_id == select(pages.c.id).where(pages.c.url == bindparam("page")).scalar_subquery(),
+)
+
+_NOW = cast(bindparam("now"), Double)
+_RESTED = pages.c.last_visit_at + cast(bindparam("rest"), Double)
+_SOON = case((_RESTED > _NOW, _RESTED), else_=_NOW)
+_LATER = case((pages.c.lease_until > _SOON, pages.c.lease_until), else_=_SOON)
+_CALL = (
+    update(pages)
+    .where(
+        pages.c.url == bindparam("page"),
+        pages.c.state == PageState.ACTIVE.value,
+        pages.c.role == PageRole.PAGE.value,
+        pages.c.next_at > _SOON,
+        _IS_NEWS,
+    )
+    .values(next_at=_SOON, due_at=_LATER, reason=bindparam("why"))
+)
+
+
+def _call(connection: Connection, one: Announced) -> None:
+    """Bring next visits forward, never back, and only where the page was not seen since the time given."""
+    until = {url: at for url, _, at in one.said}
+    called = [url for url in sorted(one.call) if is_storable(url) and until.get(url) is not None]
+    values = [
+        {"page": url, "until": until[url], "now": one.seen_at, "rest": one.rest_s, "why": one.reason} for url in called
+    ]
+    if values:
+        connection.execute(_CALL, values)
+
+
+# ── how right it was ────────────────────────────────────────────────────────────────────────────────────────
+
+_CHECK = (
+    update(sources)
+    .where(sources.c.id == bindparam("source"))
+    .values({name: sources.c[name] * bindparam("keep") + bindparam(f"new_{name}") for name in _SUMS})
+)
+_SETTLE = (
+    update(signals)
+    .where(
+        signals.c.page_id == bindparam("page"),
+        signals.c.source_id == bindparam("source"),
+        signals.c.seen_at == bindparam("seen"),  # what was said meanwhile is news still
+    )
+    .values(news=0)
+)
+
+
+def check(connection: Connection, checked: Sequence[Checked]) -> None:
+    """Add what visits found to the sources' counts. Not harmless to repeat: the caller knows what is new."""
+    found = sorted(checked, key=lambda one: one.source_id)
+    if found:
+        connection.execute(_CHECK, [_counts(one) for one in found])
+    settled = [
+        {"page": page, "source": one.source_id, "seen": seen_at} for one in found for page, seen_at in one.settled
+    ]
+    if settled:
+        connection.execute(_SETTLE, settled)
+
+
+def _counts(one: Checked) -> dict[str, float]:
+    sums = (one.right, one.wrong, one.announced, one.silent, one.delay_s, one.delays)
+    return {
+        "source": one.source_id,
+        "keep": one.keep,
+        **{f"new_{name}": value for name, value in zip(_SUMS, sums, strict=True)},
+    }
+
+
+# ── read back ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_SOURCES = select(
+    sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _SUMS),
+    sources.c.reads, sources.c.floods, sources.c.read_at,
+).order_by(sources.c.id)  # fmt: skip
+_SAID = (
+    select(signals.c.page_id, signals.c.source_id, signals.c.given_at, signals.c.seen_at, signals.c.news)
+    .where(signals.c.page_id.in_(bindparam("ids", expanding=True)))
+    .order_by(signals.c.page_id, signals.c.source_id)
+)
+_LISTED = (
+    select(pages.c.url, signals.c.given_at, pages.c.added_at, pages.c.last_seen_at, pages.c.last_change_at)
+    .join(signals, signals.c.page_id == pages.c.id)
+    .join(sources, sources.c.id == signals.c.source_id)
+    .where(sources.c.url == bindparam("source"))
+)
+
+
+def listed_by(connection: Connection, source: str) -> dict[str, Listing]:
+    return {
+        url: Listing(at=at, added_at=added_at, last_seen_at=seen_at, last_change_at=changed_at)
+        for url, at, added_at, seen_at, changed_at in connection.execute(_LISTED, {"source": source})
+    }
+
+
+def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Announcement]:
+    return [
+        Announcement(page_id=page, source_id=source, at=at, seen_at=seen_at, news=news)
+        for bite in bites(sorted(set(page_ids)))
+        for page, source, at, seen_at, news in connection.execute(_SAID, {"ids": bite})
+    ]
+
+
+def sources_of(connection: Connection, urls: Sequence[str] | None) -> list[Source]:
+    if urls is None:
+        return [_source(*row) for row in connection.execute(_SOURCES)]
+    return [
+        _source(*row)
+        for bite in bites(sorted({url for url in urls if is_storable(url)}))
+        for row in connection.execute(_SOURCES.where(sources.c.url.in_(bite)))
+    ]
+
+
+def _source(id_: int, url: str, kind: Any, *rest: Any) -> Source:
+    right, wrong, announced, silent, delay_s, delays, reads, floods, read_at = rest
+    return Source(
+        id=id_,
+        url=url,
+        kind=kind,
+        right=right,
+        wrong=wrong,
+        announced=announced,
+        silent=silent,
+        delay_s=delay_s,
+        delays=delays,
+        reads=reads,
+        floods=floods,
+        read_at=read_at,
+    )
