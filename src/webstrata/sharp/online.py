@@ -16,52 +16,24 @@ state is one plain record (`record`), from which `resumed` goes on.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from webstrata.errors import UsageError
+from webstrata.sharp.capture_record import CaptureRecord, PageRecord
+from webstrata.sharp.frontier import Frontier
 from webstrata.sharp.optimal import best_revisits
 from webstrata.sharp.rates import checked_rates, checked_weights
-from webstrata.sharp.regret import TIE, Split, choose, regrets, with_unknown
-from webstrata.sharp.site_size import SiteSize
-
-
-class PageRecord(msgspec.Struct):
-    """One page of a capture."""
-
-    id: str
-    rate: float
-    """Changes per second."""
-    weight: float = 1.0
-    depth: int = 0
-    visit: tuple[float, float] | None = None
-    revisit: tuple[float, float] | None = None
-    same: bool | None = None
-    """Unchanged between visit and revisit; none: not revisited yet."""
-    gone: bool = False
-    """Given up: it could not be visited."""
-
-
-class CaptureRecord(msgspec.Struct):
-    """All that a scheduler knows, plain: goes to JSON and comes back."""
-
-    slot_s: float
-    pages: list[PageRecord]
-    count: int | None = None
-    most: int | None = None
-    share_middle: bool = True
-    sizes: SiteSize = msgspec.field(default_factory=SiteSize)
-    plan: list[str] | None = None
 
 
 class OnlineScheduler:
     """Visits by least regret, revisits by the best order for the times that the visits really had.
 
-    `count`: the number of pages, where it is known (a sitemap); else it is guessed from what visits find, and `most` is
-    its limit. `share_middle`: the last visit serves as its own revisit, so its page is sharp for sure.
+    `count`: the number of pages, where it is known (a sitemap); else it is guessed from what visits find. `most`: pages
+    beyond so many are not taken in. `share_middle`: the last visit is its own revisit, so its page is sharp for sure.
     """
 
     def __init__(
@@ -71,49 +43,55 @@ class OnlineScheduler:
             raise UsageError(f"slots of {slot_s} seconds: the time between two requests must be above 0.")
         self._state = CaptureRecord(slot_s, [], count, most, share_middle)
         self._rows: dict[str, int] = {}
-        self._split = Split()
+        self._frontier = Frontier(self._state.outlook)
 
     @classmethod
     def resumed(cls, record: CaptureRecord) -> OnlineScheduler:
         """A scheduler that goes on where the record was taken."""
-        one = cls(record.slot_s, count=record.count, most=record.most, share_middle=record.share_middle)
-        one._state = msgspec.convert(msgspec.to_builtins(record), CaptureRecord)
-        one._rows = {page.id: row for row, page in enumerate(one._state.pages)}
+        one = cls(record.slot_s)
+        one._state = state = _copy(record)
+        one._rows = {page.id: row for row, page in enumerate(state.pages)}
+        one._frontier = Frontier(_copy(record).outlook)
+        rates = np.array([page.rate for page in state.pages]) * state.slot_s
+        weights = np.array([page.weight for page in state.pages])
+        one._frontier.restore(rates, weights, np.array([page.depth for page in state.pages], dtype=np.intp))
+        for row, page in enumerate(state.pages):
+            if page.visit or page.gone:
+                one._frontier.remove(row)
+        one._frontier.outlook = state.outlook
         return one
 
     def record(self) -> CaptureRecord:
         """All that is known, as a copy."""
-        return msgspec.convert(msgspec.to_builtins(self._state), CaptureRecord)
+        return _copy(self._state)
 
     # ── what happened ─────────────────────────────────────────────────────────────────────────────
 
     def discovered(
         self,
         ids: Sequence[str],
-        rates: Sequence[float],
-        weights: Sequence[float] | None = None,
+        rates: ArrayLike,
+        weights: ArrayLike | None = None,
         *,
         found_on: str | None = None,
     ) -> list[str]:
-        """Pages to be captured; those known already are left as they are. Returns the new ones, in their order.
+        """Pages to be captured; those known already stay as they are. Returns the new ones, in their order.
 
-        `found_on` is the page that named them (none: seeds). Call it after every visit, with no ids where none are
-        new: that pages lead nowhere tells how large the site is.
+        `found_on` is the page that named them (none: seeds). Call it after every visit with all pages in scope that it
+        names, even if it names none: how many are new tells how large the site is.
         """
         parent = None if found_on is None else self._page(found_on)
         new: list[str] = []
         if len(ids):
-            columns = checked_rates(rates), checked_weights(weights, len(ids))
-            if columns[0].size != len(ids):
-                raise UsageError(f"{columns[0].size} rates for {len(ids)} pages: give every page one.")
-            for one, rate, weight in zip(ids, *columns, strict=True):
+            given, weighed = checked_rates(rates), checked_weights(weights, len(ids))
+            if given.size != len(ids):
+                raise UsageError(f"{given.size} rates for {len(ids)} pages: give every page one.")
+            for one, rate, weight in zip(ids, given.tolist(), weighed.tolist(), strict=True):
                 if one not in self._rows and not self._full():
-                    self._rows[one] = len(self._state.pages)
-                    depth = 0 if parent is None else parent.depth + 1
-                    self._state.pages.append(PageRecord(one, float(rate), float(weight), depth))
+                    self._take_in(PageRecord(one, rate, weight, 0 if parent is None else parent.depth + 1))
                     new.append(one)
         if parent is not None:
-            self._state.sizes.learn(parent.depth, len(new))
+            self._state.sizes.learn(len(new))
         return new
 
     def visited(self, page: str, start: float, end: float) -> None:
@@ -121,12 +99,15 @@ class OnlineScheduler:
         if not (np.isfinite(start) and np.isfinite(end) and start <= end):
             raise UsageError(f"a visit from {start} to {end}: it must end after it starts.")
         self._page(page).visit = (start, end)
+        self._frontier.remove(self._rows[page])
 
     def gave_up(self, page: str) -> None:
         """The page cannot be had: it has no place in the plan any more."""
         self._page(page).gone = True
+        self._frontier.remove(self._rows[page])
 
     def revisited(self, page: str, start: float, end: float, *, same: bool) -> None:
+        """The page was downloaded again, and was the same as at its visit or not."""
         one = self._page(page)
         one.revisit, one.same = (start, end), same
 
@@ -134,38 +115,26 @@ class OnlineScheduler:
 
     def next_visit(self) -> str | None:
         """The page to visit now; none: all pages found are visited."""
-        waiting = self._waiting()
-        if not waiting:
+        if not self._frontier.waiting().size:
             return None
-        unknown = self.unknown()
-        slot_s = self._state.slot_s
-        rates = np.array([page.rate for page in waiting]) * slot_s
-        weights = np.array([page.weight for page in waiting])
-        seen = np.array([page.rate for page in self._state.pages]) * slot_s
-        everyone = with_unknown(rates, seen, unknown)
-        mean = float(np.mean([page.weight for page in self._state.pages]))
-        weights_of_all = np.concatenate([weights, np.full(everyone.size - rates.size, mean)])
-        lost = regrets(everyone, weights_of_all, self._split)[: rates.size]
-        depths = np.array([page.depth for page in waiting], dtype=np.intp)
-        return waiting[choose(lost, depths, rates, TIE * mean if unknown else 0.0)].id
+        return self._state.pages[self._frontier.next(self.unknown())].id
 
     def plan_revisits(self, visit_times: Mapping[str, float] | None = None, slot_s: float | None = None) -> list[str]:
         """The order of the revisits, best for when the visits really were. `visit_times` (instants) and `slot_s` stand
-        in for what was told, where they are given. The page shared by both sides is not in it, nor what is revisited
-        already or was never visited."""
+        in for what was told, where they are given. The page shared by both sides is not in it, nor what was revisited
+        already, never visited, or given up."""
+        for one, at in (visit_times or {}).items():
+            self.visited(one, at, at)
         pace = self._state.slot_s if slot_s is None else slot_s
-        instant = self._middle(visit_times)
-        shared = self._shared(visit_times)
-        todo = [page for page in self._state.pages if page.visit and not page.revisit and page.id != shared]
-        if not todo or instant is None:
-            self._state.plan = []
-            return []
-        heads = np.array([max(0.0, instant - _start(page, visit_times)) for page in todo])
-        done = sum(1 for page in self._state.pages if page.revisit)
-        times = pace * (np.arange(len(todo)) + 1.0 + done)
-        rates = np.array([page.rate for page in todo])
-        plan = best_revisits(rates, heads, np.array([page.weight for page in todo]), times)
-        self._state.plan = [todo[row].id for row in plan.order]
+        instant, last = self.instant, self._last()
+        shared = last.id if last is not None and self._state.share_middle else None
+        todo = [page for page in self._visited() if page.revisit is None and page.id != shared and not page.gone]
+        self._state.plan = []
+        if todo and instant is not None:
+            heads = np.array([max(0.0, instant - page.visit[0]) for page in todo if page.visit])
+            times = pace * (np.arange(len(todo)) + 1.0 + self._revisits())
+            rates, weights = np.array([page.rate for page in todo]), np.array([page.weight for page in todo])
+            self._state.plan = [todo[row].id for row in best_revisits(rates, heads, weights, times).order]
         return list(self._state.plan)
 
     # ── what to expect ────────────────────────────────────────────────────────────────────────────
@@ -175,46 +144,45 @@ class OnlineScheduler:
         known = len(self._state.pages)
         if self._state.count is not None:
             return max(0, self._state.count - known)
-        waiting = Counter(page.depth for page in self._waiting())
-        guess = self._state.sizes.unknown(dict(waiting))
+        guess = self._state.sizes.unknown(self._frontier.waiting().size, known)
         return guess if self._state.most is None else max(0, min(guess, self._state.most - known))
 
     @property
     def instant(self) -> float | None:
-        """The instant that all visits precede and all revisits follow; none before the first visit.
-
-        It is the middle of the last download where both sides share it, else the end of the last visit.
-        """
-        return self._middle(None)
+        """The instant that all visits precede and all revisits follow; none before the first visit. It is the middle of
+        the last download where both sides share it, else the end of the last visit."""
+        last = self._last()
+        if last is None or last.visit is None:
+            return None
+        return sum(last.visit) / 2 if self._state.share_middle else last.visit[1]
 
     def expected(self) -> float:
-        """E of the sharp pages now: revisits made count by what they showed, others by the chance that they have under
-        the plan (before there is one: revisits in mirror order, unvisited and unknown pages left out)."""
-        instant = self.instant
-        if instant is None:
-            return 0.0
-        pages = [page for page in self._state.pages if page.visit]
-        certain = sum(page.weight for page in pages if page.same)
-        left = len(self._waiting())
-        meeting = instant + left * self._state.slot_s
-        spans = self._planned_spans(meeting)
-        chances = (page.weight * np.exp(-page.rate * spans[page.id]) for page in pages if page.same is None)
-        return float(certain + sum(chances))
+        """E of the sharp pages now: revisits made count by what they showed, others by their chance under the plan.
+        Before there is one, visits are taken to end after one slot for every page found, and revisits to mirror them;
+        pages not visited yet are left out."""
+        spans = self._spans()
+        certain = sum(page.weight for page in self._visited() if page.same)
+        open_pages = [page for page in self._visited() if page.same is None and not page.gone]
+        return float(certain + sum(page.weight * np.exp(-page.rate * spans[page.id]) for page in open_pages))
 
-    def _planned_spans(self, meeting: float) -> dict[str, float]:
+    def _spans(self) -> dict[str, float]:
+        """From visit to revisit, as far as can be told."""
         slot_s = self._state.slot_s
-        heads = {page.id: meeting - page.visit[0] for page in self._state.pages if page.visit}
-        if self._state.plan is None or self._waiting():
+        left = self._frontier.waiting().size
+        meeting = (self.instant or 0.0) + left * slot_s
+        heads = {page.id: max(0.0, meeting - page.visit[0]) for page in self._visited() if page.visit}
+        if self._state.plan is None or left:
             return {one: 2.0 * head for one, head in heads.items()}
-        done = sum(1 for page in self._state.pages if page.revisit)
         pending = [one for one in self._state.plan if self._page(one).revisit is None]
-        tails = {one: slot_s * (place + 1 + done) for place, one in enumerate(pending)}
-        return {one: (head + tails[one]) if one in tails else 0.0 for one, head in heads.items()}
+        tails = {one: slot_s * (place + 1 + self._revisits()) for place, one in enumerate(pending)}
+        return {one: head + tails[one] if one in tails else 0.0 for one, head in heads.items()}
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
-    def _waiting(self) -> list[PageRecord]:
-        return [page for page in self._state.pages if page.visit is None and not page.gone]
+    def _take_in(self, page: PageRecord) -> None:
+        self._rows[page.id] = len(self._state.pages)
+        self._state.pages.append(page)
+        self._frontier.add(np.array([page.rate * self._state.slot_s]), np.array([page.weight]), page.depth)
 
     def _page(self, one: str) -> PageRecord:
         if one not in self._rows:
@@ -224,24 +192,15 @@ class OnlineScheduler:
     def _full(self) -> bool:
         return self._state.most is not None and len(self._state.pages) >= self._state.most
 
-    def _last(self, visit_times: Mapping[str, float] | None) -> PageRecord | None:
-        visited = [page for page in self._state.pages if page.visit]
-        return max(visited, key=lambda page: _start(page, visit_times)) if visited else None
+    def _visited(self) -> list[PageRecord]:
+        return [page for page in self._state.pages if page.visit]
 
-    def _shared(self, visit_times: Mapping[str, float] | None) -> str | None:
-        last = self._last(visit_times)
-        return last.id if last is not None and self._state.share_middle else None
+    def _revisits(self) -> int:
+        return sum(1 for page in self._state.pages if page.revisit)
 
-    def _middle(self, visit_times: Mapping[str, float] | None) -> float | None:
-        last = self._last(visit_times)
-        if last is None or last.visit is None:
-            return None
-        start, end = last.visit
-        if visit_times is not None and last.id in visit_times:
-            start, end = visit_times[last.id], visit_times[last.id] + end - start
-        return (start + end) / 2 if self._state.share_middle else end
+    def _last(self) -> PageRecord | None:
+        return max(self._visited(), key=lambda page: page.visit or (0.0, 0.0), default=None)
 
 
-def _start(page: PageRecord, visit_times: Mapping[str, float] | None) -> float:
-    assert page.visit is not None
-    return page.visit[0] if visit_times is None else visit_times.get(page.id, page.visit[0])
+def _copy(record: CaptureRecord) -> CaptureRecord:
+    return msgspec.convert(msgspec.to_builtins(record, str_keys=True), CaptureRecord, strict=False)

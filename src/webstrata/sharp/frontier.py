@@ -1,0 +1,113 @@
+"""The pages found and not yet visited, with stand-ins for those not found yet: which one is to be visited now.
+
+Unknown pages are drawn as quantiles of the rates seen so far. Pages of equal weight are planned anew for every visit;
+weighted ones when enough has changed, and in between a page stands where the plan has a stand-in like it.
+Once no page is unknown the plan is the best there is, and visits follow it from the outside.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from webstrata.sharp.curves import mirror_curves
+from webstrata.sharp.optimal import best_plan
+from webstrata.sharp.rates import Numbers, Places
+from webstrata.sharp.regret import Split, regrets, split_order
+from webstrata.sharp.survival import Poisson
+
+TIE = 0.05
+"""Pages whose regret is within this of the least (in pages of mean weight) tie while there are pages to be found."""
+_STALE = 25
+"""A weighted plan serves until one in so many of its pages has come or gone."""
+
+
+class Outlook(msgspec.Struct):
+    """What was planned last, plain: a capture that is resumed goes on with it."""
+
+    split: Split = msgspec.field(default_factory=Split)
+    places: dict[int, int] = msgspec.field(default_factory=dict)
+    """Slots of known rows in the last weighted plan."""
+    strangers: list[tuple[float, int]] = msgspec.field(default_factory=list)
+    """Rate and slot of each stand-in in it, coldest first."""
+    moved: int = 0
+    """Pages that came or went since."""
+    last_leg: list[int] | None = None
+    """Rows by slot once nothing is unknown."""
+
+
+class Frontier:
+    """Rows are numbered in the order of their coming; rates are per slot."""
+
+    def __init__(self, outlook: Outlook | None = None) -> None:
+        self.outlook = outlook or Outlook()
+        self._waiting: dict[int, None] = {}
+        self._rates = np.zeros(0)
+        self._weights = np.zeros(0)
+        self._depths = np.zeros(0, dtype=np.intp)
+
+    def add(self, rates: Numbers, weights: Numbers, depth: int) -> None:
+        """Pages found."""
+        self.restore(rates, weights, np.full(rates.size, depth, dtype=np.intp))
+        self.outlook.last_leg = None
+        self.outlook.moved += rates.size
+
+    def restore(self, rates: Numbers, weights: Numbers, depths: Places) -> None:
+        """Pages that the outlook knows already."""
+        start = self._rates.size
+        self._waiting.update(dict.fromkeys(range(start, start + rates.size)))
+        self._rates = np.concatenate([self._rates, rates])
+        self._weights = np.concatenate([self._weights, weights])
+        self._depths = np.concatenate([self._depths, depths])
+
+    def remove(self, row: int) -> None:
+        """Visited, or given up."""
+        if row not in self._waiting:
+            return
+        del self._waiting[row]
+        self.outlook.moved += 1
+        leg = self.outlook.last_leg
+        if leg and row in leg:
+            leg.remove(row)
+
+    def waiting(self) -> Places:
+        return np.fromiter(self._waiting, dtype=np.intp, count=len(self._waiting))
+
+    def next(self, unknown: int) -> int:
+        """The row to visit now, if so many pages are still to be found."""
+        rows = self.waiting()
+        if unknown <= 0:
+            return self._outermost(rows)
+        strangers = np.quantile(self._rates, (np.arange(unknown) + 0.5) / unknown)
+        rates = np.concatenate([self._rates[rows], strangers])
+        mean = float(self._weights.mean())
+        weights = np.concatenate([self._weights[rows], np.full(unknown, mean)])
+        alike = bool((weights == weights[0]).all())
+        order = split_order(rates, self.outlook.split) if alike else self._weighted(rows, rates, weights)
+        lost = np.empty(order.size)
+        lost[order] = regrets(rates[order], weights[order])
+        return int(rows[self._least(lost[: rows.size], rows, TIE * mean)])
+
+    def _outermost(self, rows: Places) -> int:
+        if self.outlook.last_leg is None:
+            plan = best_plan(mirror_curves(Poisson(self._rates[rows]), self._weights[rows], None))
+            self.outlook.last_leg = [int(row) for row in rows[plan.order]]
+        return self.outlook.last_leg[-1]
+
+    def _weighted(self, rows: Places, rates: Numbers, weights: Numbers) -> Places:
+        look = self.outlook
+        if not look.strangers or look.moved * _STALE > rates.size:
+            slots = best_plan(mirror_curves(Poisson(rates), weights, None)).slots
+            look.places = dict(zip(rows.tolist(), slots[: rows.size].tolist(), strict=True))
+            look.strangers = list(zip(rates[rows.size :].tolist(), slots[rows.size :].tolist(), strict=True))
+            look.moved = 0
+        known, slots_of = np.array(look.strangers).T
+        like = np.minimum(np.searchsorted(known, rates), known.size - 1)
+        slots = slots_of[like]
+        slots[: rows.size] = [look.places.get(int(row), slots[place]) for place, row in enumerate(rows)]
+        return np.argsort(slots, kind="stable")
+
+    def _least(self, lost: Numbers, rows: Places, tie: float) -> int:
+        """Of those that tie: the shallowest, which leads to most, then the hottest, then the first found."""
+        near = np.flatnonzero(lost <= lost.min() + tie)
+        return int(near[np.lexsort((near, -self._rates[rows[near]], self._depths[rows[near]]))[0]])
