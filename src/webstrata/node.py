@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from webstrata.archive.scrub import Scrubbed
     from webstrata.fetch.http import HttpWeb
     from webstrata.flows.revisit import Pace, Progress, Revisit
+    from webstrata.flows.slots import Slots
     from webstrata.flows.timetable import Timetable
     from webstrata.permit.gate import Gate
+    from webstrata.plan.load import Manner
     from webstrata.ports import Clock, Handler, Store, Web
     from webstrata.records import Exchange, Looking, Visited
     from webstrata.remember.sql import SqlStore
@@ -283,7 +285,29 @@ class Node:
                 choose=chooser(self.handlers()),
                 pace=self._pace(),
                 progress=progress,
+                slots=self._slots(store, gate),
             )
+
+    def manner(self) -> Manner:
+        """The spacing as planning needs it."""
+        from webstrata.plan.load import Manner
+
+        polite = self.settings.polite
+        return Manner(
+            delay_s=polite.delay,
+            delay_factor=polite.delay_factor,
+            max_delay_s=polite.max_delay,
+            address_gap_s=polite.address_delay,
+            connections_per_host=polite.connections_per_host,
+        )
+
+    def _slots(self, store: Store, gate: Gate) -> Slots | None:
+        from webstrata.flows.slots import Slots
+
+        slot_s, threads = self.settings.schedule.slot, self.settings.fetch.connections
+        if not slot_s:
+            return None
+        return Slots(store=store, gate=gate, manner=self.manner(), threads=threads, slot_s=slot_s)
 
     def _pace(self) -> Pace:
         from webstrata.flows.revisit import Pace

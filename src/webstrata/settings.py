@@ -85,6 +85,12 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
     min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
     max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
     start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
+    slot: Annotated[
+        Span,
+        Meta(
+            description="Visits move to neighbouring slots of this length where a host, or all, would not fit; 0: never."
+        ),
+    ] = Span(3600)
 
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,6 +23,7 @@ from webstrata.flows.intake import Intake
 from webstrata.flows.lanes import Lanes
 from webstrata.flows.looking import looked_at
 from webstrata.flows.settle import Settler
+from webstrata.flows.slots import Slots
 from webstrata.flows.visit import Choose, visit
 from webstrata.permit.gate import Gate
 from webstrata.ports import Clock, Store, Web
@@ -78,6 +79,7 @@ class Revisit:
         choose: Choose,
         pace: Pace,
         progress: Progress | None = None,
+        slots: Slots | None = None,
     ) -> None:
         self._store = store
         self._web = web
@@ -88,6 +90,7 @@ class Revisit:
         self._choose = choose
         self._pace = pace
         self._progress = progress or Progress()
+        self._slots = slots
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -115,6 +118,8 @@ class Revisit:
                 if failed:  # it may have been unable even to give its pages back
                     await self._store.end_leases(self._owner)
                     failed = False
+                if self._slots is not None:
+                    await self._slots.fit(started_at)
                 if pages := await self._claim(due_by=started_at):
                     await self._round(pages, started_at, ends_at=started_at + self._pace.round_s)
                 await self._until_due(started_at + self._pace.round_s, until)

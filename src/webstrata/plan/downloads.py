@@ -17,7 +17,7 @@ from webstrata.plan import draws
 from webstrata.plan.draws import Keys, Numbers
 
 Sample = tuple[str, float, int]
-"""(host, seconds of a visit, requests of that visit)."""
+"""(host, seconds of a visit, requests of that visit; 0: it was given up before the first)."""
 Mean = tuple[int, float]
 """(visits, seconds of all of them)."""
 
@@ -41,11 +41,13 @@ class Downloads:
 
     def __init__(self, samples: Iterable[Sample] = (), means: Mapping[str, Mean] | None = None) -> None:
         """`means` are older sums, for hosts that the samples do not name."""
-        hosts, logs, requests = _clean(samples)
-        known = _Known(hosts, logs, means or {})
+        visits = [(host, s, n) for host, s, n in samples if 0 <= s < float("inf") and n >= 0]
+        known = _Known([(host, s / n) for host, s, n in visits if n], means or {})
         self._row = {name: row for row, name in enumerate(known.names)}
         self._table, self._uncertainty = known.table()
-        self._extra = _extra_requests(hosts, requests, known.names)
+        self._extra = _extra_requests(visits, self._row)
+        self.averages = _averages(visits, known.summed)
+        """Plain mean seconds of a visit, by host: what the paper's estimate takes."""
 
     def rows(self, names: Sequence[str]) -> NDArray[np.intp]:
         unknown = len(self._row)
@@ -56,7 +58,7 @@ class Downloads:
 
     def mean_s(self, rows: NDArray[np.intp]) -> Numbers:
         """Expected seconds of one request."""
-        found: Numbers = np.exp(self._table).mean(axis=1)[rows]
+        found: Numbers = np.exp(self._table[rows]).mean(axis=1)
         return found
 
     def extra_requests(self, rows: NDArray[np.intp]) -> Numbers:
@@ -85,14 +87,6 @@ class Downloads:
         return found
 
 
-def _clean(samples: Iterable[Sample]) -> tuple[list[str], Numbers, Numbers]:
-    """Hosts, logarithms of the seconds of one request, requests of a visit; what is no time is left out."""
-    kept = [(host, s, max(1, n)) for host, s, n in samples if 0 <= s < float("inf")]
-    requests = np.array([n for _, _, n in kept], dtype=np.float64)
-    seconds = np.array([s for _, s, _ in kept], dtype=np.float64) / np.maximum(requests, 1.0)
-    return [host for host, _, _ in kept], np.log(np.clip(seconds, SHORTEST_S, LONGEST_S)), requests
-
-
 class _Population(Struct, frozen=True):
     level: float
     difference: float
@@ -106,10 +100,12 @@ class _Population(Struct, frozen=True):
 class _Known:
     """Samples by host, sorted within each; hosts known by sums only stand behind."""
 
-    def __init__(self, hosts: Sequence[str], logs: Numbers, means: Mapping[str, Mean]) -> None:
-        sampled = sorted(set(hosts))
+    def __init__(self, requests: Sequence[tuple[str, float]], means: Mapping[str, Mean]) -> None:
+        """(host, seconds) of single requests."""
+        sampled = sorted({host for host, _ in requests})
         place = {name: n for n, name in enumerate(sampled)}
-        codes = np.array([place[name] for name in hosts], dtype=np.intp)
+        codes = np.array([place[host] for host, _ in requests], dtype=np.intp)
+        logs = np.log(np.clip(np.array([s for _, s in requests], dtype=np.float64), SHORTEST_S, LONGEST_S))
         order = np.lexsort((logs, codes))
         self.logs, self.codes = logs[order], codes[order]
         self.counts = np.bincount(codes, minlength=len(sampled)).astype(np.float64)
@@ -176,12 +172,23 @@ class _Known:
         return levels[:, None] + population.shape, uncertain
 
 
-def _extra_requests(hosts: Sequence[str], requests: Numbers, names: Sequence[str]) -> Numbers:
-    overall = float(requests.mean()) - 1.0 if len(requests) else 0.0
-    row = {name: n for n, name in enumerate(names)}
-    codes = np.array([row[name] for name in hosts], dtype=np.intp)
-    counts = np.bincount(codes, minlength=len(names) + 1)
-    sums = np.bincount(codes, requests - 1.0, len(names) + 1)
+def _averages(visits: Sequence[Sample], sums: Mapping[str, Mean]) -> dict[str, float]:
+    found = {host: seconds / number for host, (number, seconds) in sums.items()}
+    totals: dict[str, tuple[float, int]] = {}
+    for host, seconds, requests in visits:
+        if requests:
+            total, number = totals.get(host, (0.0, 0))
+            totals[host] = (total + seconds, number + 1)
+    return found | {host: total / number for host, (total, number) in totals.items()}
+
+
+def _extra_requests(visits: Sequence[Sample], row: Mapping[str, int]) -> Numbers:
+    """By row: requests of a visit beyond one, drawn towards those of all hosts."""
+    beyond = np.array([n - 1.0 for _, _, n in visits], dtype=np.float64)
+    codes = np.array([row.get(host, len(row)) for host, _, _ in visits], dtype=np.intp)
+    overall = float(beyond.mean()) if len(beyond) else 0.0
+    counts = np.bincount(codes, minlength=len(row) + 1)
+    sums = np.bincount(codes, beyond, len(row) + 1)
     found: Numbers = (sums + overall) / (counts + 1.0)
     return found
 

@@ -45,7 +45,7 @@ class Plan:
         docs = np.array([load.docs for load in self.loads], dtype=np.int64)
         self.robots = np.array([load.needs_robots for load in self.loads], dtype=bool)
         extra = np.floor(docs * downloads.extra_requests(self._rows)).astype(np.int64)
-        self.requests: NDArray[np.int64] = docs + extra + self.robots
+        self.requests: NDArray[np.int64] = np.maximum(docs + extra, 1) + self.robots
         self.free = np.array([load.free_in_s for load in self.loads])
         self._asked = np.array([np.nan if load.asked_s is None else load.asked_s for load in self.loads])
         self.doors = _numbered([load.door for load in self.loads])
@@ -64,6 +64,10 @@ class Plan:
     def mean_s(self) -> Numbers:
         """By host: expected seconds of one request."""
         return self._downloads.mean_s(self._rows)
+
+    def extra_requests(self) -> Numbers:
+        """By host: requests of a visit beyond the first."""
+        return self._downloads.extra_requests(self._rows)
 
     def draw(self, replicate: int, most: int | None = None) -> Drawn:
         """One way in which the round may go; of each host at most so many requests."""

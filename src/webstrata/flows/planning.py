@@ -1,0 +1,78 @@
+"""What is known of the hosts, gathered for a plan: spacing from the gate, addresses from the resolver, times from the
+log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from webstrata import urls
+from webstrata.permit.gate import Gate
+from webstrata.plan.downloads import Downloads, Mean
+from webstrata.plan.firstfit import Domain
+from webstrata.plan.load import Load
+from webstrata.ports import Store, Web
+from webstrata.records import Failure
+
+SAMPLES = 100_000
+"""Visits of the log that are looked at: the latest."""
+_AT_ONCE = 32
+
+
+async def learned(store: Store, sums: Mapping[str, Mean] | None = None, samples: int = SAMPLES) -> Downloads:
+    """Download times as the log tells them; `sums` for hosts that have not been visited lately."""
+    return Downloads(await store.download_times(samples), sums)
+
+
+def loads_of(
+    pages: Iterable[tuple[str, str, int]], gate: Gate, now: float, addresses: Mapping[str, str] | None = None
+) -> list[Load]:
+    """(host, one of its URLs, visits) as the planner's input."""
+    found = []
+    for host, url, visits in pages:
+        asked_s, needs_robots, free_at = gate.outlook(url, now)
+        found.append(
+            Load(
+                host=host,
+                docs=visits,
+                address=(addresses or {}).get(host, ""),
+                asked_s=asked_s,
+                needs_robots=needs_robots,
+                free_in_s=free_at - now,
+            )
+        )
+    return found
+
+
+def domains_of(loads: Iterable[Load], downloads: Downloads, delay_s: float) -> list[Domain]:
+    """The same for the paper's estimate: mean time and delay of hosts that are known, its defaults for the others."""
+    found = []
+    for load in loads:
+        t = downloads.averages.get(load.host)
+        d = max(delay_s, load.asked_s or 0.0) if t is not None or load.asked_s is not None else None
+        found.append(Domain(name=load.host, docs=load.docs, download_s=t, delay_s=d))
+    return found
+
+
+def by_host(pages: Iterable[str]) -> list[tuple[str, str, int]]:
+    """(host, its first URL, how many) of canonical URLs."""
+    counts: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for url in pages:
+        host = urls.host_of(url)
+        counts[host] = counts.get(host, 0) + 1
+        first.setdefault(host, url)
+    return [(host, first[host], number) for host, number in counts.items()]
+
+
+async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """Where each host's requests would go; hosts without an address are left out."""
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def ask(host: str, url: str) -> tuple[str, str] | None:
+        async with places:
+            found = await web.resolve(host, urls.port_of(url))
+        return None if isinstance(found, Failure) else (host, found[0])
+
+    answers = await asyncio.gather(*(ask(host, url) for host, url, _ in pages))
+    return dict(answer for answer in answers if answer is not None)

@@ -1,0 +1,54 @@
+"""Rounds that fit their slots: visits moved ahead of time, by the real loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from tests.flows.conftest import START_AT, Life
+from tests.flows.town import reply, robots
+
+SLOT_S = 600.0
+QUIET = ("schedule.start_interval=30d", "schedule.min_interval=30d")
+
+
+async def _play(life: Life) -> tuple[list[str], list[float]]:
+    """Forty light pages and a weighty one of a slow host, all due in one slot; what was said, and when visited."""
+    life.town.play("http://a.test/robots.txt", robots("User-agent: *\nCrawl-delay: 30"))
+    life.town.play("http://a.test/", reply("<p>hello"))
+    await life.watch("http://a.test/")
+    await life.run(SLOT_S)
+    due_at = (START_AT // SLOT_S + 3) * SLOT_S + 300
+    await life.watch(*[f"http://a.test/{n:02}" for n in range(40)], next_at=due_at)
+    await life.watch("http://a.test/weighty", weight=50.0, next_at=due_at)
+    await life.run(10)
+    reasons = [page.reason for page in (await life.pages()).values()]
+    await life.run(6 * SLOT_S)
+    return reasons, life.town.times("a.test")
+
+
+def test_visits_move_before_and_behind_a_full_slot(live: Callable[..., None]) -> None:
+    """Where 41 visits are due in a slot that takes 18, the others move to its neighbours, and `why` can say so."""
+
+    async def scenario(life: Life) -> None:
+        reasons, times = await _play(life)
+        moved = [reason for reason in reasons if "fits its slot of 10m (a.test takes 18 visits in one)" in reason]
+        assert 20 <= len(moved) <= 30
+        assert any(" earlier, " in reason for reason in moved)
+        assert any(" later, " in reason for reason in moved)
+        assert (await life.page("http://a.test/weighty")).reason.startswith("dyn")
+        assert len(times) == 43
+        assert min(after - before for before, after in pairwise(times)) >= 30
+
+    live(scenario, f"schedule.slot={SLOT_S}s", *QUIET)
+
+
+def test_without_slots_nothing_is_moved(live: Callable[..., None]) -> None:
+    """A slot of no length switches it off: the same visits are made late, and none is moved ahead."""
+
+    async def scenario(life: Life) -> None:
+        reasons, times = await _play(life)
+        assert not any("slot" in reason for reason in reasons)
+        assert len(times) == 43
+
+    live(scenario, "schedule.slot=0s", *QUIET)
