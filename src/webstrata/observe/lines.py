@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -74,7 +75,8 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
 
 def link_hashes(links: Sequence[str]) -> bytes:
     """The hashes of a page's links, sorted; rows of `LINK`."""
-    return np.array(sorted({hash64(link) for link in links}), dtype=LINK).tobytes()
+    digests = [_remembered_digest(link) if len(link) <= _MEMO_LENGTH else _digest(link) for link in links]
+    return np.unique(np.frombuffer(b"".join(digests), dtype=LINK)).tobytes()
 
 
 def split_runs(text: str) -> Iterator[str]:
@@ -105,7 +107,17 @@ def shapes_of(runs: Sequence[str]) -> list[str]:
 
 
 def hash64(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(text), "little")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+
+
+# A site's pages share most of their links.
+_MEMO_ENTRIES = 32_768
+_MEMO_LENGTH = 256
+_remembered_digest = lru_cache(maxsize=_MEMO_ENTRIES)(_digest)
 
 
 def _rows(part: int, text: str) -> list[Row]:

@@ -97,7 +97,8 @@ def link_kinds(urls: Iterable[str], page: str) -> LinkKinds:
     """Canonical URLs by where they lead: to files of other media, to the page's own host (`www.` or not), beyond."""
     home = _host(page)
     internal = external = documents = 0
-    for host, is_document in map(_place, urls):
+    for url in urls:
+        host, is_document = _remembered_place(url) if len(url) <= _MEMO_LENGTH else _place(url)
         if is_document:
             documents += 1
         elif host == home:
@@ -127,12 +128,10 @@ def _host(url: str) -> str:
 
 def _place(url: str) -> tuple[str, bool]:
     """The host of a URL, and whether it leads to a document."""
-    return _remembered_place(url) if len(url) <= _MEMO_LENGTH else _remembered_place.__wrapped__(url)
-
-
-@lru_cache(maxsize=_MEMO_ENTRIES)
-def _remembered_place(url: str) -> tuple[str, bool]:
     return _host(url), url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS
+
+
+_remembered_place = lru_cache(maxsize=_MEMO_ENTRIES)(_place)
 
 
 def srcset_urls(srcset: str) -> list[str]:

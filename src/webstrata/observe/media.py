@@ -8,6 +8,7 @@ that is served as source is meant as source).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -17,6 +18,8 @@ _CHARSET = re.compile(rf";\s*charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|({_TOKEN}))
 
 _UNKNOWN = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 _HEADER_READ = 1024
+_HEADERS = 64
+"""Remembered: servers say the same few again and again."""
 _SNIFFED = 1445  # as far as the WHATWG MIME sniffing standard looks
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -38,12 +41,14 @@ _XHTML_ROOT = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _BINARY_BYTES = bytes(b for b in range(0x20) if b not in b"\t\n\x0b\f\r\x1b")
 
 
+@lru_cache(maxsize=_HEADERS)
 def header_media_type(content_type: str | None) -> str:
     """Media type that a Content-Type header names, in lower case without parameters; `""` if none that makes sense."""
     match = _MEDIA_TYPE.match((content_type or "")[:_HEADER_READ])
     return match[1].lower() if match else ""
 
 
+@lru_cache(maxsize=_HEADERS)
 def header_charset(content_type: str | None) -> str | None:
     """Charset label that a Content-Type header names, as written."""
     match = _CHARSET.search((content_type or "")[:_HEADER_READ])

@@ -17,14 +17,17 @@ the rest.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
 
+import numpy as np
 from selectolax.lexbor import LexborNode
 
 from webstrata.observe.kernel import library as kernel
 from webstrata.observe.spelling import spelled
 
 Span = tuple[int, int]
+
+_LINE_FEED = 0x0A
+_NO_LINES = np.zeros(0, dtype=np.int32)
 
 
 class Outline:
@@ -36,7 +39,7 @@ class Outline:
         self.has_body = read is not None
         self.text = b"" if read is None else read.text.copy()
         """All lines, one space apart."""
-        self.line_ends: Sequence[int] = () if read is None else read.line_ends.numbers()
+        self.line_ends = _NO_LINES if read is None else np.frombuffer(read.line_ends.copy(), dtype=np.int32)
         """Where in the text each line ends."""
         self.hrefs: list[str] = [] if read is None else read.hrefs.strings()
         """What the links say, as written."""
@@ -47,18 +50,22 @@ class Outline:
         self.main_links: list[Span] = [] if read is None else read.main_links.spans()
         """The same for its links."""
 
-    def lines(self, first: int = 0, end: int | None = None) -> list[bytes]:
-        """Some lines, or all."""
+    def lined(self, first: int = 0, end: int | None = None) -> bytes:
+        """Some lines, or all, a line feed between them."""
         ends = self.line_ends[first:end]
-        starts = [self._start(first), *(place + 1 for place in ends)]
-        return [self.text[start:stop] for start, stop in zip(starts, ends, strict=False)]
+        if not len(ends):
+            return b""
+        start = self._start(first)
+        text = np.frombuffer(self.text, dtype=np.uint8)[start : ends[-1]].copy()
+        text[ends[:-1] - start] = _LINE_FEED
+        return text.tobytes()
 
     def joined(self, first: int, end: int) -> bytes:
         """Some lines, at least one, joined by a space."""
         return self.text[self._start(first) : self.line_ends[end - 1]]
 
     def _start(self, line: int) -> int:
-        return self.line_ends[line - 1] + 1 if line else 0
+        return int(self.line_ends[line - 1]) + 1 if line else 0
 
 
 def outline(body: LexborNode | None) -> Outline:

@@ -132,11 +132,11 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
 
 
 def _all_lines(title: bytes, body: Outline) -> str:
-    return joined_lines([title, *body.lines()])
+    return joined_lines([title, body.lined()])
 
 
 def _part_texts(title: bytes, parts: Parts) -> PartTexts:
-    return PartTexts(*(joined_lines(lines) for lines in ([title], parts.header, parts.body, parts.footer)))
+    return PartTexts(title.decode(), parts.header, parts.body, parts.footer)
 
 
 def _seen(

@@ -31,23 +31,24 @@ class Parts:
         self.main_hrefs = [href for start, end in links for href in outline.hrefs[start:end]]
 
     @property
-    def header(self) -> list[bytes]:
-        return self._lines(self._header)
+    def header(self) -> str:
+        """Its text, in lines."""
+        return self._lined(self._header)
 
     @property
-    def body(self) -> list[bytes]:
-        return self._lines(self._body)
+    def body(self) -> str:
+        return self._lined(self._body)
 
     @property
-    def footer(self) -> list[bytes]:
-        return self._lines(self._footer)
+    def footer(self) -> str:
+        return self._lined(self._footer)
 
     def digests(self, title: bytes) -> tuple[str, str, str, str]:
         """MD5 of the title and of each part, its lines joined by one space."""
         return _md5(title), self._digest(self._header), self._digest(self._body), self._digest(self._footer)
 
-    def _lines(self, spans: list[Span]) -> list[bytes]:
-        return [line for start, end in spans for line in self._outline.lines(start, end)]
+    def _lined(self, spans: list[Span]) -> str:
+        return b"\n".join([self._outline.lined(start, end) for start, end in spans]).decode("utf-8")
 
     def _digest(self, spans: list[Span]) -> str:
         return _md5(b" ".join([self._outline.joined(start, end) for start, end in spans]))

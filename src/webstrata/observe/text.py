@@ -20,7 +20,7 @@ def silence(tree: LexborHTMLParser) -> None:
 
 def lined_text(tree: LexborHTMLParser) -> str:
     """The words of a tree."""
-    return joined_lines([b" ".join(title_text(tree)), *outline(tree.body).lines()])
+    return joined_lines([b" ".join(title_text(tree)), outline(tree.body).lined()])
 
 
 def joined_lines(lines: list[bytes]) -> str:

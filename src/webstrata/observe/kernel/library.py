@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint64, c_void_p
+from struct import iter_unpack
 
 from webstrata.errors import WebstrataError
 
@@ -23,12 +24,8 @@ class Buffer(Structure):
         """Of a buffer with a 0 behind each."""
         return self.copy()[:-1].decode("utf-8", "replace").split("\0") if self.length else []
 
-    def numbers(self) -> memoryview:
-        return memoryview(self.copy()).cast("i")
-
     def spans(self) -> list[tuple[int, int]]:
-        numbers = self.numbers().tolist()
-        return list(zip(numbers[::2], numbers[1::2], strict=True))
+        return list(iter_unpack("=ii", self.copy()))
 
 
 class Page(Structure):
