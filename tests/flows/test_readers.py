@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import signal
 import time
@@ -13,44 +14,43 @@ from msgspec.structs import replace
 
 from tests.flows.conftest import Life
 from tests.flows.town import reply
-from webstrata.flows import readers
 from webstrata.flows.look import Job, Look, look, look_at_bytes
 from webstrata.flows.readers import Readers
 
 DEADLY = b"<p>deadly"
 
 
-class DeadlyJob(Job, frozen=True, kw_only=True):
-    """A job that ends the process in which it arrives: it stands for a page that makes a parser crash."""
-
-    def __reduce__(self) -> tuple[Callable[..., Job], tuple[object, ...]]:
-        return _arrive, (self.url, self.body, os.getpid())
+def job(name: str, body: bytes) -> Job:
+    return Job(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000, max_ratio=10.0)
 
 
-def _arrive(url: str, body: bytes, home: int) -> Job:
-    if os.getpid() != home:
-        os._exit(11)
-    return DeadlyJob(url=url, body=body, max_decoded=1000, max_ratio=10.0)
+ENDLESS = b"<p>endless"
+GREEDY = b"<p>greedy"
+FAULTY = b"<p>faulty"
 
 
-def job(name: str, body: bytes, kind: type[Job] = Job) -> Job:
-    return kind(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000, max_ratio=10.0)
-
-
-def read(jobs: Sequence[Job], processes: int) -> list[Look]:
-    pool = Readers(processes)
-    try:
-        return asyncio.run(pool.look(jobs))
-    finally:
-        pool.close()
+def read_hostile(jobs: Sequence[Job]) -> list[Look]:
+    """Reading that some bodies break, or keep from ending as native code would: only the process's end stops it."""
+    for one in jobs:
+        if one.body == DEADLY:
+            os._exit(11)
+        if one.body == ENDLESS:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGALRM})
+            while True:
+                pass
+        if one.body == GREEDY:
+            bytearray(10 * 1024**3)
+        if one.body == FAULTY:
+            raise ZeroDivisionError("a fault of ours")
+    return look(jobs)
 
 
 def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture) -> None:
     """The pages beside it are read as ever, it counts by its bytes, and the log names it; the next batch is read."""
-    jobs = [job("one", b"<p>one"), job("deadly", DEADLY, DeadlyJob), job("two", b"<p>two")]
+    jobs = [job("one", b"<p>one"), job("deadly", DEADLY), job("two", b"<p>two")]
 
     async def main() -> tuple[list[Look], list[Look]]:
-        pool = Readers(1)
+        pool = Readers(1, read=read_hostile)
         try:
             return await pool.look(jobs), await pool.look(jobs[:1])
         finally:
@@ -61,22 +61,6 @@ def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture
     assert seen == [*look(jobs[:1]), by_bytes, *look(jobs[2:])]
     assert after == look(jobs[:1])
     assert "http://a.test/deadly" in caplog.text
-
-
-ENDLESS = b"<p>endless"
-GREEDY = b"<p>greedy"
-
-
-def read_hostile(jobs: Sequence[Job]) -> list[Look]:
-    """Reading that some bodies keep from ending, as native code would: nothing but the end of the process stops it."""
-    for one in jobs:
-        if one.body == ENDLESS:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGALRM})
-            while True:
-                pass
-        if one.body == GREEDY:
-            bytearray(10 * 1024**3)
-    return look(jobs)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +93,43 @@ def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str) -> None:
     assert ticks > 20
 
 
+def test_a_page_that_meets_a_fault_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    """Reading that raises costs that page its closer look, and the log says where it happened."""
+    jobs = [job("one", b"<p>one"), job("faulty", FAULTY), job("two", b"<p>two")]
+
+    async def main() -> list[Look]:
+        pool = Readers(1, read=read_hostile)
+        try:
+            return await pool.look(jobs)
+        finally:
+            pool.close()
+
+    seen = asyncio.run(main())
+    assert [seen[0], seen[2]] == [*look(jobs[:1]), *look(jobs[2:])]
+    assert seen[1].fingerprint == look_at_bytes(jobs[1]).fingerprint
+    assert "a fault of ours" in caplog.text
+    assert "http://a.test/faulty" in caplog.text
+
+
+def test_batches_side_by_side() -> None:
+    """Several batches asked for at once each get their own answers; what breaks a reader costs only itself."""
+    batches = [[job(f"{n}-{i}", b"<p>%d %d" % (n, i)) for i in range(5)] for n in range(12)]
+    batches[3][2] = job("deadly", DEADLY)
+
+    async def main() -> list[list[Look]]:
+        pool = Readers(2, read=read_hostile)
+        try:
+            return await asyncio.gather(*(pool.look(jobs) for jobs in batches))
+        finally:
+            pool.close()
+
+    seen = asyncio.run(main())
+    by_bytes = replace(look_at_bytes(batches[3][2]), problem="it killed the process that read it")
+    for number, (jobs, found) in enumerate(zip(batches, seen, strict=True)):
+        wanted = [by_bytes if one.body == DEADLY else look([one])[0] for one in jobs]
+        assert found == wanted, number
+
+
 def test_others_go_on_while_one_reader_hangs() -> None:
     """With two readers, a batch beside one that never ends is read at once."""
 
@@ -134,11 +155,9 @@ def test_others_go_on_while_one_reader_hangs() -> None:
 def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the real loop the deadly page is archived and new, then same; its neighbours have their text compared."""
 
-    def make(jobs: Sequence[Job]) -> list[Job]:
-        return [job(one.url[14:], one.body, DeadlyJob if one.body == DEADLY else Job) for one in jobs]
-
-    look_elsewhere = Readers.look
-    monkeypatch.setattr(readers.Readers, "look", lambda self, jobs: look_elsewhere(self, make(jobs)))
+    defaults = Readers.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "read", read_hostile)
 
     async def scenario(life: Life) -> None:
         pages = {"one": b"<p>one", "deadly": DEADLY, "two": b"<p>two"}
@@ -154,3 +173,12 @@ def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeyp
             assert (fingerprint.text is None) == (name == "deadly")
 
     live(scenario, "crawl.workers=1")
+
+
+def test_bytes_are_compared_without_their_coding() -> None:
+    """A page that could not be read has the bytes that it has when it can be: another packing is no other page."""
+    one, two = (gzip.compress(b"<p>words", level, mtime=level) for level in (1, 9))
+    raws = {look_at_bytes(replace(job("packed", body), content_encoding="gzip")).fingerprint.raw for body in (one, two)}
+    assert raws == {look([job("plain", b"<p>words")])[0].fingerprint.raw}
+    torn = look_at_bytes(replace(job("torn", one[:-9]), content_encoding="gzip"))
+    assert torn.torn

@@ -137,6 +137,7 @@ WRONG = [
     (Looking(layer="pixels"), "no layer"),
     (Looking(handler="gopher"), "no handler"),
     (Looking(min_size=1.5), "from 0 to 1"),
+    (Looking(ordered=True, unordered=True), "not both"),
 ]
 
 
@@ -180,3 +181,33 @@ def test_pages_without_rules() -> None:
     assert not has_rules(None)
     assert not has_rules(Looking(layer="text", min_size=0.5))
     assert has_rules(Looking(ignore_text=("x",)))
+
+
+ROWS = "<ul><li>one</li><li>two</li><li>three</li></ul><p class=x>four</p>"
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("css:li:nth-child(1)", "css:li:nth-child(2)"),
+        ("css:li:nth-child(2)", "css:li:nth-child(1)"),
+        ("css:li:nth-child(1)", "xpath://li[2]"),
+        ("xpath://li[2]", "css:li:nth-child(1)"),
+        ("xpath://li[1]", "xpath://li[2]"),
+    ],
+)
+def test_ignore_rules_see_the_whole_page(rules: tuple[str, ...]) -> None:
+    """Each rule is applied to the page as it came: their order does not matter, nor what another takes out."""
+    assert select(ROWS, "text/html", Looking(ignore=rules)).text == "three\nfour"
+
+
+def test_xml_rules_see_the_whole_document() -> None:
+    """The same for XML."""
+    found = select("<a><b>1</b><b>2</b><b>3</b></a>", "text/xml", Looking(ignore=("xpath:/a/b[1]", "xpath:/a/b[2]")))
+    assert found.text == "a\nb: 3"
+
+
+def test_what_lies_in_what_is_ignored() -> None:
+    """Rules that find a part and the whole around it take out the whole, in either order."""
+    for rules in (("css:ul", "css:li"), ("css:li", "css:ul"), ("css:ul", "xpath://li")):
+        assert select(ROWS, "text/html", Looking(ignore=rules)).text == "four"

@@ -14,6 +14,7 @@ from webstrata.cli.looking import (
     IncludeOption,
     LayerOption,
     MinSizeOption,
+    OrderedOption,
     UnorderedOption,
     looking_of,
 )
@@ -41,12 +42,19 @@ def command(
     ignore_text: IgnoreTextOption = None,
     min_size: MinSizeOption = 0.0,
     unordered: UnorderedOption = False,
+    ordered: OrderedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Judge two files as two versions of one page: changed or not, what kind, how much it matters. Needs no home."""
     looking = (
         looking_of(
-            layer=layer, include=include, ignore=ignore, ignore_text=ignore_text, min_size=min_size, unordered=unordered
+            layer=layer,
+            include=include,
+            ignore=ignore,
+            ignore_text=ignore_text,
+            min_size=min_size,
+            unordered=unordered,
+            ordered=ordered,
         )
         or Looking()
     )

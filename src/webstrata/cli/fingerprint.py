@@ -14,6 +14,7 @@ from webstrata.cli.looking import (
     IgnoreTextOption,
     IncludeOption,
     LayerOption,
+    OrderedOption,
     UnorderedOption,
     looking_of,
 )
@@ -35,10 +36,13 @@ def command(
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     unordered: UnorderedOption = False,
+    ordered: OrderedOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what Webstrata sees in a file: digests of bytes, text, parts, links and data. Needs no home."""
-    looking = looking_of(layer=layer, include=include, ignore=ignore, ignore_text=ignore_text, unordered=unordered)
+    looking = looking_of(
+        layer=layer, include=include, ignore=ignore, ignore_text=ignore_text, unordered=unordered, ordered=ordered
+    )
     (seen,) = look_at_files([file], media_type, url, looking or Looking())
     layers = msgspec.to_builtins(seen.fingerprint)
     if seen.fingerprint.simhash is not None:

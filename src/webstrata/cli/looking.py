@@ -31,6 +31,9 @@ MinSizeOption = Annotated[
     float, typer.Option("--min-size", min=0.0, max=1.0, help="Smaller changes (share of the text) do not count.")
 ]
 UnorderedOption = Annotated[bool, typer.Option("--unordered", help="Tables: the order of rows does not count.")]
+OrderedOption = Annotated[
+    bool, typer.Option("--ordered", help="Tables: the order of rows counts, even where the first column names them.")
+]
 AcceptOption = Annotated[str, typer.Option("--accept", help="Accept header to send.", show_default=False)]
 QueryOption = Annotated[str, typer.Option("--query", help="SPARQL query; without: everything.", show_default=False)]
 EntriesOption = Annotated[bool, typer.Option("--entries", help="Feeds and sitemaps: watch each entry too.")]
@@ -45,6 +48,7 @@ def looking_of(
     ignore_text: list[str] | None = None,
     min_size: float = 0.0,
     unordered: bool = False,
+    ordered: bool = False,
     accept: str = "",
     query: str = "",
     entries: bool = False,
@@ -60,6 +64,7 @@ def looking_of(
         ignore_text=tuple(ignore_text or ()),
         min_size=min_size,
         unordered=unordered,
+        ordered=ordered,
         accept=accept,
         query=query,
         entries=entries,

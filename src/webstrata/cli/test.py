@@ -16,6 +16,7 @@ from webstrata.cli.looking import (
     IgnoreTextOption,
     IncludeOption,
     LayerOption,
+    OrderedOption,
     QueryOption,
     UnorderedOption,
     looking_json,
@@ -39,6 +40,7 @@ def command(
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     unordered: UnorderedOption = False,
+    ordered: OrderedOption = False,
     accept: AcceptOption = "",
     query: QueryOption = "",
     live: Annotated[bool, typer.Option("--live", help="Visit it now, though a version is archived.")] = False,
@@ -55,6 +57,7 @@ def command(
         ignore=ignore,
         ignore_text=ignore_text,
         unordered=unordered,
+        ordered=ordered,
         accept=accept,
         query=query,
     )

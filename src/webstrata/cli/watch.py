@@ -23,6 +23,7 @@ from webstrata.cli.looking import (
     IncludeOption,
     LayerOption,
     MinSizeOption,
+    OrderedOption,
     QueryOption,
     UnorderedOption,
     looking_of,
@@ -72,6 +73,7 @@ def command(
     ignore_text: IgnoreTextOption = None,
     min_size: MinSizeOption = 0.0,
     unordered: UnorderedOption = False,
+    ordered: OrderedOption = False,
     accept: AcceptOption = "",
     query: QueryOption = "",
     entries: EntriesOption = False,
@@ -93,6 +95,7 @@ def command(
         ignore_text=ignore_text,
         min_size=min_size,
         unordered=unordered,
+        ordered=ordered,
         accept=accept,
         entries=entries,
     )

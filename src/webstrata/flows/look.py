@@ -81,9 +81,12 @@ def look(jobs: Sequence[Job]) -> list[Look]:
 
 
 def look_at_bytes(job: Job) -> Look:
-    """For a content that cannot be read any deeper."""
-    mark = Fingerprint(raw=hashlib.sha256(job.body).hexdigest(), size=len(job.body))
-    return Look(payload=payload_digest(job.body), fingerprint=mark, problem="could not be read safely")
+    """For a content that cannot be read any deeper. Its coding is taken off as ever, within the same limits: the bytes
+    must be those that are compared when it can be read again."""
+    decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
+    mark = Fingerprint(raw=hashlib.sha256(decoded.body).hexdigest(), size=len(decoded.body))
+    problem = decoded.problem or "could not be read safely"
+    return Look(payload=payload_digest(job.body), fingerprint=mark, problem=problem, torn=decoded.torn)
 
 
 def _look(job: Job) -> Look:

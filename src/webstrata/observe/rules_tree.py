@@ -62,15 +62,13 @@ def select_html(
     if tree is None:
         return None
     silence(tree)
-    missed = [f"css:{rule}" for kind, rule in ignore if kind == "css" and not _drop_css(tree, rule)]
-    paths = [rule for kind, rule in ignore if kind == "xpath"]
-    if paths or any(kind == "xpath" for kind, _ in include):
-        copy = _as_lxml(tree)
-        missed += [f"xpath:{rule}" for rule in paths if not _drop_xpath(copy, rule)]
-        if paths:
-            tree = LexborHTMLParser(etree.tostring(copy, encoding="unicode", method="html"))
+    missed: list[str] = []
+    copy = None
+    if any(kind == "xpath" for kind, _ in (*ignore, *include)):
+        tree, copy = _without_both(tree, ignore, missed)
     else:
-        copy = None
+        for node in _outermost(_marked(tree, ignore, missed)):
+            node.decompose()
     if not include:
         return lined_text(tree), missed
     lines: list[str] = []
@@ -82,11 +80,42 @@ def select_html(
     return "\n".join(lines), missed
 
 
-def _drop_css(tree: LexborHTMLParser, selector: str) -> int:
-    found = tree.css(selector)[:_MOST_MATCHES]
-    for node in _outermost(found):
-        node.decompose()
-    return len(found)
+def _marked(tree: LexborHTMLParser, ignore: list[tuple[str, str]], missed: list[str]) -> list[LexborNode]:
+    """What the CSS rules find, all of them in the whole tree: no rule sees what another would leave."""
+    found: dict[int, LexborNode] = {}
+    for rule in [rule for kind, rule in ignore if kind == "css"]:
+        nodes = tree.css(rule)[:_MOST_MATCHES]
+        found.update({node.mem_id: node for node in nodes})
+        if not nodes:
+            missed.append(f"css:{rule}")
+    return list(found.values())
+
+
+def _without_both(
+    tree: LexborHTMLParser, ignore: list[tuple[str, str]], missed: list[str]
+) -> tuple[LexborHTMLParser, etree._Element]:
+    """Without what CSS and XPath rules find, each in the whole tree; as a tree for either."""
+    marked = _marked(tree, ignore, missed)
+    for node in marked:
+        node.attrs[_MARK] = ""  # so that it is known in the copy
+    copy = _as_lxml(tree)
+    paths = [rule for kind, rule in ignore if kind == "xpath"]
+    gone: list[object] = []
+    for rule in paths:
+        found = _results(copy, rule)
+        gone += found
+        if not found:
+            missed.append(f"xpath:{rule}")
+    gone += copy.xpath(f"//*[@{_MARK}]") if marked else []
+    for one in gone:
+        if isinstance(one, etree._Element):
+            _remove(one)
+    if gone:
+        tree = LexborHTMLParser(etree.tostring(copy, encoding="unicode", method="html"))
+    return tree, copy
+
+
+_MARK = "webstrata-ignored"
 
 
 def _css_texts(tree: LexborHTMLParser, selector: str) -> list[str]:
@@ -95,16 +124,16 @@ def _css_texts(tree: LexborHTMLParser, selector: str) -> list[str]:
 
 
 def _outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
-    """Nodes (in document order) that do not lie in one before them."""
-    taken: set[int] = set()
+    """Those of the nodes, in whatever order, that do not lie in another."""
+    found = list(nodes)
+    taken = {node.mem_id for node in found}
     kept = []
-    for node in nodes:
+    for node in found:
         above = node.parent
         while above is not None and above.mem_id not in taken:
             above = above.parent
         if above is None:
             kept.append(node)
-            taken.add(node.mem_id)
     return kept
 
 
@@ -117,14 +146,6 @@ def _as_lxml(tree: LexborHTMLParser) -> etree._Element:
 
 
 _CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32)])
-
-
-def _drop_xpath(root: etree._Element, expression: str) -> int:
-    found = _results(root, expression)
-    for node in found:
-        if isinstance(node, etree._Element):
-            _remove(node)
-    return len(found)
 
 
 def _remove(node: etree._Element) -> None:
@@ -180,7 +201,11 @@ def select_xml(body: bytes, include: list[str], ignore: list[str]) -> tuple[str,
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-    missed = [f"xpath:{rule}" for rule in ignore if not _drop_xpath(root, rule)]
+    found_by = {rule: _results(root, rule) for rule in ignore}
+    missed = [f"xpath:{rule}" for rule, found in found_by.items() if not found]
+    for node in [node for found in found_by.values() for node in found]:
+        if isinstance(node, etree._Element):
+            _remove(node)
     lines: list[str] = [] if include else list(_xml_lines(root))
     for rule in include:
         found = _results(root, rule)

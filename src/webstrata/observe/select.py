@@ -54,6 +54,8 @@ def check_looking(looking: Looking) -> None:
         raise UsageError(f"{looking.layer!r} is no layer; there are {', '.join(LAYERS)}")
     if not 0.0 <= looking.min_size <= 1.0:
         raise UsageError(f"the minimum size is a share from 0 to 1, not {looking.min_size}")
+    if looking.ordered and looking.unordered:
+        raise UsageError("the order of a table's rows counts or does not: --ordered or --unordered, not both.")
     if len(looking.include) + len(looking.ignore) + len(looking.ignore_text) > _MOST_RULES:
         raise UsageError(f"a page can have at most {_MOST_RULES} rules")
     for kind, expression in (_rule(rule) for rule in (*looking.include, *looking.ignore)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -98,3 +99,17 @@ def test_anything_gets_an_answer(body: bytes, media_type: str, charset: str | No
     data = data_of(body, media_type, charset, url)
     assert data is not None
     assert data.digest is not None or data.note
+
+
+@pytest.mark.parametrize("media_type", ["application/gzip", "application/x-gzip", "application/xml", ""])
+def test_packed_sitemaps(media_type: str) -> None:
+    """A gzipped sitemap is the same data as the plain one, whatever its bytes; other gzip files are no data."""
+    packed = [gzip.compress(SITEMAP.encode(), level, mtime=level) for level in (1, 9)]
+    plain = data_of(SITEMAP.encode(), "application/xml", None, "https://e.org/sitemap.xml")
+    for body in packed:
+        assert data_of(body, media_type, None, "https://e.org/sitemap.xml.gz") == plain
+    assert plain is not None
+    assert plain.digest is not None
+    for body in (gzip.compress(b"<a/>"), b"\x1f\x8b\x08", packed[0][:20], gzip.compress(bytes(10**8))):
+        found = data_of(body, media_type, None, "https://e.org/x.gz")
+        assert found is None or found.digest is None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import urlsplit
 
+from webstrata.coding import decode
 from webstrata.observe.data import bindings, feed, graph, json, jsonld, sitemap, table, xml
 from webstrata.observe.data.data import Data
 from webstrata.records import Looking
@@ -34,7 +35,8 @@ def data_of(
         return jsonld.read(body, charset, url, contexts)
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
-        return table.read(body, charset, url, delimiter=delimiter, unordered=bool(looking and looking.unordered))
+        wish = looking or Looking()
+        return table.read(body, charset, url, delimiter=delimiter, unordered=wish.unordered, ordered=wish.ordered)
     reader = _READERS.get(name)
     return None if reader is None else reader(body, charset, url)
 
@@ -42,6 +44,8 @@ def data_of(
 def format_of(body: bytes, media_type: str, url: str) -> str:
     """The name of a body's format; empty if it is not of a data type."""
     name = _name_of(media_type, url)
+    if body.startswith(_GZIP) and (name == "xml" or media_type in _PACKED or media_type in _SAYS_NOTHING):
+        return "sitemap" if _is_packed_sitemap(body) else ""
     if name == "xml":
         return _xml_name(body)
     if name == "rdfxml":
@@ -118,6 +122,17 @@ def _name_of(media_type: str, url: str) -> str:
     if found is None and "+" in media_type:
         found = _BY_SUFFIX.get(media_type[media_type.rfind("+") :])
     return found or ""
+
+
+_GZIP = b"\x1f\x8b"
+_PACKED = frozenset({"application/gzip", "application/x-gzip"})
+_PEEK = 65_536
+
+
+def _is_packed_sitemap(body: bytes) -> bool:
+    """Sitemaps are served as gzip files, and only they are looked into."""
+    start = decode(body, "gzip", max_bytes=_PEEK, max_ratio=_PEEK).body
+    return _xml_name(start) == "sitemap"
 
 
 def _xml_name(body: bytes) -> str:

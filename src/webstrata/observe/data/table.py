@@ -2,7 +2,7 @@
 
 - The first row is the header if its cells are distinct words; columns with a header have no order.
 - A table is keyed if its first column has a header and a different value in every row: its rows have no order either.
-  Otherwise the order of rows counts, unless the page is looked at as unordered.
+  Otherwise the order of rows counts. A page may be looked at as unordered, or as ordered in spite of a key.
 - A column of plain numbers is compared as exact decimals (1, 1.0 and 1.00 are equal; 007 and 1,000 are text), a column
   of ISO date-times with zones as instants; everything else as text without the spaces around it.
 """
@@ -37,8 +37,19 @@ class _TooLargeError(ValueError):
     """With the reason."""
 
 
-def read(body: bytes, charset: str | None, url: str, *, delimiter: str = ",", unordered: bool = False) -> Data:
-    """One table; `delimiter` is what its media type promises, though others are recognised. Never raises."""
+def read(
+    body: bytes,
+    charset: str | None,
+    url: str,
+    *,
+    delimiter: str = ",",
+    unordered: bool = False,
+    ordered: bool = False,
+) -> Data:
+    """One table; `delimiter` is what its media type promises, though others are recognised. Never raises.
+
+    `unordered`: the order of rows never counts. `ordered`: it does, even where a key names them.
+    """
     if len(body) > LARGEST_BODY:
         return refused("table", f"longer than {LARGEST_BODY} bytes")
     text, _ = decode_plain(body, charset)
@@ -50,7 +61,7 @@ def read(body: bytes, charset: str | None, url: str, *, delimiter: str = ",", un
     else:
         delimiter = delimiter_of(text, delimiter)
     try:
-        return _Table(text, delimiter).read(unordered)
+        return _Table(text, delimiter).read(unordered, ordered)
     except (csv.Error, _TooLargeError) as error:
         return refused("table", error)
 
@@ -65,7 +76,7 @@ class _Table:
         names = [name.strip() for name in first]
         self._header = names if _is_header(names) else []
 
-    def read(self, unordered: bool) -> Data:
+    def read(self, unordered: bool, ordered: bool) -> Data:
         columns = _Columns()
         for chunk in self._chunks():
             columns.add(chunk)
@@ -73,7 +84,7 @@ class _Table:
         if not width:
             return refused("table", "no cells")
         digests = list(self._digests(columns.spellings(), width))
-        if unordered or (self._header and columns.has_key):
+        if unordered or (self._header and columns.has_key and not ordered):
             digests.sort()
         names = sorted(self._header) or [str(width)]
         parts = [*(name.encode("utf-8", "replace") for name in names), b"".join(digests)]
