@@ -209,6 +209,10 @@ class Store(Protocol):
         """(host, seconds, requests) of the latest visits; 0 requests: given up before the first."""
         ...
 
+    async def download_sums(self) -> dict[str, tuple[int, float]]:
+        """(visits, seconds) of every host."""
+        ...
+
     async def commit(self, batch: Batch) -> None:
         """All of it or nothing; ends the leases of the pages in it."""
         ...

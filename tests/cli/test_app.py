@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "noise": (PAGE, "--all"),
     "fingerprint": ("OUT/a.html", "--url", PAGE),
     "compare": ("OUT/a.html", "OUT/b.html"),
+    "plan": ("--offline",),
     "settings": (),
     "check": (),
     "reindex": (),

@@ -37,6 +37,7 @@ COMMANDS = {
     "check": "check",
     "reindex": "reindex",
     "export": "export",
+    "plan": "plan",
     "demo": "demo",
     "lab": "lab",
 }

@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
 from webstrata import urls
 from webstrata.permit.gate import Gate
 from webstrata.plan.downloads import Downloads, Mean
@@ -16,6 +18,10 @@ from webstrata.records import Failure
 
 SAMPLES = 100_000
 """Visits of the log that are looked at: the latest."""
+PATIENCE_S = 600.0
+"""`crawl` does not wait longer for one host (`flows.revisit`)."""
+MOST_RESOLVED = 1_000
+"""Of more hosts the addresses are not asked for."""
 _AT_ONCE = 32
 
 
@@ -76,3 +82,26 @@ async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[
 
     answers = await asyncio.gather(*(ask(host, url) for host, url, _ in pages))
     return dict(answer for answer in answers if answer is not None)
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """All that a plan needs: what is to be visited, and what is known of the hosts."""
+
+    loads: list[Load]
+    resting: list[str]
+    """Hosts that asked for so long a rest that no round waits for them; they are not among the loads."""
+    downloads: Downloads
+
+
+async def survey(
+    pages: Sequence[tuple[str, str, int]], *, store: Store, gate: Gate, web: Web | None, now: float
+) -> Survey:
+    """Look at (host, one of its URLs, visits); without a web, hosts are taken to have addresses of their own."""
+    addresses = await addresses_of(web, pages[:MOST_RESOLVED]) if web is not None else {}
+    loads = loads_of(pages, gate, now, addresses)
+    sums = await store.download_sums()
+    return Survey(
+        loads=[load for load in loads if load.free_in_s <= PATIENCE_S],
+        resting=[load.host for load in loads if load.free_in_s > PATIENCE_S],
+        downloads=await learned(store, sums),
+    )

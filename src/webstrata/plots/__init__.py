@@ -1,0 +1,1 @@
+"""Pictures for lab, serve and cli."""
