@@ -5,13 +5,14 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.schedule.classes import TABLE_4
 from webstrata.schedule.groups import Bayesian
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.floats(0.1, 200), st.booleans()), min_size=1, max_size=30))
 def test_the_likeliest_group(visits: list[tuple[float, bool]]) -> None:
     """A page is in the group under which its visits are likeliest."""

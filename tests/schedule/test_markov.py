@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.schedule.markov import State1, State1L, State2, State2L, table_row
@@ -63,6 +63,7 @@ def _by_the_book(policy: type[State1], flags: list[bool]) -> float:
 
 
 @pytest.mark.parametrize("policy", [State1, State2, State1L, State2L])
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=40))
 def test_agrees_with_tables_without_end(policy: type[State1], flags: list[list[bool]]) -> None:
     """Pages learned in batches end where a page-by-page reading with any number of tables ends."""

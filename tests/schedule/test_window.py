@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.schedule.policy import Bounds
@@ -44,6 +44,7 @@ def _by_the_book(flags: list[bool]) -> float:
     return interval
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=50))
 def test_agrees_with_a_plain_reading(flags: list[list[bool]]) -> None:
     """Pages learned in batches end where a page-by-page reading of the rule ends."""

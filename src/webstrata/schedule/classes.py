@@ -1,4 +1,4 @@
-"""Change-rate groups of "Looking at both the present and the past"; `historic` and `bayesian` move pages between them."""
+"""Change-rate groups ("Looking at both the present and the past"): `historic` and `bayesian` move pages in them."""
 
 from __future__ import annotations
 

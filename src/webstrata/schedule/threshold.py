@@ -103,7 +103,7 @@ def likeliest_rate(lengths: Days, updated: Flags, counted: Flags) -> Days:
     still = np.where(counted & ~updated, lengths, 0.0).sum(axis=1)
     rate = np.zeros(len(lengths))
     every = (hits > 0) & (still <= 0)
-    number = counted.sum(axis=1)[every]
+    number = (counted & (lengths > 0)).sum(axis=1)[every]
     rate[every] = np.log((number + 0.5) / 0.5) * number / total[every]
     some = np.flatnonzero((hits > 0) & (still > 0))
     rate[some] = _newton(np.where(updated, lengths, 0.0)[some], hits[some], still[some])

@@ -1,0 +1,51 @@
+"""What an estimator answers for many pages: a rate, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from webstrata.columns import Days
+
+CONFIDENCE = 0.95
+HALF_DROP = 1.920729410347062
+"""Half the 95 % quantile of chi-square with one degree of freedom: how far the logarithm of a likelihood may fall."""
+NORMAL = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
+
+_STEPS = 60
+_SMALLEST, _LARGEST = 1e-12, 1e12
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """Changes per day, one entry for each page; no number where nothing can be said, infinity where nothing bounds."""
+
+    rate: Days
+    error: Days
+    """Standard error of the rate."""
+    low: Days
+    high: Days
+    """The ends of the 95 % interval."""
+
+
+def likelihood_interval(log_likelihood: Callable[[Days], Days], rate: Days, best: Days) -> tuple[Days, Days]:
+    """Rates at which the logarithm of the likelihood is 1.92 below its `best` value, on both sides of `rate`.
+
+    The likelihood must rise before and fall after. Where it does not fall that far, the end is 0 or infinity.
+    """
+    target = best - HALF_DROP
+    centre = np.log(np.clip(rate, _SMALLEST, _LARGEST))
+    low, low_end = np.full_like(centre, np.log(_SMALLEST)), centre.copy()
+    high_end, high = centre.copy(), np.full_like(centre, np.log(_LARGEST))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        open_low = log_likelihood(np.exp(low)) > target
+        open_high = log_likelihood(np.exp(high)) > target
+        for _ in range(_STEPS):
+            middle, upper = (low + low_end) / 2, (high_end + high) / 2
+            below = log_likelihood(np.exp(middle)) < target
+            beyond = log_likelihood(np.exp(upper)) < target
+            low, low_end = np.where(below, middle, low), np.where(below, low_end, middle)
+            high_end, high = np.where(beyond, high_end, upper), np.where(beyond, upper, high)
+    return np.where(open_low, 0.0, np.exp(low)), np.where(open_high, np.inf, np.exp(high))

@@ -1,0 +1,114 @@
+"""Many pages' histories as columns: for every visit but the first, the time since the one before, and what it saw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from webstrata.columns import Days, Flags
+from webstrata.errors import UsageError
+
+Offsets = NDArray[np.int64]
+
+_INSTANT = 1e-9  # days
+
+
+class Visits(Struct, frozen=True, kw_only=True):
+    """Page p's visits are those from `offsets[p]` to before `offsets[p + 1]`, in order of time."""
+
+    offsets: Offsets
+    elapsed_days: Days
+    """Since the visit before, never negative; the first visit of a page is its baseline and no row here."""
+    changed: Flags
+    at_days: Days
+    """When, in days since 1970 (UTC): for what depends on the weekday or the hour."""
+
+    @property
+    def pages(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> Offsets:
+        """How many visits each page has."""
+        return np.diff(self.offsets)
+
+    def page_of(self) -> NDArray[np.intp]:
+        """The page of each visit."""
+        return np.repeat(np.arange(self.pages), self.counts)
+
+    def totals(self, values: NDArray[Any]) -> Days:
+        """The sum of a column over each page's visits."""
+        sums = np.zeros(self.pages)
+        filled = self.counts > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(values.astype(np.float64), self.offsets[:-1][filled])
+        return sums
+
+    def where(self, kept: Flags) -> Visits:
+        """Only some of the visits; every page stays."""
+        number = np.concatenate([[0], np.cumsum(kept)])
+        return Visits(
+            offsets=number[self.offsets],
+            elapsed_days=self.elapsed_days[kept],
+            changed=self.changed[kept],
+            at_days=self.at_days[kept],
+        )
+
+    def of_pages(self, pages: NDArray[np.bool_]) -> Visits:
+        """Only some of the pages."""
+        kept = self.where(np.repeat(pages, self.counts))
+        return Visits(
+            offsets=np.concatenate([[0], np.cumsum(self.counts[pages])]),
+            elapsed_days=kept.elapsed_days,
+            changed=kept.changed,
+            at_days=kept.at_days,
+        )
+
+    def lasting(self) -> Visits:
+        """Without visits at the very time of the one before (a tenth of a millisecond): they say nothing of a rate."""
+        kept = self.elapsed_days > _INSTANT
+        return self if kept.all() else self.where(kept)
+
+    def previous(self, values: NDArray[Any], first: float = 0.0) -> Days:
+        """For each visit the value of the page's visit before; `first` where there is none."""
+        before = np.full(len(values), first, dtype=np.float64)
+        before[1:] = values[:-1]
+        before[self.offsets[:-1][self.counts > 0]] = first
+        return before
+
+
+def visits(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = None) -> Visits:
+    """Columns from anything like arrays, checked. Without `at_days` every page's clock starts at zero."""
+    starts = np.asarray(offsets, dtype=np.int64)
+    elapsed = np.asarray(elapsed_days, dtype=np.float64)
+    flags = np.asarray(changed, dtype=np.bool_)
+    if (
+        starts.ndim != 1
+        or not len(starts)
+        or starts[0] != 0
+        or (np.diff(starts) < 0).any()
+        or starts[-1] != len(elapsed)
+    ):
+        raise UsageError("offsets of pages begin with 0, never fall, and end with the number of visits.")
+    if elapsed.shape != flags.shape:
+        raise UsageError(f"{len(elapsed)} times, but {len(flags)} visits that saw a change or not.")
+    if not np.isfinite(elapsed).all() or (elapsed < 0).any():
+        raise UsageError("days between visits must be numbers and not negative.")
+    since = np.cumsum(elapsed)
+    begun = np.concatenate([[0.0], since])[starts[:-1]]
+    at = since - np.repeat(begun, np.diff(starts)) if at_days is None else np.asarray(at_days, dtype=np.float64)
+    if at.shape != elapsed.shape or not np.isfinite(at).all():
+        raise UsageError("every visit has its time, and it is a number.")
+    return Visits(offsets=starts, elapsed_days=elapsed, changed=flags, at_days=at)
+
+
+def from_times(page: NDArray[np.intp], at_days: Days, changed: Flags, pages: int) -> Visits:
+    """From one row for each visit, first visits included, sorted by page and time."""
+    first = np.ones(len(page), dtype=bool)
+    first[1:] = page[1:] != page[:-1]
+    elapsed = np.diff(at_days, prepend=at_days[:1])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(page[~first], minlength=pages))])
+    return visits(offsets, elapsed[~first], changed[~first], at_days[~first])

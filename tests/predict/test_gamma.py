@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.predict.gamma import after_visit, bayesian, begin, believed, chance, forgotten, learned
+from webstrata.predict.prior import Prior
+from webstrata.predict.visits import visits
+
+PRIOR = Prior(shape=1.0, days=30.0)
+visited = st.lists(st.tuples(st.floats(0.01, 400), st.booleans()), max_size=20)
+
+
+def test_worked_update() -> None:
+    """From one change in thirty days, a visit after fourteen: the worked beliefs and chances, to six digits."""
+    shape, days = after_visit(np.ones(2), np.full(2, 30.0), np.full(2, 14.0), np.array([True, False]))
+    assert shape.round(6).tolist() == [2.251416, 1.0]
+    assert days.tolist() == [44.0, 44.0]
+    assert chance(shape, days, np.full(2, 7.0)).round(6).tolist() == [0.282792, 0.137255]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(visited, min_size=1, max_size=5), st.sampled_from([None, 90.0, 10.0]))
+def test_one_visit_at_a_time_is_the_batch(pages: list[list[tuple[float, bool]]], half_life: float | None) -> None:
+    """A belief kept up visit by visit is the belief from the whole history, to the last digit."""
+    flat = [visit for page in pages for visit in page]
+    offsets = np.concatenate([[0], np.cumsum([len(page) for page in pages])])
+    history = visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+    together = learned(history, *begin(PRIOR, len(pages)), half_life)
+    for number, page in enumerate(pages):
+        shape, days = begin(PRIOR, 1)
+        first = shape, days
+        for elapsed, changed in page:
+            if half_life is not None:
+                shape, days = forgotten(shape, days, np.array([elapsed]), *first, half_life)
+            shape, days = after_visit(shape, days, np.array([elapsed]), np.array([changed]))
+        assert (shape[0], days[0]) == (together[0][number], together[1][number])
+
+
+@settings(deadline=None, max_examples=40)
+@given(visited, st.integers(0, 19))
+def test_more_changes_never_a_lower_rate(page: list[tuple[float, bool]], place: int) -> None:
+    """A visit that saw a change instead of none never lowers the belief."""
+    if not page:
+        return
+    place %= len(page)
+    flags = [flag and at != place for at, (_, flag) in enumerate(page)]
+    more = [flag or at == place for at, flag in enumerate(flags)]
+    lengths, ends = [t for t, _ in page], [0, len(page)]
+    before, after = (bayesian(visits(ends, lengths, seen), PRIOR).rate[0] for seen in (flags, more))
+    assert after >= before
+
+
+def test_forgetting_follows_a_new_habit() -> None:
+    """A page that was busy and fell silent is believed slow sooner with forgetting; without visits it is the prior."""
+    history = visits([0, 60], [3.0] * 30 + [7.0] * 30, [True] * 30 + [False] * 30)
+    assert bayesian(history, PRIOR, 90.0).rate[0] < bayesian(history, PRIOR).rate[0] / 1.5
+    assert bayesian(visits([0, 0], [], []), PRIOR).rate[0] == PRIOR.shape / PRIOR.days
+
+
+def test_archived_captures_are_visits() -> None:
+    """Learning an archive's captures first and ours then is learning all of them."""
+    archive, ours = visits([0, 2], [30, 30], [1, 0]), visits([0, 1], [7], [1])
+    both = visits([0, 3], [30, 30, 7], [1, 0, 1])
+    step_by_step = learned(ours, *learned(archive, *begin(PRIOR, 1)))
+    assert step_by_step == learned(both, *begin(PRIOR, 1))
+
+
+def test_the_interval_is_the_beliefs() -> None:
+    """For one change in thirty days (an exponential belief) the interval is known by hand."""
+    found = believed(np.ones(1), np.full(1, 30.0))
+    assert found.low[0] * 30 == pytest.approx(-np.log(0.975))
+    assert found.high[0] * 30 == pytest.approx(-np.log(0.025))
+    assert found.error[0] == pytest.approx(1 / 30)

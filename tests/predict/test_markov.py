@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.predict.markov import after_visit, likelihood, markov, tables
+from webstrata.predict.visits import visits
+
+
+def test_tables_by_interval() -> None:
+    """Transitions stand in the table of the interval of their last visit."""
+    history = visits([0, 5], [7, 7, 7, 3, 7], [1, 0, 1, 1, 0])
+    found = tables(history, 1)
+    assert found.interval_days.tolist() == [3.0, 7.0]
+    assert found.counts[0].tolist() == [[0, 0], [0, 1]]  # 3 days: change after change
+    assert found.counts[1].tolist() == [[0, 1], [2, 0]]  # 7 days: 0 -> 1 once, 1 -> 0 twice
+    assert tables(history, 2).counts.sum() == 3
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.booleans(), max_size=30), st.sampled_from([1, 2]))
+def test_one_visit_at_a_time_is_the_batch(flags: list[bool], order: int) -> None:
+    """A table kept up visit by visit is the table from the whole history."""
+    counts, state = np.zeros((1, 2**order, 2), dtype=np.int64), np.zeros(1, dtype=np.intp)
+    for place, flag in enumerate(flags):
+        kept = counts if place < order else None
+        counts, state = after_visit(counts, state, np.array([flag]), order)
+        counts = counts if kept is None else kept
+    batch = tables(visits([0, len(flags)], [7.0] * len(flags), flags), order).counts
+    assert counts.tolist() == (batch.tolist() or np.zeros((1, 2**order, 2), dtype=int).tolist())
+
+
+def test_chance_and_its_interval() -> None:
+    """The chance is smoothed by one of each; Wilson's interval shrinks with evidence and is all where there is none."""
+    chance, low, high = likelihood(np.array([0.0, 3.0, 300.0]), np.array([0.0, 1.0, 100.0]))
+    assert chance.tolist() == pytest.approx([0.5, 1 / 3, 101 / 402])
+    assert (low[0], high[0]) == (0.0, 1.0)
+    assert low[1:] == pytest.approx([0.04559, 0.20999], abs=1e-4)
+    assert high[1:] == pytest.approx([0.69936, 0.29466], abs=1e-4)
+
+
+def test_the_rate_that_holds_now() -> None:
+    """A page that alternates is likely to change after a visit that saw none."""
+    after_none = markov(visits([0, 9], [7.0] * 9, [0, 1, 0, 1, 0, 1, 0, 1, 0]), 1)
+    after_some = markov(visits([0, 8], [7.0] * 8, [0, 1, 0, 1, 0, 1, 0, 1]), 1)
+    assert after_none.rate[0] > 5 * after_some.rate[0]
+    assert after_none.low[0] <= after_none.rate[0] <= after_none.high[0]
+
+
+def test_nothing_known() -> None:
+    """Without a transition at the last interval there is no number."""
+    history = visits([0, 0, 1, 3], [7, 7, 3], [1, 1, 0])
+    assert np.isnan(markov(history, 1).rate).all()
+    assert np.isnan(markov(history, 2).rate).all()

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.predict.poisson import irregular_rate, naive, regular
+from webstrata.predict.running import (
+    RUNNING,
+    after_visit,
+    naive_rate,
+    running_irregular_rate,
+    running_regular_rate,
+)
+from webstrata.predict.visits import Visits, visits
+
+pages = st.lists(st.lists(st.tuples(st.floats(0.02, 300), st.booleans()), max_size=25), min_size=1, max_size=4)
+
+
+def kept_up(history: Visits) -> np.ndarray:
+    state = np.zeros(history.pages, dtype=RUNNING)
+    for turn in range(int(history.counts.max(initial=0))):
+        rows = np.flatnonzero(history.counts > turn)
+        place = history.offsets[rows] + turn
+        after_visit(state, rows, history.elapsed_days[place], history.changed[place])
+    return state
+
+
+def columns(chosen: list[list[tuple[float, bool]]]) -> Visits:
+    flat = [visit for page in chosen for visit in page]
+    offsets = np.concatenate([[0], np.cumsum([len(page) for page in chosen])])
+    return visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+
+
+@settings(deadline=None, max_examples=40)
+@given(pages)
+def test_sums_are_the_batch(chosen: list[list[tuple[float, bool]]]) -> None:
+    """Naive and regular rates from sums are those from histories; eq. 5 from classes is near."""
+    history = columns(chosen)
+    state = kept_up(history)
+    assert naive_rate(state) == pytest.approx(naive(history).rate, nan_ok=True, rel=1e-9)
+    assert running_regular_rate(state) == pytest.approx(regular(history).rate, nan_ok=True, rel=1e-9)
+    assert running_irregular_rate(state) == pytest.approx(irregular_rate(history), nan_ok=True, rel=0.06)
+
+
+def test_equal_intervals_are_exact() -> None:
+    """Where the intervals of a class are equal, eq. 5 is the batch's."""
+    history = columns([[(7.0, True), (7.0, False), (14.0, True), (1.0, False), (14.0, True)]])
+    assert running_irregular_rate(kept_up(history)) == pytest.approx(irregular_rate(history), rel=1e-6)
+
+
+def test_rows_are_small_and_never_overflow() -> None:
+    """A page keeps fewer than 256 bytes, and a class that can count no more keeps its mean."""
+    assert RUNNING.itemsize <= 256
+    state = np.zeros(1, dtype=RUNNING)
+    state["number"][0, 0], state["sums"][0, 0] = 65535, 65.535
+    after_visit(state, np.array([0]), np.array([0.001]), np.array([True]))
+    assert state["number"][0, 0] == 32768
+    assert state["sums"][0, 0] / state["number"][0, 0] == pytest.approx(0.001, rel=1e-3)

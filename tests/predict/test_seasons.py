@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webstrata.predict.gamma import bayesian
+from webstrata.predict.prior import Prior
+from webstrata.predict.seasons import after_visit, factors_of, profile, seasonal, shares
+from webstrata.predict.visits import Visits, visits
+
+MONDAY = 4.0
+"""1970-01-05."""
+
+
+def daily(flags: list[bool], start: float = MONDAY) -> Visits:
+    at = start + 1 + np.arange(len(flags))
+    return visits([0, len(flags)], np.ones(len(flags)), flags, at)
+
+
+WEEKLY = [day == 2 for day in range(7)] * 20
+"""Changes on Wednesdays."""
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "expected"),
+    [
+        (MONDAY, MONDAY + 1, [1, 0, 0, 0, 0, 0, 0]),
+        (MONDAY + 6.5, MONDAY + 7.25, [0.25, 0, 0, 0, 0, 0, 0.5]),
+        (MONDAY, MONDAY + 15, [3, 2, 2, 2, 2, 2, 2]),
+        (3.0, 3.0, [0] * 7),
+    ],
+)
+def test_days_of_an_interval(begin: float, end: float, expected: list[float]) -> None:
+    """An interval's days fall on its weekdays, Monday first."""
+    assert shares(np.array([begin]), np.array([end]), "week")[0] == pytest.approx(expected)
+
+
+def test_hours_of_an_interval() -> None:
+    """The same by the hour."""
+    found = shares(np.array([0.25]), np.array([1.5]), "day")[0] * 24
+    assert found == pytest.approx([1] * 6 + [2] * 6 + [1] * 12)
+
+
+def test_a_weekly_page_is_found() -> None:
+    """A page that changes on Wednesdays has a profile that says so; the mean stays one."""
+    found = profile(daily(WEEKLY))
+    assert found.factors[0].argmax() == 2
+    assert found.factors[0, 2] > 3
+    assert found.factors[0].mean() == pytest.approx(1)
+    assert found.contrast[0] > 12.6
+
+
+def test_few_changes_leave_it_level() -> None:
+    """Two changes on the same weekday do not make a habit; intervals of whole weeks say nothing."""
+    few = profile(daily([day == 2 for day in range(14)]))
+    assert few.factors[0].max() < 1.8
+    weeks = profile(visits([0, 40], [7.0] * 40, [True, False] * 20))
+    assert weeks.factors[0] == pytest.approx(np.ones(7), abs=1e-9)
+
+
+def test_one_visit_at_a_time_is_near_the_batch() -> None:
+    """Shared changes kept up visit by visit give nearly the batch's profile."""
+    history = daily(WEEKLY)
+    hits, exposure = np.zeros((1, 7)), np.zeros((1, 7))
+    for at, flag in zip(history.at_days, history.changed, strict=True):
+        hits, exposure = after_visit(hits, exposure, np.array([at]), np.ones(1), np.array([flag]))
+    assert factors_of(hits, exposure) == pytest.approx(profile(history).factors, abs=0.05)
+
+
+def test_the_rate_of_a_coming_day() -> None:
+    """The overall rate by the weekday's factor."""
+    history = daily(WEEKLY)
+    overall = bayesian(history, Prior(shape=1, days=30))
+    wednesday, friday = (seasonal(history, overall, np.array([MONDAY + 700 + day])) for day in (2.5, 4.5))
+    assert wednesday.rate[0] > 5 * friday.rate[0]
