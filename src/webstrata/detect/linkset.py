@@ -22,6 +22,8 @@ _FILTER = _BITS // 8
 def unseen(seen: bytes, links: bytes) -> int:
     """How many of the links are not in the set."""
     now = _hashes(links)
+    if not seen:
+        return len(now)
     if _is_filter(seen):
         return int(np.count_nonzero(~_in_filter(_bits(seen), now)))
     return int(np.count_nonzero(~np.isin(now, _hashes(seen))))
@@ -31,7 +33,7 @@ def with_links(seen: bytes, links: bytes) -> bytes:
     """The set with the links of one more version in it."""
     now = _hashes(links)
     if not _is_filter(seen):
-        union = np.union1d(_hashes(seen), now)
+        union = np.union1d(_hashes(seen), now) if seen else np.unique(now)
         if len(union) <= MOST_EXACT:
             return union.astype(LINK).tobytes()
         bits, now = np.zeros(_BITS, dtype=np.bool_), union

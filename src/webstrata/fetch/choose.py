@@ -17,6 +17,8 @@ from webstrata.records import Page, PageRole
 _RDF_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _FEED_ENDINGS = (".rss", ".atom")
+_TELLING = (*_RDF_ENDINGS, *_FEED_ENDINGS, "query=")
+"""Few URLs hold any of these, wherever: only those are taken apart."""
 
 
 def handler_name(page: Page) -> str:
@@ -32,6 +34,9 @@ def handler_name(page: Page) -> str:
 
 
 def _by_url(url: str) -> str | None:
+    lowered = url.lower()
+    if not any(mark in lowered for mark in _TELLING):
+        return None
     parts = urlsplit(url)
     path = parts.path.lower()
     if path.endswith(_RDF_ENDINGS):

@@ -11,6 +11,7 @@ from webstrata.records import Batch, Entry, Original, PageState
 from webstrata.remember import claims, politeness, rows, signals
 from webstrata.remember.census import Tally, count_visits, rate
 from webstrata.remember.looking import by_old_wishes
+from webstrata.remember.many import execute_many
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
 from webstrata.remember.upsert import bites, insert_missing
@@ -73,8 +74,7 @@ def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -
             tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
             if edits != latest[page_id].edits:
                 latest[page_id] = by_old_wishes(latest[page_id])
-    if latest:
-        connection.execute(_VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
+    execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
 
 
 def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:

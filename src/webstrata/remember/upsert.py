@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import sqlite
 
+from webstrata.remember.many import execute_many
+
 T = TypeVar("T")
 
 BITE = 500
@@ -53,10 +55,7 @@ def _adding_up(dialect: str, table: Table, key: tuple[str, ...], names: tuple[st
 
 def insert_missing(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[Any]) -> int:
     """Insert rows whose key is not there yet; how many those were."""
-    if not rows:
-        return 0
-    statement = _inserting_missing(connection.dialect.name, table, tuple(key))
-    return connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount
+    return execute_many(connection, _inserting_missing(connection.dialect.name, table, tuple(key)), rows)
 
 
 def put(
@@ -74,7 +73,7 @@ def put(
         return
     names = tuple(changing if changing is not None else (name for name in rows[0] if name != key))
     statement = _putting(connection.dialect.name, table, key, names)
-    connection.execute(statement, sorted(rows, key=lambda row: row[key]))
+    execute_many(connection, statement, sorted(rows, key=lambda row: row[key]))
 
 
 def add_up(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
@@ -83,7 +82,7 @@ def add_up(connection: Connection, table: Table, key: Sequence[str], rows: Seque
         return
     names = tuple(name for name in rows[0] if name not in key)
     statement = _adding_up(connection.dialect.name, table, tuple(key), names)
-    connection.execute(statement, sorted(rows, key=lambda row: [row[name] for name in key]))
+    execute_many(connection, statement, sorted(rows, key=lambda row: [row[name] for name in key]))
 
 
 def bites(values: Sequence[T], size: int = BITE) -> Iterator[Sequence[T]]:
