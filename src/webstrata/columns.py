@@ -17,6 +17,8 @@ Rows: TypeAlias = NDArray[np.intp]
 """Positions in a state array, each at most once."""
 Days: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
+Column: TypeAlias = NDArray[np.floating[Any]]
+"""One number for each row; single precision where there may be millions."""
 
 
 def pack(state: State) -> list[bytes]:
@@ -50,6 +52,8 @@ RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "
 
 `value` is a hash of the run's words; `shape` of the same words with numbers, dates and tokens masked; `part` is 0 for
 the title, 1 for the body, 2 for the header, 3 for the footer; `sentence` tells what is neither a heading nor a menu.
+A place of data is a run too: part 4, its `shape` is that of the place's name, `words` the number of values that stand
+there, and `sentence` tells that all of them are times or tokens.
 """
 LINK = np.dtype("<u8")
 """Hash of one link."""

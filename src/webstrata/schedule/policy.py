@@ -6,9 +6,11 @@ from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State
 from webstrata.errors import BadSettings
+from webstrata.schedule.signals import NOTHING, Signals
 
 LARGEST_STATE = 256
 """Bytes of state a page may have."""
@@ -35,6 +37,37 @@ class TimerPolicy(Protocol):
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         """The evidence behind one page's interval, for people."""
+        ...
+
+
+class ValuePolicy(Protocol):
+    """A policy that says what a visit is worth; the allocator visits the most valuable pages within the budget.
+
+    `now` is in days of the caller's clock. Joint events and lists reach it as signals, which it may leave aside.
+    """
+
+    name: str
+    dtype: np.dtype[np.void]
+    bounds: Bounds
+
+    def start(self, n: int, now: float = 0.0) -> State:
+        """State of n pages of which nothing is known but a first copy, taken now."""
+        ...
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: Signals = NOTHING) -> None:
+        """Pages in `rows` were visited `elapsed_days` after the visit before, and had changed or not. In place."""
+        ...
+
+    def age(self, state: State, rows: Rows, now: float) -> Days:
+        """Days since the last visit."""
+        ...
+
+    def value(self, state: State, rows: Rows, now: float, signals: Signals = NOTHING) -> NDArray[np.float32]:
+        """What a visit now is worth; only the order and the ratio to the price matter."""
+        ...
+
+    def explain(self, state: State, row: int, now: float = 0.0, signals: Signals = NOTHING) -> dict[str, object]:
+        """The evidence behind one page's value, for people."""
         ...
 
 

@@ -1,0 +1,177 @@
+"""All pages under one budgeted policy: their state, their sites' events, their sources, as one set of columns.
+
+Both the lab and the live loop hold pages like this; the policy, the events and the sources are pure functions over the
+columns that are owned here. Time is in days of the caller's clock; sites count whole days.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.flows.sources import SourceBook
+from webstrata.predict.siblings import Siblings
+from webstrata.schedule.allocator import list_worth, usable_weights
+from webstrata.schedule.policy import ValuePolicy
+from webstrata.schedule.signals import NOTHING, Hint, Signals, changed_given
+from webstrata.schedule.value import Outlook, Value
+
+
+class Population:
+    """Pages, the sites they belong to, and what is known of both."""
+
+    def __init__(
+        self,
+        policy: ValuePolicy,
+        site: NDArray[np.intp],
+        *,
+        now: float = 0.0,
+        siblings: Siblings | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.policy = policy
+        self.site = site
+        self.rows: Rows = np.arange(len(site), dtype=np.intp)
+        self.state = policy.start(len(site), now)
+        self.weights = None if weights is None else usable_weights(weights)
+        self.siblings = siblings
+        self.sites = None if siblings is None else siblings.start(int(site.max(initial=-1)) + 1, _day(now))
+        self.lists: SourceBook | None = None
+        self.reports: SourceBook | None = None
+        self._outlook: Outlook | None = None
+
+    def __len__(self) -> int:
+        return len(self.site)
+
+    def age(self, now: float) -> Days:
+        return self.policy.age(self.state, self.rows, now)
+
+    def values(self, now: float) -> Column:
+        """What a visit of each page is worth now."""
+        if isinstance(self.policy, Value):
+            outlook = self._renewed(self.policy, now)
+            signals = self.signals(self.rows, now, outlook)
+            worth = self.policy.worth(outlook, self.age(now), signals)
+        else:
+            worth = self.policy.value(self.state, self.rows, now)
+        return worth if self.weights is None else worth * self.weights
+
+    def learn(self, rows: Rows, now: float, changed: Flags) -> None:
+        """These pages were visited now."""
+        elapsed = self.policy.age(self.state, rows, now)
+        if not isinstance(self.policy, Value):
+            self.policy.learn(self.state, rows, elapsed, changed)
+            return
+        outlook = self.policy.outlook(self.state, rows, now)
+        signals = self.signals(rows, now, outlook)
+        own = self.policy.unchanged(outlook, elapsed)
+        told = self._teach_sources(rows, own, signals, changed)
+        if self.siblings is not None and self.sites is not None:
+            # What a source pointed at is no fair sample of its site: only the other visits tell of joint events.
+            fair = ~told
+            since = np.floor(self.state["seen_at"][rows]).astype(np.int64)
+            self.siblings.learn(self.sites, self.site[rows][fair], since[fair], _day(now), changed[fair], own[fair])
+        self.policy.learn(self.state, rows, elapsed, changed, signals)
+        if self._outlook is not None:
+            self._outlook.whole_days[rows] = -1
+
+    def copied(self, rows: Rows, now: float) -> None:
+        """A copy of these pages was taken now that says nothing of changes before: their first, or the first here."""
+        self.state["seen_at"][rows] = now
+        self._outlook = None
+
+    def signals(self, rows: Rows, now: float, outlook: Outlook) -> Signals:
+        """Every hint about these pages."""
+        if not isinstance(self.policy, Value):
+            return NOTHING
+        quiet = coming = None
+        seen_at = self.state["seen_at"][rows]
+        if self.siblings is not None and self.sites is not None:
+            self.siblings.advance(self.sites, _day(now))
+            quiet = self._quiet(rows, seen_at, np.full(len(rows), now), now)
+            coming = self.siblings.coming(self.sites)[self.site[rows]]
+        hints = tuple(self._hint(book, rows, seen_at, now) for book in (self.lists, self.reports) if book is not None)
+        return Signals(quiet=quiet, coming=coming, hints=hints)
+
+    def list_values(self, now: float, price: float) -> Column:
+        """What fetching each site's list is worth now: the changes that it would reveal, at this price of a visit."""
+        book = self.lists
+        if book is None or not isinstance(self.policy, Value):
+            return np.zeros(0, dtype=np.float32)
+        outlook = self._renewed(self.policy, now)
+        signals = self.signals(self.rows, now, outlook)
+        own = self.policy.unchanged(outlook, self.age(now))
+        quiet = 1.0 if signals.quiet is None else signals.quiet
+        changed = changed_given(own * quiet, signals.hints)
+        known = book.told(self.rows, self.state["seen_at"])
+        recall, false_per_day = book.quality_of(self.rows)
+        unseen = now - np.maximum(book.looked_at[self.site], self.state["seen_at"])
+        worth = list_worth(np.where(known, 0.0, changed), recall, false_per_day * unseen, price)
+        worth = worth if self.weights is None else worth * self.weights
+        return np.bincount(self.site, weights=worth, minlength=len(book.quality)).astype(np.float32)
+
+    def _renewed(self, policy: Value, now: float) -> Outlook:
+        """The forecast of all pages, made anew only where another day has begun since their last visit."""
+        if self._outlook is None:
+            self._outlook = policy.outlook(self.state, self.rows, now)
+            return self._outlook
+        kept = self._outlook
+        passed = np.flatnonzero(kept.whole_days != self.age(now).astype(np.int16))
+        if len(passed):
+            fresh = policy.outlook(self.state, passed, now)
+            kept.whole_days[passed] = fresh.whole_days
+            kept.unchanged[passed] = fresh.unchanged
+            kept.coming[passed] = fresh.coming
+            kept.rate[passed] = fresh.rate
+            kept.fresh_days[passed] = fresh.fresh_days
+        return kept
+
+    def _hint(self, book: SourceBook, rows: Rows, seen_at: Days, now: float) -> Hint:
+        covered = book.covered_days(rows, seen_at)
+        recall, false_per_day = book.quality_of(rows)
+        whole = covered.astype(np.intp)
+        unchanged = self._own_unchanged(rows, whole) * self._quiet(rows, seen_at, seen_at + whole, now)
+        return Hint(
+            covered_days=covered,
+            unchanged=unchanged,
+            told=book.told(rows, seen_at),
+            recall=recall,
+            false_per_day=false_per_day,
+        )
+
+    def _own_unchanged(self, rows: Rows, whole_days: NDArray[np.intp]) -> Column:
+        assert isinstance(self.policy, Value)
+        return self.policy.unchanged_after(self.state, rows, whole_days)
+
+    def _quiet(self, rows: Rows, since: Days, until: Days, now: float) -> Column:
+        if self.siblings is None or self.sites is None:
+            return np.ones(len(rows), dtype=np.float32)
+        site = self.site[rows]
+        whole = np.floor(since).astype(np.int64), np.floor(until).astype(np.int64)
+        day = _day(now)
+        after = self.siblings.quiet(self.sites, site, whole[1], day)
+        quiet: Column = self.siblings.quiet(self.sites, site, whole[0], day) / after
+        return quiet
+
+    def _teach_sources(self, rows: Rows, own: Column, signals: Signals, changed: Flags) -> Flags:
+        told = np.zeros(len(rows), dtype=bool)
+        books = [book for book in (self.lists, self.reports) if book is not None]
+        quiet = 1.0 if signals.quiet is None else signals.quiet
+        for book, hint in zip(books, signals.hints, strict=True):
+            reached = hint.covered_days > 0
+            in_time = np.clip((1.0 - hint.unchanged) / np.maximum(1.0 - own * quiet, 1e-6), 0.0, 1.0)
+            book.sources.learn(
+                book.quality,
+                self.site[rows][reached],
+                hint.covered_days[reached],
+                hint.told[reached],
+                changed[reached],
+                in_time[reached],
+            )
+            told |= hint.told
+        return told
+
+
+def _day(now: float) -> int:
+    return int(np.floor(now))

@@ -1,0 +1,52 @@
+"""What the sources of a population have told: lists that are fetched, reports that come by themselves.
+
+One book holds one kind: each site has at most one source in it. What a source is worth (recall, false alarms, delay) is
+learned in `predict.lists`; here is only what it said, and how far its word reaches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.predict.lists import Sources
+
+
+class SourceBook:
+    """One source for each site, and the newest change that it told of each page."""
+
+    def __init__(self, site: NDArray[np.intp], *, now: float, sources: Sources | None = None) -> None:
+        self.site = site
+        self.sources = sources or Sources()
+        self.quality = self.sources.start(int(site.max(initial=-1)) + 1)
+        self.looked_at: Days = np.full(len(self.quality), now)
+        """Until when each source's word reaches; at first it has said nothing."""
+        self.told_at: Days = np.full(len(site), -np.inf)
+        self.before_at: Days = np.full(len(site), now)
+        """The last look at which a page was not told of."""
+
+    def looked(self, source: int, now: float, rows: Rows, dated: Days) -> None:
+        """A source was read: of the pages in `rows` it says that they changed last at `dated`."""
+        before = self.looked_at[source]
+        news = dated > self.told_at[rows]
+        self.sources.dated(self.quality, source, np.maximum(before - dated[news], 0.0))
+        own = np.flatnonzero(self.site == source)
+        self.before_at[own[self.told_at[own] <= self.before_at[own]]] = before
+        self.told_at[rows[news]] = dated[news]
+        self.looked_at[source] = now
+
+    def covered_days(self, rows: Rows, seen_at: Days) -> Days:
+        """How much of the time since these pages were seen their source has looked at."""
+        reach = self.looked_at - self.sources.delay_days(self.quality)
+        return np.maximum(reach[self.site[rows]] - seen_at, 0.0)
+
+    def told(self, rows: Rows, seen_at: Days) -> Flags:
+        """Whether a change since these pages were seen was told."""
+        flags: Flags = self.told_at[rows] > seen_at
+        return flags
+
+    def quality_of(self, rows: Rows) -> tuple[Column, Column]:
+        """(recall, false alarms a day) of the source of each page."""
+        source = self.site[rows]
+        return self.sources.recall(self.quality)[source], self.sources.false_per_day(self.quality)[source]

@@ -1,0 +1,66 @@
+"""Hidden activity of pages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.predict.activity import Activity, Levels
+
+TOY = Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05}))
+
+
+def test_worked_example() -> None:
+    """Two levels and three days give the numbers worked out by hand: chance of a change, and beliefs after a visit."""
+    activity = Activity(TOY)
+    belief = activity.start(2)
+
+    unchanged, _, _ = activity.outlook(belief, np.array([3, 3]))
+    after = activity.seen(belief, np.array([3.0, 3.0]), np.array([True, False]))
+
+    assert 1 - unchanged[0] == pytest.approx(0.155261, abs=1e-6)
+    assert after[0] == pytest.approx([0.202186, 0.797814], abs=1e-6)
+    assert after[1] == pytest.approx([0.916562, 0.083438], abs=1e-6)
+
+
+def test_a_change_explained_by_the_site_does_not_heat_the_page() -> None:
+    """The more likely a joint event is, the less a change moves the page's own level."""
+    activity = Activity(TOY)
+    belief, elapsed, changed = activity.start(2), np.array([3.0, 3.0]), np.array([True, True])
+
+    alone, explained = activity.seen(belief, elapsed, changed, np.array([1.0, 0.9951**3]))
+
+    assert explained[1] < alone[1]
+    assert explained == pytest.approx([0.254850, 0.745150], abs=1e-5)
+
+
+def test_parts_of_days_lie_between_whole_days() -> None:
+    """Half a day's belief is between none and a whole day's, and no elapsed time is no contradiction."""
+    activity = Activity(TOY)
+    belief = np.repeat(activity.start(1), 3, axis=0)
+
+    half = activity.seen(belief, np.array([1.0, 1.5, 2.0]), np.zeros(3, dtype=bool))
+    at_once = activity.seen(belief[:1], np.array([0.0]), np.array([True]))
+
+    assert half[0, 0] < half[1, 0] < half[2, 0]
+    assert np.isfinite(at_once).all()
+    assert at_once.sum() == pytest.approx(1.0, abs=1e-6)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 5000), st.booleans()), min_size=1, max_size=30))
+def test_beliefs_stay_beliefs(visits: list[tuple[float, bool]]) -> None:
+    """Whatever is seen and whenever, a belief is finite, not negative, sums to one, and time only adds to a change."""
+    activity = Activity()
+    belief = activity.start(1)
+
+    for elapsed, changed in visits:
+        belief = activity.seen(belief, np.array([elapsed]), np.array([changed]))
+        assert np.isfinite(belief).all()
+        assert (belief >= 0).all()
+        assert belief.sum() == pytest.approx(1.0, abs=1e-5)
+    days = np.arange(0, 400, 7)
+    unchanged = activity.outlook(np.repeat(belief, len(days), axis=0), days)[0]
+    assert (np.diff(unchanged) <= 1e-6).all()

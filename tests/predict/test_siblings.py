@@ -1,0 +1,84 @@
+"""Joint events of the pages of a site."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webstrata.predict.activity import Activity, Levels
+from webstrata.predict.siblings import Events, Siblings
+
+TOY = Activity(Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05})))
+EVENTS = Siblings(Events(coverage=(0.3, 0.95), per_day=(0.01, 0.002), settled_days=150))
+SITE = np.zeros(1, dtype=np.intp)
+UNCHANGED = TOY.outlook(TOY.start(1), np.array([3]))[0]
+
+
+def _after(*changed: bool) -> tuple[np.ndarray, float]:
+    """Belief about day 3 and what page 3 hears, after pages of the site were visited one by one on day 3."""
+    state = EVENTS.start(1, 0)
+    EVENTS.advance(state, 3)
+    for flag in changed:
+        EVENTS.learn(state, SITE, np.array([0]), 3, np.array([flag]), UNCHANGED)
+    return state["events"][0, 3], float(EVENTS.quiet(state, SITE, np.array([0]), 3)[0])
+
+
+@pytest.mark.parametrize(
+    ("changed", "belief", "probability"),
+    [
+        ((), (0.01, 0.002), 0.167618),
+        ((True,), (0.024727, 0.011433), 0.200743),
+        ((True, True), (0.052978, 0.054635), 0.315686),
+        ((False,), (0.007034, 0.000100), 0.160838),
+    ],
+)
+def test_worked_examples(changed: tuple[bool, ...], belief: tuple[float, float], probability: float) -> None:
+    """Changes seen on siblings make an event and a change here likelier, as worked out by hand; none make it less."""
+    events, quiet = _after(*changed)
+
+    assert events == pytest.approx(belief, abs=2e-6)
+    assert 1 - UNCHANGED[0] * quiet == pytest.approx(probability, abs=2e-6)
+
+
+def test_sites_learn_apart_and_order_does_not_matter() -> None:
+    """Visits of one batch count the same in any order, and a site hears nothing of another."""
+    site = np.array([0, 1, 0, 1, 0])
+    since = np.array([0, 1, 2, 0, 1])
+    changed = np.array([True, False, True, False, True])
+    unchanged = np.full(5, 0.8)
+    states = []
+    for order in (np.arange(5), np.array([4, 2, 0, 1, 3])):
+        state = EVENTS.start(3, 0)
+        EVENTS.advance(state, 3)
+        EVENTS.learn(state, site[order], since[order], 3, changed[order], unchanged[order])
+        states.append(state)
+
+    assert np.allclose(states[0]["events"], states[1]["events"], atol=1e-6)
+    assert states[0]["events"][0, 3].sum() > 0.012 > states[0]["events"][1, 3].sum()
+    assert states[0]["events"][2, 3].sum() == pytest.approx(0.012)
+
+
+def test_a_site_without_events_forgets_them() -> None:
+    """Years in which no page changes with others leave a site with fewer expected events than it began with."""
+    siblings = Siblings()
+    state = siblings.start(1, 0)
+    before = siblings.expected_per_day(state, 0)
+    for day in range(10, 1500, 10):
+        siblings.advance(state, day)
+        pages = np.zeros(20, dtype=np.intp)
+        siblings.learn(state, pages, np.full(20, day - 10), day, np.zeros(20, dtype=bool), np.full(20, 0.9))
+
+    assert siblings.expected_per_day(state, 0) < before / 2
+    assert siblings.coming(state)[0] > 1 - before
+
+
+def test_long_absence() -> None:
+    """A site not looked at for years opens only the days that it remembers, and stays finite."""
+    siblings = Siblings()
+    state = siblings.start(2, -500)
+    siblings.advance(state, 4000)
+
+    quiet = siblings.quiet(state, np.array([0, 1]), np.array([-500, 3999]), 4000)
+
+    assert np.isfinite(quiet).all()
+    assert 0 < quiet[0] < quiet[1] < 1
