@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from webstrata.errors import StoreError
-from webstrata.flows.intake import MAX_BYTES, MAX_RECORDS, Intake
+from webstrata.flows.intake import MAX_BYTES, MAX_RECORDS, READ_TOGETHER, Intake
 from webstrata.flows.look import Look
 from webstrata.flows.visit import Visited
 from webstrata.records import Exchange, Outcome, Page, Visit
@@ -27,14 +27,13 @@ class Settling:
         self.batches: list[list[int]] = []
         self.bytes: list[int] = []
         self.extras = 0
-        self.busy = self.reading = False
+        self.busy = False
+        self.parts: list[int] = []
         self._fail_at = fail_at
 
     async def read(self, batch: Sequence[Visited]) -> list[Look | None]:
-        assert not self.reading, "one batch at a time"
-        self.reading = True
+        self.parts.append(len(batch))
         await asyncio.sleep(0.001)
-        self.reading = False
         if any(one.page.id < 0 for one in batch):
             raise StoreError("unreadable")
         return [None for _ in batch]
@@ -69,6 +68,7 @@ def test_batches_are_bounded_however_many_wait() -> None:
         assert max(map(len, settling.batches)) <= MAX_RECORDS
         assert sorted(settled) == list(range(1500))
         assert len(settling.batches) == 6
+        assert max(settling.parts) <= READ_TOGETHER
 
     asyncio.run(main())
 

@@ -22,12 +22,12 @@ def look_at_files(files: list[Path], media_type: str | None, url: str | None, lo
     readers = Readers(1)
 
     async def read() -> list[Look]:
-        return await readers.look(jobs)
+        try:
+            return await readers.look(jobs)
+        finally:
+            readers.close()
 
-    try:
-        return run_async(read)
-    finally:
-        readers.close()
+    return run_async(read)
 
 
 def _with_charset(content_type: str, body: bytes) -> str | None:

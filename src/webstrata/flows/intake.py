@@ -3,14 +3,15 @@
     put ─► filling ─► being read ─► being settled
 
 Three batches are on their way at a time, one in each place, and they are settled in the order in which they were
-filled. A full intake makes visitors wait. The half second is real time: it bounds what a crash can cost, whatever the
-clock of the schedule does.
+filled. A batch is read in parts, and the first of them while it still fills: the readers never wait for a whole batch.
+A full intake makes visitors wait. The half second is real time: it bounds what a crash can cost, whatever the clock of
+the schedule does.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 
 from webstrata.flows.look import Look
@@ -19,9 +20,11 @@ from webstrata.records import Exchange, Visit, Visited
 MAX_WAIT_S = 0.5
 MAX_RECORDS = 256
 MAX_BYTES = 64 * 2**20
+READ_TOGETHER = 32
+"""Visits that are handed to the readers at once."""
 
 Looks = list[Look | None]
-Read = Callable[[Sequence[Visited]], Awaitable[Looks]]
+Read = Callable[[Sequence[Visited]], Coroutine[None, None, Looks]]
 Settle = Callable[[Sequence[Visited], Looks, Sequence[Exchange]], Awaitable[list[Visit]]]
 
 
@@ -33,6 +36,10 @@ class Intake:
         self._settle = settle
         self._settled = settled
         self._waiting: list[Visited] = []
+        self._unread: list[Visited] = []
+        """The last of those that wait: nobody reads them yet."""
+        self._parts: list[asyncio.Task[Looks]] = []
+        """The readings of the others, in order."""
         self._extras: list[Exchange] = []
         self._bytes = 0
         self._begun = asyncio.Event()
@@ -50,6 +57,7 @@ class Intake:
         self._read_ones: asyncio.Queue[tuple[list[Visited], Looks, list[Exchange]]] = asyncio.Queue()
         self._problem: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._reading: set[asyncio.Task[Looks]] = set()
 
     def start(self) -> None:
         self._tasks = [asyncio.create_task(self._keep_reading()), asyncio.create_task(self._keep_settling())]
@@ -60,7 +68,11 @@ class Intake:
         self._raise_problem()
         self._waiting.append(visited)
         self._bytes += sum([len(exchange.body) for exchange in visited.exchanges])
-        self._bytes += sum([len(made.body) for made in (visited.content, *visited.extras) if made is not None])
+        if visited.content is not None or visited.extras:
+            self._bytes += sum([len(made.body) for made in (visited.content, *visited.extras) if made is not None])
+        self._unread.append(visited)
+        if len(self._unread) >= READ_TOGETHER:
+            self._begin_reading()
         self._stir()
 
     def keep(self, exchange: Exchange) -> None:
@@ -81,9 +93,10 @@ class Intake:
         try:
             await self.flush()
         finally:
-            for task in self._tasks:
+            ending = [*self._tasks, *self._reading]
+            for task in ending:
                 task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.gather(*ending, return_exceptions=True)
 
     def _stir(self) -> None:
         self._idle.clear()
@@ -102,11 +115,14 @@ class Intake:
                 async with asyncio.timeout(MAX_WAIT_S):
                     await self._ripe.wait()
             await self._places.acquire()
-            batch, extras = self._cut()
-            try:
-                self._read_ones.put_nowait((batch, await self._read(batch), extras))
-            except Exception as problem:
-                self._done(problem)
+            batch, parts, extras = self._cut()
+            if parts:
+                await asyncio.wait(parts)
+            problems = [problem for part in parts if (problem := part.exception()) is not None]
+            if problems:
+                self._done(problems[0])
+            else:
+                self._read_ones.put_nowait((batch, [look for part in parts for look in part.result()], extras))
 
     async def _keep_settling(self) -> None:
         while True:
@@ -118,18 +134,27 @@ class Intake:
             else:
                 self._done()
 
-    def _cut(self) -> tuple[list[Visited], list[Exchange]]:
+    def _begin_reading(self) -> None:
+        part = asyncio.create_task(self._read(self._unread))
+        self._unread = []
+        self._parts.append(part)
+        self._reading.add(part)
+        part.add_done_callback(self._reading.discard)
+
+    def _cut(self) -> tuple[list[Visited], list[asyncio.Task[Looks]], list[Exchange]]:
         """What waits becomes a batch."""
-        batch, extras = self._waiting, self._extras
-        self._waiting, self._extras, self._bytes = [], [], 0
+        if self._unread:
+            self._begin_reading()
+        batch, parts, extras = self._waiting, self._parts, self._extras
+        self._waiting, self._parts, self._extras, self._bytes = [], [], [], 0
         self._open += 1
         self._begun.clear()
         if not self._hurry:
             self._ripe.clear()
         self._room.set()
-        return batch, extras
+        return batch, parts, extras
 
-    def _done(self, problem: Exception | None = None) -> None:
+    def _done(self, problem: BaseException | None = None) -> None:
         self._problem = problem or self._problem
         self._open -= 1
         self._places.release()
