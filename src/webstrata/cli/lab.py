@@ -7,7 +7,9 @@ from importlib import import_module
 import typer
 
 EXPERIMENTS = {
+    "crawl-time": "lab_crawl_time",
     "policies": "lab_policies",
+    "sharp": "lab_sharp",
 }
 """Experiment -> its file in this folder. Each has a function `command` and loads what is heavy only when called."""
 

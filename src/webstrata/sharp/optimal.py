@@ -16,7 +16,7 @@ from webstrata.sharp.assignment import assign, closing_prices, price_bound
 from webstrata.sharp.curves import Curves, mirror_curves, revisit_curves
 from webstrata.sharp.frontback import front_back
 from webstrata.sharp.knots import knots
-from webstrata.sharp.rates import Places
+from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.rounding import rounded, swapped_neighbours
 from webstrata.sharp.schedule import Schedule, mirror
 from webstrata.sharp.segments import best_segments, segment_slots
@@ -58,7 +58,15 @@ def optimal(
     """The best schedule of known pages. `times`: distances of the slots from the instant, if they are not 0, 1, 2, …"""
     curves = mirror_curves(as_survival(rates), weights, times)
     plan = best_plan(curves)
-    return mirror(plan.slots, _given_up(curves, plan)), plan
+    chances = np.empty(curves.count)
+    chances[plan.order] = curves.survival.unchanged(plan.order, curves.times)
+    return mirror(plan.slots, hopeless_pages(chances)), plan
+
+
+def hopeless_pages(chances: Numbers) -> tuple[int, ...]:
+    """Pages whose chance to be sharp is below 1/e: past that point a page gains less by standing one slot further
+    inside than a colder one would, so it has made room."""
+    return tuple(int(page) for page in np.flatnonzero(chances < np.exp(-1.0)))
 
 
 def best_revisits(
@@ -152,10 +160,3 @@ def _exact(curves: Curves, start: Plan | None) -> Plan:
     table = curves.matrix(best, np.arange(curves.count))
     prices, bound = closing_prices(table)
     return Plan(best, float(np.trace(table)), min(bound, price_bound(table, prices)))
-
-
-def _given_up(curves: Curves, plan: Plan) -> tuple[int, ...]:
-    """Pages whose chance is below 1/e where they stand: past that point a page gains less by standing one slot further
-    inside than a colder one would, so it has made room."""
-    chance = curves.survival.unchanged(plan.order, curves.heads[plan.order] + curves.times)
-    return tuple(sorted(int(page) for page in plan.order[chance < np.exp(-1.0)]))

@@ -1,0 +1,77 @@
+"""Pictures of the experiments with sharp captures: expectations beside their bound, and what schedules look like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from webstrata.lab.sharp_data import DATASETS
+from webstrata.lab.sharp_tables import TableRow
+from webstrata.plots.visits import Panel, draw_visits, schedule_panel
+from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.sharp.optimal import optimal
+from webstrata.sharp.solar import shrink, solar_offline
+
+EXAMPLE = (1, 2, 5, 5, 6, 6, 9)
+"""The lengths of the paper's Example 4.1 (Figure 2)."""
+_INK = "#334155"
+
+
+def draw_all(folder: Path, rows: Sequence[TableRow]) -> list[Path]:
+    """All pictures of the experiment; returns their files."""
+    files = [folder / "sharp-expected.svg", folder / "sharp-shrinking.svg", folder / "sharp-schedules.svg"]
+    draw_expected(files[0], rows)
+    draw_visits(files[1], before_and_after(EXAMPLE))
+    rates = DATASETS["skewed"]()
+    before = solar_offline(whole_lengths_of(rates))
+    best, _ = optimal(rates)
+    draw_visits(
+        files[2],
+        [
+            schedule_panel(one.visits.tolist(), one.revisits.tolist(), one.hopeless, title)
+            for one, title in ((before, "skewed: SOLAR-offline"), (shrink(before), "shrunk"), (best, "optimal"))
+        ],
+    )
+    return files
+
+
+def before_and_after(lengths: Sequence[float]) -> list[Panel]:
+    """SOLAR-offline before and after shrinking (the paper's Figure 3)."""
+    before = solar_offline(lengths)
+    return [
+        schedule_panel(one.visits.tolist(), one.revisits.tolist(), one.hopeless, title)
+        for one, title in ((before, "before shrinking"), (shrink(before), "after shrinking"))
+    ]
+
+
+def draw_expected(file: Path, rows: Sequence[TableRow]) -> None:
+    """E(##pages) of every algorithm, what the paper prints, and the bound."""
+    datasets = list(dict.fromkeys(row.dataset for row in rows))
+    figure = Figure(figsize=(5.2 * len(datasets), 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for place, dataset in enumerate(datasets):
+        own = [row for row in rows if row.dataset == dataset][::-1]
+        axes = figure.add_subplot(1, len(datasets), place + 1)
+        heights = np.arange(len(own))
+        axes.barh(heights, [row.expected for row in own], color="#0f766e", height=0.6, label="expected")
+        printed = [(height, row.paper) for height, row in zip(heights, own, strict=True) if row.paper is not None]
+        axes.plot(
+            [paper for _, paper in printed],
+            [height for height, _ in printed],
+            "|",
+            ms=14,
+            color="#b45309",
+            label="paper",
+        )
+        axes.axvline(own[0].bound, color=_INK, lw=1, ls="--", label="bound")
+        axes.set_yticks(heights, [row.algorithm for row in own], fontsize=8)
+        axes.set_xlim(0.8 * min(row.expected for row in own), 1.01 * own[0].bound)
+        axes.set_title(f"{dataset}: expected sharp pages", fontsize=9, color=_INK, loc="left")
+        axes.legend(fontsize=7, frameon=False, loc="lower right")
+    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
+        figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
