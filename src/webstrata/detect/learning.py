@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from webstrata.detect.matching import matching_runs
 from webstrata.detect.noise import GAP_RUNS, Noise, changes_soon, fresh, gap_of, sight, words_in
-from webstrata.detect.runs import Runs
+from webstrata.detect.runs import DATA, Runs
 
 SOON_S = 3600.0
 """Visits closer than this are `soon`: what real pages say rarely changes in between."""
@@ -78,6 +78,7 @@ def _updated(
         recent=recent,
         words=max(slot.words, new.words) if slot.state != "learned" or changed else slot.words,
         example=_example(slot, after, excerpts) or slot.example,
+        clock=slot.clock and slot.key in _clocks(after),
     )
     return _counted(slot, changed=changed, soon=soon, at=at)
 
@@ -107,6 +108,8 @@ def _is_noise(slot: Noise) -> bool:
         return True
     if slot.kind == "gap":
         return slot.changed >= _ROTATIONS and slot.returns >= max(_RETURNS, slot.changed // 2)
+    if slot.kind == "data" and not slot.clock:
+        return False
     return slot.changed >= _OFTEN and slot.changed >= _STILL * slot.same
 
 
@@ -122,7 +125,15 @@ def _candidates(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict
         for place, value in after.by_place.items()
         if place in old and old[place] != value
     ]
+    if DATA in after.parts:
+        clocks = _clocks(before) & _clocks(after)
+        return [replace(slot, kind="data", clock=slot.key in clocks) for slot in found]
     return found + _new_gaps(before, after, at, soon, excerpts)
+
+
+def _clocks(runs: Runs) -> set[int]:
+    """Places of data that hold times or tokens only."""
+    return {place for place, clock in zip(runs.places, runs.sentences, strict=True) if clock}
 
 
 def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
@@ -153,7 +164,7 @@ def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[i
 
 
 def _example(slot: Noise, runs: Runs, excerpts: dict[int, str]) -> str:
-    if slot.kind == "stamp":
+    if slot.kind in ("stamp", "data"):
         return excerpts.get(runs.by_place.get(slot.key, 0), "")
     found = gap_of(runs, slot)
     return "" if found is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*found)])))

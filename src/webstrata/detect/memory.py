@@ -2,7 +2,7 @@
 
 | part | what | most bytes |
 |---|---|---:|
-| `runs` | the last version's text run by run, hashed | 9,024 |
+| `runs` | the last version's text run by run, or its data place by place, hashed | 9,024 |
 | `links` | every link ever seen, hashed (`linkset.py`) | 8,192 |
 | `versions` | the last 20 versions, hashed | 160 |
 | `noise` | places that keep changing (`noise.py`) | about 8,000 |

@@ -1,15 +1,18 @@
 """Noise: places of a page that change whenever one looks, learned from the page's own history.
 
-Three kinds of places are watched:
+Four kinds of places are watched:
 
 - `stamp`: a run that keeps its shape while its numbers, dates or tokens change (clocks, counters, CSRF tokens);
 - `gap`: up to four runs between two neighbours that stay (rotating advertisements, a quotation at random);
-- `links`: the links inside the main content as a whole (session numbers, tracking addresses).
+- `links`: the links inside the main content as a whole (session numbers, tracking addresses);
+- `data`: a path of JSON, a column, a predicate, an element or attribute (times of making, counters).
 
 A place is learned to be noise when it changed between visits less than an hour apart, time and again and never
 otherwise; or, where visits are rarer, when a stamp changed at practically every one. News change at every visit too: so
 free text (`gap`) that was not seen to change within the hour must also come back, time and again, to what it said
-before; and then only what it said before is noise, and anything new counts.
+before; and then only what it said before is noise, and anything new counts. Data are mostly figures, and a price that
+is another every day is no noise: so of data only times and tokens are noise by changing at every visit, and anything
+else by changing within the hour.
 
 A place that stays as it is three times running is forgotten, and its next change counts. A learned stamp that takes
 another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place. And where
@@ -24,7 +27,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.runs import Runs
+from webstrata.detect.runs import DATA, Runs
 
 GAP_RUNS = 4
 """Most runs in a gap."""
@@ -33,7 +36,9 @@ _SOON_STAMP, _SOON_GAP = 2, 3
 _STILL = 9
 """Soon changes that outweigh one soon visit without."""
 
-Kind = Literal["stamp", "gap", "links"]
+Kind = Literal["stamp", "gap", "links", "data"]
+_SINGLE = ("stamp", "data")
+"""Kinds of places that are one run."""
 State = Literal["watched", "learned", "denied"]
 
 
@@ -62,6 +67,8 @@ class Noise(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     words: int = 0
     """Most words seen in a gap."""
     example: str = ""
+    clock: bool = False
+    """Of data: all that it ever said are times or tokens."""
 
 
 class Sight(NamedTuple):
@@ -87,7 +94,13 @@ def _wished(slot: Noise, counts: bool) -> Noise:
 
 def fresh(slot: Noise) -> Noise:
     return Noise(
-        key=slot.key, kind=slot.kind, since=slot.since, before=slot.before, after=slot.after, example=slot.example
+        key=slot.key,
+        kind=slot.kind,
+        since=slot.since,
+        before=slot.before,
+        after=slot.after,
+        example=slot.example,
+        clock=slot.clock,
     )
 
 
@@ -98,12 +111,17 @@ def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> l
     """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
     stamps, hidden = _stamps(slots), _hidden(runs, slots)
     return [
-        -shape - 1 if place in stamps else value  # the shape stays, so a stamp that is gone is missed
-        for value, shape, part, place, skip in zip(
-            runs.values, runs.shapes, runs.parts, runs.places, hidden, strict=True
+        _masked(shape, words, part) if place in stamps else value
+        for value, shape, words, part, place, skip in zip(
+            runs.values, runs.shapes, runs.words, runs.parts, runs.places, hidden, strict=True
         )
         if part in parts and not skip
     ]
+
+
+def _masked(shape: int, words: int, part: int) -> int:
+    """The shape stays, so a stamp that is gone is missed; and of data how many values there are, so a row is."""
+    return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
 
 
 def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> int:
@@ -127,7 +145,7 @@ def noise_share(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> 
 
 
 def _stamps(slots: tuple[Noise, ...]) -> set[int]:
-    return {slot.key for slot in slots if slot.kind == "stamp" and slot.state == "learned"}
+    return {slot.key for slot in slots if slot.kind in _SINGLE and slot.state == "learned"}
 
 
 def _hidden(runs: Runs, slots: tuple[Noise, ...]) -> list[bool]:
@@ -150,7 +168,7 @@ def _is_expected(slot: Noise, runs: Runs, start: int, end: int) -> bool:
 
 def changes_soon(slot: Noise) -> bool:
     """Whether a place changes within the hour, as nothing does that is worth telling."""
-    enough = _SOON_GAP if slot.kind == "gap" else _SOON_STAMP
+    enough = _SOON_GAP if slot.kind == "gap" or (slot.kind == "data" and not slot.clock) else _SOON_STAMP
     return slot.soon_changed >= enough and slot.soon_changed >= _STILL * slot.soon_same
 
 
@@ -166,7 +184,7 @@ def noisy_places(before: Runs, after: Runs, slots: tuple[Noise, ...]) -> int:
 
 def sight(runs: Runs, slot: Noise) -> Sight | None:
     """What a stamp or gap says in a version; None where the version has no such place."""
-    if slot.kind == "stamp":
+    if slot.kind in _SINGLE:
         value = runs.by_place.get(slot.key)
         return None if value is None else Sight(value, 0)
     found = gap_of(runs, slot)

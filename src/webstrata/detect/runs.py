@@ -2,7 +2,8 @@
 side by side without their text.
 
 A *place* is known by the shapes of the two runs before it and its own. Clocks and counters keep their shape, so they
-keep their place while their value goes on; whoever writes other words there makes another place.
+keep their place while their value goes on; whoever writes other words there makes another place. Places of data are
+known by their names.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from webstrata.columns import RUN
 
-TITLE, BODY, HEADER, FOOTER = range(4)
+TITLE, BODY, HEADER, FOOTER, DATA = range(5)
 MAIN = frozenset({TITLE, BODY})
 EVERYWHERE = frozenset({TITLE, BODY, HEADER, FOOTER})
+IN_DATA = frozenset({DATA})
 
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Odd constants that spread shapes over 64 bits."""
@@ -59,6 +61,7 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     """A number for each run's place; equal neighbourhoods are numbered through."""
     before = _shifted(shapes, parts, 1)
     mixed = (shapes * _ODD[0]) ^ (before * _ODD[1]) ^ (_shifted(shapes, parts, 2) * _ODD[2]) ^ parts
+    mixed = np.where(parts == DATA, shapes * _ODD[0], mixed)  # places of data have names of their own
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():

@@ -28,7 +28,7 @@ from webstrata.detect.layers import deciding, differing, layer_of
 from webstrata.detect.linkset import unseen
 from webstrata.detect.memory import Memory, masked_address, version_key, was_seen
 from webstrata.detect.noise import new_sentences, noise_share, noisy_places, quiet_form
-from webstrata.detect.runs import EVERYWHERE, MAIN, Runs, read_runs, share_changed
+from webstrata.detect.runs import EVERYWHERE, IN_DATA, MAIN, Runs, read_runs, share_changed
 from webstrata.detect.significance import weigh
 from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
 
@@ -75,6 +75,7 @@ class _Extent(NamedTuple):
 
 _MOST_NOISE = 0.5
 """Share of the words from which on noise is what the page is about (a price, the time of day), and so counts."""
+_PARTS = {"main": MAIN, "data": IN_DATA}
 _UNMEASURED = _Extent(0.0, 0, measured=False)
 
 
@@ -87,7 +88,7 @@ def _compared(
     text = layers[layer]
     links = layers.get("main_links", False) if layer == "main" else False
     noise = 0
-    if layer in ("text", "main", "selected") and memory.noise:
+    if layer in ("text", "main", "selected", "data") and memory.noise:
         text, links, noise = _without_noise(memory, after, layer, text, links)
     elsewhere = layer == "main" and not text and layers.get("text", False) and _news_in_margins(memory, after)
     counts = text or links or elsewhere
@@ -139,8 +140,10 @@ def _without_noise(memory: Memory, after: Observation, layer: str, text: bool, l
     if not text or not memory.runs or not after.lines:
         return text, links, 0
     old, new = read_runs(memory.runs), read_runs(after.lines)
-    parts = MAIN if layer == "main" else EVERYWHERE
-    if noise_share(new, memory.noise, parts) >= _MOST_NOISE:
+    parts = _PARTS.get(layer, EVERYWHERE)
+    share = noise_share(new, memory.noise, parts)
+    # Of a list of addresses with their times, the times are half: such data are still about the addresses.
+    if parts.isdisjoint(new.parts) or share > _MOST_NOISE or (share == _MOST_NOISE and layer != "data"):
         return text, links, 0
     text = quiet_form(old, memory.noise, parts) != quiet_form(new, memory.noise, parts)
     return text, links, noisy_places(old, new, memory.noise)
@@ -155,7 +158,7 @@ def _news_in_margins(memory: Memory, after: Observation) -> bool:
 
 
 def _extent(memory: Memory, after: Observation, layer: str) -> _Extent:
-    if not memory.runs or not after.lines:
+    if not memory.runs or not after.lines or layer == "data":
         return _UNMEASURED
     old: Runs = read_runs(memory.runs)
     size, passage = share_changed(old, read_runs(after.lines), MAIN if layer == "main" else EVERYWHERE)

@@ -16,8 +16,9 @@ from zlib import crc32
 import numpy as np
 
 from webstrata.columns import LINK, RUN
+from webstrata.observe.data.places import Place
 
-TITLE, BODY, HEADER, FOOTER = range(4)
+TITLE, BODY, HEADER, FOOTER, DATA = range(5)
 MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
 """Runs kept of each part; what follows them is hashed as one."""
 _LONG_LINE = 240
@@ -71,6 +72,24 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
                 if len(found) == _EXCERPTS:
                     return found
     return found
+
+
+def runs_of_data(places: Sequence[Place]) -> bytes:
+    """The places of data as runs."""
+    rows = [
+        (one.value, crc32(one.name.encode("utf-8", "replace")), min(one.size, _MOST_WORDS), DATA, one.stamps)
+        for one in places
+    ]
+    return np.array(rows, dtype=RUN).tobytes()
+
+
+def excerpts_of_data(places: Sequence[Place], previous: bytes) -> dict[int, str]:
+    """The same as `excerpts_of`: the places that say something else, each with its first value."""
+    if not previous or len(previous) % RUN.itemsize:
+        return {}
+    known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist())
+    said = [(one.value, f"{one.name}: {one.example}") for one in places if one.value not in known]
+    return {value: text[:_EXCERPT_LENGTH] for value, text in said[:_EXCERPTS]}
 
 
 def link_hashes(links: Sequence[str]) -> bytes:

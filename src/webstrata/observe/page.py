@@ -11,7 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.observe import charset as encoding
+from webstrata.observe.data.data import Data
 from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.places import Place, places_of
 from webstrata.observe.head import Pointers, pointers
 from webstrata.observe.links import link_digest, link_kinds
 from webstrata.observe.media import HTML, header_charset, media_type
@@ -59,6 +61,8 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     read_text: Callable[[], str] | None = None
     read_parts: Callable[[], PartTexts] | None = None
     read_requisites: Callable[[], tuple[str, ...]] | None = None
+    read_places: Callable[[], list[Place]] | None = None
+    """The places of data, where detection may learn which of them are noise."""
 
     @property
     def text(self) -> str | None:
@@ -103,10 +107,19 @@ def look(body: bytes, kind: str, charset: str | None, url: str, looking: Looking
             seen = _plain(content, replace(mark, charset=name))
         else:
             seen = Seen(fingerprint=mark)
+        if data is not None and data.digest is not None and not (looking is not None and looking.unordered):
+            keyed = looking is None or not looking.ordered
+            seen = replace(seen, read_places=partial(_places, body, data, kind, charset, url, keyed))
     if looking is None or not has_rules(looking):
         return seen
     selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, looking)
     return replace(seen, selected=selected, fingerprint=replace(seen.fingerprint, selected=selected.digest))
+
+
+def _places(body: bytes, data: Data, kind: str, charset: str | None, url: str, keyed: bool) -> list[Place]:
+    """Without those that are left out of the digest anyway."""
+    found = places_of(body, data.kind, kind, charset, url, keyed=keyed)
+    return [place for place in found if place.name not in data.noise]
 
 
 def _plain(text: str, mark: Fingerprint) -> Seen:

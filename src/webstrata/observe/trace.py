@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webstrata.observe.lines import excerpts_of, link_hashes, runs_of
+from webstrata.observe.lines import excerpts_of, excerpts_of_data, link_hashes, runs_of, runs_of_data
 from webstrata.observe.page import Seen
 
 
@@ -20,6 +20,10 @@ def trace(one: Seen, previous: bytes = b"", *, with_lines: bool = True) -> Trace
     """Read it where the bytes differ from the last version's; `previous` are the lines of that version."""
     if not with_lines:
         return Trace(lines=b"", link_hashes=link_hashes(one.links), excerpts={})
+    if one.read_places is not None and (one.selected is None or one.selected.text is None):
+        places = one.read_places()
+        if places:
+            return Trace(runs_of_data(places), link_hashes(one.links), excerpts_of_data(places, previous))
     title, header, body, footer = _texts(one)
     return Trace(
         lines=runs_of(title, body, header, footer),
