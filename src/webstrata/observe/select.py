@@ -7,15 +7,12 @@ on JSON) are passed over, and said so. Rules find nothing outside the document: 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from webstrata.errors import UsageError
 from webstrata.observe.media import HTML
-from webstrata.observe.rules_json import jsonpath, select_json
-from webstrata.observe.rules_text import pattern, without
-from webstrata.observe.rules_tree import check_css, select_html, select_xml, xpath
 from webstrata.observe.text import plain_lines
 from webstrata.records import Looking
 
@@ -58,17 +55,30 @@ def check_looking(looking: Looking) -> None:
         raise UsageError("the order of a table's rows counts or does not: --ordered or --unordered, not both.")
     if len(looking.include) + len(looking.ignore) + len(looking.ignore_text) > _MOST_RULES:
         raise UsageError(f"a page can have at most {_MOST_RULES} rules")
-    for kind, expression in (_rule(rule) for rule in (*looking.include, *looking.ignore)):
-        _CHECKS[kind](expression)
-    for expression in looking.ignore_text:
+    rules = [_rule(rule) for rule in (*looking.include, *looking.ignore)]
+    if rules or looking.ignore_text:
+        _check_rules(rules, looking.ignore_text)
+
+
+# Most pages have no rules: what these need (lxml, JSONPath, RE2) takes longer to load than most pages to read.
+
+
+def _check_rules(rules: list[Rule], ignore_text: Sequence[str]) -> None:
+    from webstrata.observe.rules_json import jsonpath
+    from webstrata.observe.rules_text import pattern
+    from webstrata.observe.rules_tree import check_css, xpath
+
+    checks: dict[str, Callable[[str], object]] = {"css": check_css, "xpath": xpath, "jsonpath": jsonpath}
+    for kind, expression in rules:
+        checks[kind](expression)
+    for expression in ignore_text:
         pattern(expression)
-
-
-_CHECKS: dict[str, Callable[[str], object]] = {"css": check_css, "xpath": xpath, "jsonpath": jsonpath}
 
 
 def select(content: str, media_type: str, looking: Looking) -> Selected:
     """What a page's rules (checked before) leave of its decoded content."""
+    from webstrata.observe.rules_text import without
+
     include, ignore = [_rule(rule) for rule in looking.include], [_rule(rule) for rule in looking.ignore]
     found, note = _by_kind(content, media_type, include, ignore)
     if found is None and not looking.ignore_text:
@@ -92,9 +102,15 @@ def _by_kind(
         return None, note
     paths = [rule for _, rule in include], [rule for _, rule in ignore]
     if media_type in HTML:
+        from webstrata.observe.rules_tree import select_html
+
         return (found, note) if (found := select_html(content, include, ignore)) else (None, _TOO_COSTLY)
     if "jsonpath" in usable:
+        from webstrata.observe.rules_json import select_json
+
         return (found, note) if (found := select_json(content, *paths)) else (None, "not JSON, or nested too deeply")
+    from webstrata.observe.rules_tree import select_xml
+
     found = select_xml(content.encode(), *paths)
     return (found, note) if found else (None, "not well-formed XML, or with entities of its own")
 
