@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from webstrata.archive.index import Match
+    from webstrata.archive.package import Package
     from webstrata.archive.reader import Reader
     from webstrata.archive.scrub import Scrubbed
     from webstrata.fetch.http import HttpWeb
@@ -36,6 +37,13 @@ if TYPE_CHECKING:
     from webstrata.remember.sql import SqlStore
 
 log = logging.getLogger("webstrata.node")
+
+
+def package(path: Path) -> Package:
+    """A WACZ file, whoever made it; needs no home."""
+    from webstrata.archive.package import Package
+
+    return Package(path)
 
 
 class Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
@@ -17,6 +17,7 @@ from webstrata.records import (
     Followed,
     HostDay,
     HostState,
+    KeptRecord,
     Listing,
     Looking,
     NewPage,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 from isal import isal_zlib
+from msgspec import Struct
 
 from webstrata.archive import compose
 from webstrata.archive.growing import sync_folder
 from webstrata.archive.index import Index
 from webstrata.archive.members import MAGIC
 from webstrata.archive.reader import Reader
-from webstrata.archive.record import Record
+from webstrata.archive.record import Record, bare_uri
 from webstrata.archive.segment import record_line
-from webstrata.archive.selection import Selection, chosen, pieces, with_request
+from webstrata.archive.selection import Piece, Selection, chosen, pieces, with_request
 from webstrata.errors import ArchiveError
 
 _GZIP = 31
@@ -57,30 +59,40 @@ def export_warc(
 ) -> int:
     """The selection's records in one `.warc.gz`; how many captures."""
     with whole_or_nothing(out) as file:
-        return len(copy_records(source, selection, telling(file.write, moved), out.name, software, at))
+        wanted = pieces(source.index, source.reader, selection)
+        return len(copy_records(source, wanted, telling(file.write, moved), out.name, software, at).lines)
+
+
+class Copied(Struct):
+    """What was written: index lines, unsorted, and every record's id with the SHA-256 of its bytes."""
+
+    lines: list[bytes]
+    digests: dict[str, str]
 
 
 def copy_records(
     source: Source,
-    selection: Selection,
+    wanted: Iterable[Piece],
     write: Callable[[bytes], object],
     filename: str,
     software: str,
     at: float,
-) -> list[bytes]:
-    """Write a `warcinfo` and all records of the selection; the index lines of what was written, unsorted."""
-    about = compose.warcinfo(next(compose.record_ids()), at, filename, software, None)
+) -> Copied:
+    """Write a `warcinfo` and the wanted records, each with its request."""
+    name = next(compose.record_ids())
+    about = compose.warcinfo(name, at, filename, software, None)
     end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
-    lines: list[bytes] = []
-    for piece in pieces(source.index, source.reader, selection):
+    copied = Copied([], {bare_uri(name): hashlib.sha256(about).hexdigest()})
+    for piece in wanted:
         for record in with_request(source.reader, piece):
             member = _member(source.reader, piece.file, record)
             moved = msgspec.structs.replace(record, offset=end, length=len(member))
             end += _put(write, member)
+            copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
             line = record_line(moved, filename)
             if line:
-                lines.append(line)
-    return lines
+                copied.lines.append(line)
+    return copied
 
 
 def telling(write: Callable[[bytes], object], moved: Callable[[int], object]) -> Callable[[bytes], object]:

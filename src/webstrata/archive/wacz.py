@@ -3,6 +3,7 @@
 archive/data.warc.gz            the records, stored and not deflated again
 indexes/index.cdx.gz, .idx      CDXJ lines in gzip members of 300, and the first line of each member
 pages/pages.jsonl               where a reader can begin
+certificate.json                of a capture: what it proves, signed
 datapackage.json                every file above with its SHA-256
 datapackage-digest.json         the SHA-256 of that
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
@@ -19,9 +20,9 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from isal import isal_zlib
 
 from webstrata.archive import cdxj
-from webstrata.archive.export import Source, copy_records, telling, whole_or_nothing
+from webstrata.archive.export import Copied, Source, copy_records, telling, whole_or_nothing
 from webstrata.archive.segment import sorted_segment
-from webstrata.archive.selection import Selection
+from webstrata.archive.selection import Piece, Selection, pieces
 from webstrata.clock import iso
 
 _LINES_PER_MEMBER = 300
@@ -40,20 +41,43 @@ def export_wacz(
     moved: Callable[[int], object] = lambda count: None,
 ) -> int:
     """The selection as one WACZ file; how many captures it holds (originals of revisits come along)."""
+    wanted = pieces(source.index, source.reader, selection)
+    return write_wacz(source, wanted, out, software=software, at=at, title=title, moved=moved)
+
+
+def write_wacz(
+    source: Source,
+    wanted: Sequence[Piece],
+    out: Path,
+    *,
+    software: str,
+    at: float,
+    title: str = "",
+    moved: Callable[[int], object] = lambda count: None,
+    certify: Callable[[dict[str, str], dict[str, str]], bytes] | None = None,
+) -> int:
+    """The wanted records as one WACZ file; how many captures.
+
+    `certify` makes the certificate from the digests of all records (id -> SHA-256) and of all files (path -> digest).
+    """
     with whole_or_nothing(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         made = _Package(package, at)
-        lines: list[bytes] = []
-        made.add(
-            f"archive/{_WARC}",
-            lambda write: lines.extend(copy_records(source, selection, telling(write, moved), _WARC, software, at)),
-        )
-        in_order = sorted_segment(lines).splitlines(keepends=True)
+        copied = Copied([], {})
+
+        def copy(write: Callable[[bytes], object]) -> None:
+            nonlocal copied
+            copied = copy_records(source, wanted, telling(write, moved), _WARC, software, at)
+
+        made.add(f"archive/{_WARC}", copy)
+        in_order = sorted_segment(copied.lines).splitlines(keepends=True)
         data, index = _zipped_index(in_order)
         made.add_bytes("indexes/index.cdx.gz", data)
         made.add_bytes("indexes/index.idx", index)
         made.add_bytes("pages/pages.jsonl", _pages(in_order))
+        if certify is not None:
+            made.add_bytes("certificate.json", certify(copied.digests, made.digests()))
         made.finish(software, title)
-    return len(lines)
+    return len(copied.lines)
 
 
 class _Package:
@@ -80,6 +104,10 @@ class _Package:
 
     def add_bytes(self, path: str, data: bytes) -> None:
         self.add(path, lambda write: write(data))
+
+    def digests(self) -> dict[str, str]:
+        """Every file so far with its digest."""
+        return {resource["path"]: resource["hash"] for resource in self._resources}
 
     def finish(self, software: str, title: str) -> None:
         about = {

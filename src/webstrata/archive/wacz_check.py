@@ -128,6 +128,8 @@ def _wrong_digest(about: dict[str, Any] | None, package: bytes) -> Iterator[str]
     algorithm, _, value = str((about or {}).get("hash", "")).partition(":")
     if algorithm not in _ALGORITHMS:
         yield f"{_DIGEST} holds no digest that can be checked"
+    elif (about or {}).get("path") != _PACKAGE:
+        yield f"{_DIGEST} is about another file"
     elif hashlib.new(algorithm, package, usedforsecurity=False).hexdigest() != value.lower():
         yield f"{_PACKAGE} does not fit {_DIGEST}"
 

@@ -1,0 +1,62 @@
+"""Spans that share an instant, and instants to choose from."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webstrata.errors import UsageError
+from webstrata.sharp.coexistence import Instant, Span, best_instant, instants
+
+
+def spans(*ends: tuple[float, float]) -> list[Span]:
+    return [Span(page=i, start=start, end=end) for i, (start, end) in enumerate(ends)]
+
+
+CASES: list[tuple[list[Span], Instant | None]] = [
+    ([], None),
+    (spans((5, 5)), Instant(start=5, end=5, weight=1, pages=(0,))),
+    (spans((0, 10), (2, 8), (4, 12)), Instant(start=4, end=8, weight=3, pages=(0, 1, 2))),
+    (spans((0, 4), (4, 9)), Instant(start=4, end=4, weight=2, pages=(0, 1))),  # both ends belong to a span
+    (spans((0, 1), (5, 9)), Instant(start=5, end=9, weight=1, pages=(1,))),  # of equal ones, the longest
+    (spans((3, 1)), None),  # nothing is proved backwards
+]
+
+
+@pytest.mark.parametrize(("given_spans", "expected"), CASES)
+def test_best_instant(given_spans: list[Span], expected: Instant | None) -> None:
+    """The stretch that most pages share, and which they are."""
+    assert best_instant(given_spans) == expected
+
+
+def test_weights_decide() -> None:
+    """One heavy page outweighs two light ones."""
+    found = best_instant(spans((0, 1), (0, 1), (5, 6)), [1.0, 1.0, 3.0])
+    assert found is not None
+    assert found.pages == (2,)
+
+
+def test_more_instants_serve_the_rest() -> None:
+    """Further instants are for the pages that no earlier one serves."""
+    found = instants(spans((0, 10), (1, 9), (20, 30), (21, 29), (22, 23), (40, 41)))
+    assert [one.pages for one in found] == [(2, 3, 4), (0, 1), (5,)]
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
+def test_weights_are_numbers(weight: float) -> None:
+    """Weights that are none are refused, in a sentence."""
+    with pytest.raises(UsageError, match="weights"):
+        best_instant(spans((0, 1)), [weight])
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), min_size=1, max_size=12))
+def test_no_moment_has_more(ends: list[tuple[int, int]]) -> None:
+    """No moment whatever is covered by more pages than the one found."""
+    made = spans(*[(float(start), float(start + length)) for start, length in ends])
+    found = best_instant(made)
+    assert found is not None
+    moments = [end for span in made for end in (span.start, span.end)]
+    most = max(sum(span.start <= moment <= span.end for span in made) for moment in moments)
+    assert len(found.pages) == most
+    assert all(made[page].start <= found.start and found.end <= made[page].end for page in found.pages)
