@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from webstrata.cli.output import print_json, print_table
+from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import JsonOption
+from webstrata.clock import DAY_S, parse_span
+from webstrata.errors import UsageError
+
+if TYPE_CHECKING:
+    from webstrata.lab.experiment_policies import Experiment, Result
+
+Objective = Literal["capture", "freshness", "mix"]
+_FRESHNESS: dict[Objective, float] = {"capture": 0.0, "mix": 0.5, "freshness": 1.0}
 
 
 def command(
@@ -29,7 +40,39 @@ def command(
         str | None,
         typer.Option("--policies", help="Names, with commas between them; without: all.", show_default=False),
     ] = None,
+    match: Annotated[
+        str,
+        typer.Option(help="Budgeted policies get the downloads of these, corpus by corpus; all: of every timer."),
+    ] = "state-2",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Downloads of each corpus instead: 9000, 50/day, 0.5x:dyn; several with commas.", show_default=False
+        ),
+    ] = None,
     years: Annotated[float, typer.Option(min=0.01, help="Length of the window, which ends with the histories.")] = 3.0,
+    history_days: Annotated[
+        float, typer.Option(min=0.0, help="Days of weekly archive copies before the window that budgeted policies see.")
+    ] = 0.0,
+    lists: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN", help="Each site has a dated list, to be fetched this often at most.", show_default=False
+        ),
+    ] = None,
+    list_recall: Annotated[float, typer.Option(help="Share of the changes that the lists tell.")] = 1.0,
+    list_precision: Annotated[float, typer.Option(help="Share of what the lists tell that is true.")] = 1.0,
+    reports: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE", help="Visitors per page and day whose browsers report changes.", show_default=False
+        ),
+    ] = None,
+    objective: Annotated[Objective, typer.Option(help="What `value` goes for.")] = "capture",
+    seed: Annotated[int, typer.Option(help="For made-up lists and reports.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write JSON, plots and an HTML report here.", show_default=False)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replay policies over real change histories: recall, precision, freshness and delay at so many downloads."""
@@ -37,22 +80,88 @@ def command(
     from webstrata.lab.histories import read_histories, shipped_histories
 
     files = [*(histories or []), *(more or [])]
-    asked = Experiment(policies=_names(policies), days=years * 365.0)
-    found = run(read_histories(files) if files else shipped_histories(), asked)
+    asked = Experiment(
+        policies=_names(policies),
+        days=round(years * 365.0),
+        match=_names(match),
+        budgets=_names(budget),
+        history_days=history_days,
+        lists_days=None if lists is None else _days(lists),
+        list_recall=list_recall,
+        list_precision=list_precision,
+        reports=reports,
+        freshness=_FRESHNESS[objective],
+        seed=seed,
+    )
+    with _bar() as progress:
+        found = run(read_histories(files) if files else shipped_histories(), asked, progress)
+    if out is not None:
+        _write(out, asked, found)
     if as_json:
-        print_json({"rows": found.rows})
+        print_json(
+            {"rows": found.rows, "comparisons": found.comparisons, "pages": found.pages, "left_out": found.left_out}
+        )
+    else:
+        _show(found)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[str, int, int], object]]:
+    """How many replays are done; on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
         return
-    columns = ("policy", "corpus", "downloads", "captured", "changes", "recall", "precision", "freshness", "delay (d)")
+    from rich.progress import Progress
+
+    from webstrata.cli.display import stderr
+
+    with Progress(console=stderr, transient=True) as shown:
+        task = shown.add_task("")
+        yield lambda what, done, total: shown.update(task, description=what, completed=done, total=total)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _days(text: str) -> float:
+    try:
+        return parse_span(text) / DAY_S
+    except ValueError as problem:
+        raise UsageError(f"{problem}") from None
+
+
+def _write(out: Path, asked: Experiment, found: Result) -> None:
+    from webstrata.plots.report_policies import write_report
+
+    for file in write_report(out, asked, found):
+        typer.echo(f"wrote {file}", err=True)
+
+
+def _show(found: Result) -> None:
+    columns = (
+        "policy",
+        "at",
+        "corpus",
+        "downloads",
+        "captured",
+        "changes",
+        "recall",
+        "precision",
+        "freshness",
+        "delay d",
+    )
     print_table(
         columns,
         [
             (
                 row.policy,
+                row.match or "own pace",
                 row.corpus,
                 row.downloads,
                 row.captured,
                 row.changes,
-                f"{row.recall:.3f}",
+                f"{row.recall:.3f} ±{(row.recall_interval[1] - row.recall_interval[0]) / 2:.3f}",
                 f"{row.precision:.3f}",
                 f"{row.freshness:.3f}",
                 f"{row.delay_days:.1f}",
@@ -61,7 +170,21 @@ def command(
             if row.bucket == "all"
         ],
     )
-
-
-def _names(policies: str | None) -> list[str]:
-    return [name.strip() for name in (policies or "").split(",") if name.strip()]
+    if found.comparisons:
+        typer.echo(
+            "\nChanges captured by value for each one captured by others, at the same downloads (95 % interval):\n"
+        )
+        print_table(
+            ("against", "at", "corpus", "times"),
+            [
+                (
+                    one.versus,
+                    one.match,
+                    one.corpus,
+                    f"{one.ratio:.3f} ({one.ratio_interval[0]:.3f} to {one.ratio_interval[1]:.3f})",
+                )
+                for one in found.comparisons
+            ],
+        )
+    if found.left_out:
+        typer.echo(f"\n{counted(found.left_out, 'page')} left out: not there at the start of the window.")

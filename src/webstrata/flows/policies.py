@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from webstrata.errors import BadSettings
 from webstrata.flows.population import Population
+from webstrata.flows.rates import OwnRate
 from webstrata.predict.activity import Activity
-from webstrata.predict.binned import BinnedRate
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.budgeted import BASELINES
 from webstrata.schedule.policy import Bounds, ValuePolicy
@@ -32,7 +32,7 @@ def budgeted_policy(name: str, bounds: Bounds | None = None, freshness: float = 
     if name == Value.name:
         return Value(Activity(), bounds, freshness)
     if name in _BASELINES:
-        return _BASELINES[name](BinnedRate(), bounds)
+        return _BASELINES[name](OwnRate(), bounds)
     raise BadSettings(f"no budgeted policy {name!r}. Known: {', '.join(budgeted_names())}.")
 
 

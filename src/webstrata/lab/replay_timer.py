@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from webstrata.columns import State
 from webstrata.lab.truth import Truth
 from webstrata.lab.visits import Log
+from webstrata.schedule.gold import Gold
 from webstrata.schedule.policy import TimerPolicy
 
 
 def replay_timer(policy: TimerPolicy, truth: Truth) -> Log:
     """Play the window to a timer policy. It learns only what its own visits see."""
+    return _replay(policy, policy.start(len(truth)), truth)
+
+
+def replay_oracle(policy: Gold, truth: Truth) -> Log:
+    """The same for the oracle, which is told beforehand how often each page will change."""
+    return _replay(policy, policy.told(truth.total().astype(np.float64), truth.days), truth)
+
+
+def _replay(policy: TimerPolicy, state: State, truth: Truth) -> Log:
     n = len(truth)
-    state = policy.start(n)
     rows = np.arange(n, dtype=np.intp)
     since = np.zeros(n)
     seen = truth.position(rows, since)

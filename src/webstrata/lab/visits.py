@@ -8,6 +8,8 @@ refresh is a download that captured nothing, an undetected change is one that no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -42,6 +44,29 @@ class Outcome(Struct, frozen=True, kw_only=True):
     delay: NDArray[np.float64]
     """Days that copies had been outdated when captured, summed."""
     days: float
+
+    def of(self, pages: Rows) -> Outcome:
+        """Some of the pages."""
+        return Outcome(
+            downloads=self.downloads[pages],
+            captured=self.captured[pages],
+            changes=self.changes[pages],
+            outdated=self.outdated[pages],
+            delay=self.delay[pages],
+            days=self.days,
+        )
+
+
+def joined_logs(parts: Sequence[tuple[Rows, Log]]) -> Log:
+    """Logs of parts of a population as one; each part says which row of the whole each of its pages is."""
+    return Log(
+        page=np.concatenate([rows[log.page] for rows, log in parts]),
+        at=np.concatenate([log.at for _, log in parts]),
+        since=np.concatenate([log.since for _, log in parts]),
+        changed=np.concatenate([log.changed for _, log in parts]),
+        lists=np.concatenate([log.lists for _, log in parts]),
+        lists_page=np.concatenate([rows[log.lists_page] for rows, log in parts]),
+    )
 
 
 def judge(log: Log, truth: Truth) -> Outcome:

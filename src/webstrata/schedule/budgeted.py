@@ -24,7 +24,7 @@ from webstrata.schedule.signals import NOTHING, Signals
 
 
 class RateEstimator(Protocol):
-    """What these policies ask of an estimator: `predict.binned.BinnedRate` keeps it."""
+    """What these policies ask of an estimator: `flows.rates.OwnRate` keeps it."""
 
     dtype: np.dtype[np.void]
 

@@ -1,0 +1,44 @@
+"""How many downloads a budgeted policy gets for each corpus of an experiment."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from webstrata.errors import UsageError
+
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>|/day|/week|/year)")
+_SHARE = re.compile(r"(?P<share>\d+(?:\.\d+)?)x(?::(?P<match>.+))?")
+_UNIT_DAYS = {"/day": 1.0, "/week": 7.0, "/year": 365.0}
+_DEFAULT_MATCH = "state-2"
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """Downloads of another policy, or a share of them, or a number of one's own."""
+
+    match: str | None = None
+    share: float = 1.0
+    total: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What the rows call it."""
+        if self.match is None:
+            return f"{self.total:g}"
+        return self.match if self.share == 1.0 else f"{self.share:g}x:{self.match}"
+
+    def downloads(self, matched: int) -> float:
+        """For a corpus on which the policy matched has so many."""
+        return self.total if self.match is None else self.share * matched
+
+
+def parse_budget(text: str, days: float) -> Budget:
+    """`9000` downloads in the window, `50/day`, `200/week`, `5000/year`, or `0.5x:dyn`, half of what `dyn` downloads
+    (`0.5x`: of state-2); each for every corpus."""
+    if found := _NUMBER.fullmatch(text.strip()):
+        unit = found["unit"]
+        return Budget(total=float(found["number"]) * (days / _UNIT_DAYS[unit] if unit else 1.0))
+    if found := _SHARE.fullmatch(text.strip()):
+        return Budget(match=found["match"] or _DEFAULT_MATCH, share=float(found["share"]))
+    raise UsageError(f"no budget {text!r}. Write 9000, 50/day, 200/week, 5000/year, or 0.5x:dyn.")
