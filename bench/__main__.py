@@ -7,14 +7,17 @@ import json
 import sys
 from collections.abc import Callable
 
-from bench import crawl, fingerprint, memory, million
+from bench import crawl, estimators, fingerprint, graph, memory, million, signals
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "crawl": crawl.run,
+    "estimators": estimators.run,
     "fingerprint": fingerprint.run,
+    "graph": graph.run,
     "memory": memory.run,
     "million": million.run,
+    "signals": signals.run,
 }
 
 

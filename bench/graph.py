@@ -1,25 +1,26 @@
-"""How fast a graph gets its digest: `python bench/graph.py [--triples N] [--peer PYTHON [--peer-triples N]] [--json]`.
+"""How fast a graph gets its digest, and how that compares with rdflib's test of isomorphism.
 
-The graph is an ontology's: classes with labels, and restrictions in nested blank nodes, a few of them twins; then the
-same with the blank nodes in long lists. With `--peer`, a Python that has rdflib compares two copies of the graph under
-other labels with `rdflib.compare.isomorphic`, and the ratio is to reading and digesting both copies here. That is done
-for a smaller graph (`--peer-triples`): its work grows with the square of the blank nodes.
+Two graphs of 200,000 triples: an ontology's (classes with labels, restrictions in nested blank nodes) and long RDF
+lists. rdflib, in its own environment (`.peers`), compares two copies of a graph under other labels with
+`rdflib.compare.isomorphic`; the ratio is to reading and digesting both copies here. That is done with 1,000 triples,
+because rdflib's work grows with the square of the blank nodes.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
+from bench.figures import Figure
 from webstrata.observe.data import graph
-from webstrata.observe.data.data import Data
 
+_TRIPLES, _TRIPLES_QUICK = 200_000, 20_000
+_COMPARED = 1_000
+_MOST_SECONDS = 10.0
+_LEAST_RATIO = 10.0
+_PEER_PYTHON = Path(".peers/bin/python")
 _PEER = """
 import sys, time
 from rdflib import Graph
@@ -59,56 +60,43 @@ def lists(triples: int, prefix: str) -> bytes:
     return "\n".join(lines).encode()
 
 
-def measure(make: Callable[[int, str], bytes], triples: int) -> dict[str, float]:
-    body = make(triples, "x")
+def run(quick: bool) -> list[Figure]:
+    triples, repeats = (_TRIPLES_QUICK, 1) if quick else (_TRIPLES, 3)
+    figures: list[Figure] = []
+    for make in (ontology, lists):
+        body = make(triples, "x")
+        name = f"{make.__name__} of {triples:,} triples, read and canonical"
+        seconds = [_seconds(body) for _ in range(repeats)]
+        figures.append(Figure(bench="graph", name=name, values=seconds, unit="s", at_most=_MOST_SECONDS))
+        if not _PEER_PYTHON.exists():
+            continue
+        one, other = make(_COMPARED, "x"), make(_COMPARED, "y")
+        ratios = [_peer_seconds(one, other) / _seconds(one, other) for _ in range(repeats)]
+        name = f"{make.__name__} of {_COMPARED:,} triples twice, against rdflib"
+        figures.append(Figure(bench="graph", name=name, values=ratios, at_least=_LEAST_RATIO))
+    return figures
+
+
+def _seconds(*bodies: bytes) -> float:
+    """CPU time for the digests of copies of one graph."""
     begun = time.process_time()
-    size = _same(body).size
+    digests = {_digest(body) for body in bodies}
     took = time.process_time() - begun
-    return {"triples": size, "seconds": took, "triples_per_second": size / took}
+    assert len(digests) == 1, "copies under other labels must have one digest"
+    return took
 
 
-def compare(make: Callable[[int, str], bytes], triples: int, peer: str) -> dict[str, float]:
-    one, other = make(triples, "x"), make(triples, "y")
-    begun = time.process_time()
-    assert _same(one).digest == _same(other).digest
-    ours = time.process_time() - begun
-    theirs = _peer_seconds(peer, one, other)
-    return {"compared_triples": triples, "our_seconds": ours, "rdflib_seconds": theirs, "times_as_fast": theirs / ours}
-
-
-def _same(body: bytes) -> Data:
+def _digest(body: bytes) -> str:
     data = graph.read(body, None, "http://example.org/", syntax="ntriples")
     assert data.digest is not None, data.note
-    return data
+    return data.digest
 
 
-def _peer_seconds(peer: str, one: bytes, other: bytes) -> float:
+def _peer_seconds(one: bytes, other: bytes) -> float:
     with tempfile.TemporaryDirectory() as folder:
         names = [Path(folder) / "one.nt", Path(folder) / "other.nt"]
         names[0].write_bytes(one)
         names[1].write_bytes(other)
-        done = subprocess.run([peer, "-c", _PEER, *map(str, names)], capture_output=True, text=True, check=True)
+        command = [str(_PEER_PYTHON), "-c", _PEER, *map(str, names)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python bench/graph.py", description=__doc__)
-    parser.add_argument("--triples", type=int, default=200_000)
-    parser.add_argument("--peer", help="a Python with rdflib")
-    parser.add_argument("--peer-triples", type=int, default=2_000)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    found = {make.__name__: measure(make, arguments.triples) for make in (ontology, lists)}
-    if arguments.peer:
-        for make in (ontology, lists):
-            found[make.__name__] |= compare(make, arguments.peer_triples, arguments.peer)
-    if arguments.json:
-        json.dump(found, sys.stdout, indent=1)
-        print()
-        return
-    for name, row in found.items():
-        print(name, *(f"{key} {value:,.2f}" for key, value in row.items()), sep="  ")
-
-
-if __name__ == "__main__":
-    main()

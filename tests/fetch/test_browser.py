@@ -161,6 +161,33 @@ def test_endless_page_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(ours)
 
 
+GREEDY = {
+    # Neither lets the page finish loading, so that it is never taken as it is.
+    "bit by bit": "const kept = []; for (;;) { kept.push(new Uint8Array(2e7).fill(1));"
+    " const begun = Date.now(); while (Date.now() - begun < 50); }",
+    "at once": "const kept = []; for (;;) kept.push(new Uint8Array(4e7).fill(1))",
+}
+
+
+@needs_chromium
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is added up from /proc")
+@pytest.mark.parametrize("script", GREEDY)
+def test_page_that_takes_all_memory(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A page that takes memory without end is ended at the limit of the whole browser, and nothing is left of it."""
+    ours = Path(tempfile.mkdtemp(prefix="ws-"))
+    monkeypatch.setattr(tempfile, "tempdir", str(ours))
+    bounds = Rendering(load_s=30.0, settle_s=30.0, total_s=60.0, total_memory_bytes=900 * 2**20)
+    with serving(pages(index=Answer(headers=HTML, body=written(GREEDY[script])))) as site:
+        seen = visited(lambda: browser(rendering=bounds), page_at(site.url + "/"))
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.HANDLER
+    if script != "at once":  # which may meet the limit of its own process before anybody looks
+        assert "900 MiB of memory" in seen.failure.detail
+    assert seen.content is None
+    assert not _processes_of(ours)
+    shutil.rmtree(ours)
+
+
 def _processes_of(folder_of_ours: Path) -> list[str]:
     found = []
     for folder in Path("/proc").iterdir():

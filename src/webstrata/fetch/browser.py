@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from webstrata.fetch.frames import Broken, Done, Start, packed, receive
 from webstrata.fetch.negotiate import bare_type
+from webstrata.fetch.process_tree import family, kill, memory_of, named
 from webstrata.fetch.subrequests import Subrequests
 from webstrata.fetch.visited import failed, visited
 from webstrata.ports import Clock, Polite
@@ -29,7 +30,10 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _HTML = ("text/html", "application/xhtml+xml")
 _END_S = 2.0
-"""For the browser to close by itself."""
+"""For the browser to close by itself, and then for what was killed to be gone."""
+_GONE_S = 0.05
+_LOOK_S = 0.25
+"""Between two looks at its memory; a page fills a gigabyte in a second."""
 
 
 class Rendering(Struct, frozen=True, kw_only=True):
@@ -42,6 +46,8 @@ class Rendering(Struct, frozen=True, kw_only=True):
     total_s: float = 120.0
     memory_bytes: int = 2 * 2**30
     """Of each process of the browser."""
+    total_memory_bytes: int = 3 * 2**30
+    """Of all of them together."""
     largest_dom: int = 20_000_000
     most_requests: int = 200
     most_bytes: int = 100_000_000
@@ -109,14 +115,17 @@ class BrowserHandler:
                 process = await _start_process(folder)
             except OSError as problem:
                 return Failure(kind=FailureKind.HANDLER, detail=f"the browser's process did not start: {problem}")
+            watch = asyncio.create_task(_watch_memory(process.pid, bounds.total_memory_bytes))
             try:
                 async with asyncio.timeout(bounds.total_s):
-                    return await _converse(process, start, requests)
+                    made = await _converse(process, start, requests)
+                return watch.result() if watch.done() else made
             except TimeoutError:
                 detail = f"not rendered within {bounds.total_s:g} seconds"
                 return Failure(kind=FailureKind.TIMEOUT_TOTAL, detail=detail)
             finally:
-                await _end(process)
+                watch.cancel()
+                await _end(process, folder)
 
 
 def find_program() -> str:
@@ -163,6 +172,16 @@ async def _start_process(folder: str) -> asyncio.subprocess.Process:
     )
 
 
+async def _watch_memory(pid: int, most: int) -> Failure:
+    """Ends the browser when it takes too much memory; ends itself only then."""
+    while True:
+        members = await asyncio.to_thread(family, pid)
+        if await asyncio.to_thread(memory_of, members) > most:
+            kill(members)
+            return Failure(kind=FailureKind.HANDLER, detail=f"the page takes more than {most >> 20} MiB of memory")
+        await asyncio.sleep(_LOOK_S)
+
+
 async def _converse(process: asyncio.subprocess.Process, start: Start, requests: Subrequests) -> Done | Failure:
     assert process.stdin is not None
     assert process.stdout is not None
@@ -178,8 +197,9 @@ async def _converse(process: asyncio.subprocess.Process, start: Start, requests:
         requests.take(message, process.stdin)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Let it close its browser; then it is killed with all that it started."""
+async def _end(process: asyncio.subprocess.Process, folder: str) -> None:
+    """Let it close its browser; then it is killed with all that it started, in whatever group or session."""
+    members = await asyncio.to_thread(family, process.pid)
     if process.stdin is not None:
         process.stdin.close()
     with suppress(TimeoutError):
@@ -187,4 +207,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             await process.wait()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    kill(members)
     await process.wait()
+    for _ in range(int(_END_S / _GONE_S)):  # a gigabyte is not given back at once
+        left = await asyncio.to_thread(named, folder)
+        if not left:
+            return
+        kill(left)
+        await asyncio.sleep(_GONE_S)
