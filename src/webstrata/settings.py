@@ -81,7 +81,7 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    policy: Annotated[str, Meta(description="When to visit next: `dyn`, `fix`, `week`, or `module:Class`.")] = "dyn"
+    policy: Annotated[str, Meta(description="When to visit next: the name of a policy, as `dyn` or `state-2`, or `module:Class` of your own.")] = "dyn"
     min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
     max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
     start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
