@@ -38,11 +38,12 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),
+    "lab crawl-time": ("--crawls", "1"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }
 """Words with which each command does something in the demo's home; the demo itself has tests of its own."""
 
-WITHOUT_HOME = ("fingerprint", "compare", "lab policies")
+WITHOUT_HOME = ("fingerprint", "compare", "lab crawl-time", "lab policies")
 """They read files and nothing else."""
 
 

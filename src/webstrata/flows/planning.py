@@ -37,6 +37,8 @@ def loads_of(
     found = []
     for host, url, visits in pages:
         asked_s, needs_robots, free_at = gate.outlook(url, now)
+        # It may grow too old before the host's last page is visited.
+        needs_robots = needs_robots or gate.outlook(url, now + visits * gate.gap_s(url))[1]
         found.append(
             Load(
                 host=host,

@@ -121,7 +121,9 @@ class Gate:
         host.open_requests = max(0, host.open_requests - 1)
         host.last_duration_s = max(0.0, exchange.duration_s)
         rest_s = min(rules.delay_factor * host.last_duration_s, rules.max_delay_s)
-        host.next_at = max(host.next_at, now + rest_s)
+        # A request that had to wait for a connection started later than its permit: the gap counts from there.
+        gap_s = max(rules.delay_s, self._asked_s(permit.origin, now))
+        host.next_at = max(host.next_at, now + rest_s, min(exchange.at, now) + gap_s)
         if backoff.is_refusal(exchange) or backoff.is_unreachable(exchange):
             host.backoff_count += 1
             rest_s = backoff.rest_s(host.name, exchange, host.backoff_count, now, rules)

@@ -30,8 +30,10 @@ _DEFAULT_LEVEL = float(np.log(2.0))
 _DEFAULT_SPREAD = 0.5
 _DEFAULT_DIFFERENCE = 1.0
 """By how much (natural logarithm) hosts differ, before any two are known."""
-_DRIFT = 0.05
+_LEAST_DRIFT = 0.03
 """A host's level is never known better than this: it has good and bad hours."""
+_BLOCK = 8
+"""Visits in a row that tell of one hour's level."""
 _SHAPE_WEIGHT = 8.0
 """So many own samples count as much as the shape of all hosts."""
 
@@ -106,6 +108,7 @@ class _Known:
         place = {name: n for n, name in enumerate(sampled)}
         codes = np.array([place[host] for host, _ in requests], dtype=np.intp)
         logs = np.log(np.clip(np.array([s for _, s in requests], dtype=np.float64), SHORTEST_S, LONGEST_S))
+        self.drift = _drift(codes, logs, len(sampled))
         order = np.lexsort((logs, codes))
         self.logs, self.codes = logs[order], codes[order]
         self.counts = np.bincount(codes, minlength=len(sampled)).astype(np.float64)
@@ -126,11 +129,11 @@ class _Known:
         own = self._own_quantiles()
         share = (self.counts / (self.counts + _SHAPE_WEIGHT))[:, None]
         sampled = share * own + (1 - share) * (drawn_in[:, None] + population.shape)
-        uncertain = np.sqrt(trust * noise + _DRIFT**2)
+        uncertain = np.sqrt(trust * noise + self.drift**2)
         summed, summed_uncertain = self._summed(population)
         unknown = population.level + population.shape
         table = np.vstack([sampled, summed, unknown[None, :]])
-        return table, np.concatenate([uncertain, summed_uncertain, [np.hypot(population.difference, _DRIFT)]])
+        return table, np.concatenate([uncertain, summed_uncertain, [np.hypot(population.difference, self.drift)]])
 
     def _own_quantiles(self) -> Numbers:
         """Each host's sorted samples read at evenly spaced places: one gather for all hosts."""
@@ -168,8 +171,28 @@ class _Known:
         means = np.log(np.clip(sums[:, 1] / np.maximum(sums[:, 0], 1), SHORTEST_S, LONGEST_S))
         # A mean stands above the level by what the shape's own mean does.
         levels = means - np.log(np.exp(population.shape).mean())
-        uncertain = np.sqrt(population.spread**2 / np.maximum(sums[:, 0], 1) + _DRIFT**2)
+        uncertain = np.sqrt(population.spread**2 / np.maximum(sums[:, 0], 1) + self.drift**2)
         return levels[:, None] + population.shape, uncertain
+
+
+def _drift(codes: NDArray[np.intp], logs: Numbers, hosts: int) -> float:
+    """By how much (standard deviation) levels differ from one stretch of visits to another of the same host."""
+    order = np.argsort(codes, kind="stable")  # within a host as the log has them
+    codes, logs = codes[order], logs[order]
+    starts = np.searchsorted(codes, np.arange(hosts))
+    place = np.arange(len(codes)) - starts[codes]
+    whole = place < (np.bincount(codes, minlength=hosts) // _BLOCK * _BLOCK)[codes]
+    blocks = logs[whole].reshape(-1, _BLOCK)
+    of = codes[whole][::_BLOCK]
+    number = np.bincount(of, minlength=hosts)
+    freedom = int((number - 1)[number > 1].sum())
+    if freedom < _BLOCK:
+        return _LEAST_DRIFT
+    means = blocks.mean(axis=1)
+    centre = np.bincount(of, means, hosts) / np.maximum(number, 1)
+    between = float(((means - centre[of]) ** 2).sum()) / freedom
+    within = float(blocks.var(axis=1, ddof=1).mean()) / _BLOCK
+    return float(np.sqrt(max(between - within, _LEAST_DRIFT**2)))
 
 
 def _averages(visits: Sequence[Sample], sums: Mapping[str, Mean]) -> dict[str, float]:

@@ -36,6 +36,8 @@ _DRAWS = 4_000_000
 _ENOUGH = 1.02
 """A round that is not longer than this many times the shortest needs no more threads."""
 _BOTTLENECKS = 5
+_LEAST_WIDTH = 0.005
+"""The interval reaches at least so far (a share of the median): queues are not known to the second."""
 
 
 class Bottleneck(Struct, frozen=True, kw_only=True):
@@ -83,8 +85,8 @@ def estimate(loads: Iterable[Load], downloads: Downloads, manner: Manner, thread
     needed = imagined.threads_needed()
     return Estimate(
         median_s=float(median),
-        low_s=float(low),
-        high_s=float(high),
+        low_s=float(min(low, median * (1 - _LEAST_WIDTH))),
+        high_s=float(max(high, median * (1 + _LEAST_WIDTH))),
         threads=threads,
         threads_needed=needed,
         threads_are_short=threads < needed,

@@ -1,7 +1,8 @@
 """The politeness queues, event by event: when each request of a round starts and ends, with so many threads.
 
 The rules are the gate's (docs/decisions/0011-spacing.md): a request takes its turn at its host and its address at
-once, then waits for a thread. Hosts at one address and requests for threads are served in the order in which they ask.
+once, then waits for a thread; its host's next turn counts from its start. Hosts at one address and requests for threads
+are served in the order in which they ask.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _one_by_one(
             bars.append((n, start_at, end_at))
         upcoming[n] = request + 1
         if request + 1 < last[n]:
-            again_at = max(at + delays[n], end_at + rests[request])
+            again_at = max(start_at + delays[n], end_at + rests[request])
             heapreplace(events, (again_at, next(order), n, False))
         else:
             heappop(events)
@@ -98,7 +99,8 @@ def _several(queues: Queues, threads: int, door_gap_s: float, connections: int, 
     while events:
         at, _, n, what = heappop(events)
         if what >= 0:
-            host_free[n] = max(host_free[n], at + queues.rests[what])
+            started_at = at - queues.seconds[what]
+            host_free[n] = max(host_free[n], at + queues.rests[what], started_at + queues.delays[n])
         if what != _GRANTED:
             if upcoming[n] >= last[n]:
                 continue

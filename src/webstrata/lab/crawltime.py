@@ -1,0 +1,158 @@
+"""The crawl-time experiment: real crawls of the living web, each estimated before it is made.
+
+One home crawls on; before each crawl both estimators look at its store (the log of earlier crawls, what politeness
+remembers) and at the names' addresses, as any crawler could, and at nothing else. The first crawls only teach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webstrata import urls
+from webstrata.clock import JumpingClock, parse_instant
+from webstrata.flows.planning import by_host, domains_of, survey
+from webstrata.flows.revisit import Revisit
+from webstrata.lab.crawltime_table import Row, table
+from webstrata.lab.crawltime_threads import ThreadedWeb
+from webstrata.lab.crawltime_world import Crawl, World
+from webstrata.lab.livingweb.paced import PacedWeb
+from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.permit.gate import Gate
+from webstrata.plan.estimate import Estimate, estimate
+from webstrata.plan.firstfit import pack
+from webstrata.plan.load import Manner
+from webstrata.ports import Clock, Store, Web
+from webstrata.records import Batch, NewPage
+
+START_AT = parse_instant("2024-01-01")
+TEACHING = 10
+"""Crawls before the first that counts."""
+
+
+class Archiver(Protocol):
+    """The assembled node, as much of it as the experiment uses."""
+
+    def store(self) -> AbstractAsyncContextManager[Store]: ...
+
+    async def gate(self, store: Store) -> Gate: ...
+
+    def web(self) -> Web: ...
+
+    def manner(self) -> Manner: ...
+
+    def crawling(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[Revisit]: ...
+
+
+Assemble = Callable[[Clock, Mapping[str, str], Sequence[str], float, int], Archiver]
+"""(clock, hosts, exceptions of the address guard, own delay, threads) -> an archiver; its home is always the same."""
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """One crawl: what was said before, and how long it took."""
+
+    crawl: int
+    visits: int
+    hosts: int
+    unknown_hosts: int
+    delay_s: float
+    threads: int
+    actual_s: float
+    ours_s: float
+    low_s: float
+    high_s: float
+    paper_s: float
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    crawls: list[Made]
+    table: list[Row]
+    inside_interval: float | None
+    """Share of the crawls that lie in the interval of ours, which is to hold eight of ten."""
+    politeness_violations: int
+    seed: int
+    teaching: int = TEACHING
+
+
+async def run(assemble: Assemble, *, crawls: int, seed: int, progress: Callable[[Made], None]) -> Result:
+    """Make the crawls, those that only teach first."""
+    clock = JumpingClock(START_AT)
+    world = World(seed, START_AT)
+    made: list[Made] = []
+    async with LivingWeb(world.recordings, clock, manners=world.manners) as living:
+        for number, crawl in enumerate(world.crawls(TEACHING + crawls)):
+            await clock.sleep_until(max(crawl.at, clock.now()))
+            _be_in_the_mood(living, crawl)
+            archiver = assemble(clock, living.hosts(), living.exceptions(), crawl.delay_s, crawl.threads)
+            one = await _estimate_and_crawl(archiver, crawl, number - TEACHING + 1, clock, living)
+            if number >= TEACHING:
+                made.append(one)
+                progress(one)
+        violations = living.meter.count
+    return summed_up(made, violations, seed)
+
+
+def summed_up(made: Sequence[Made], violations: int, seed: int) -> Result:
+    inside = [float(one.low_s <= one.actual_s <= one.high_s) for one in made]
+    return Result(
+        crawls=list(made),
+        table=[
+            *table("paper", ((one.actual_s, one.paper_s) for one in made)),
+            *table("ours", ((one.actual_s, one.ours_s) for one in made)),
+        ],
+        inside_interval=sum(inside) / len(inside) if inside else None,
+        politeness_violations=violations,
+        seed=seed,
+    )
+
+
+def _be_in_the_mood(living: LivingWeb, crawl: Crawl) -> None:
+    """Servers are quicker on some days than on others."""
+    for site in living.sites.values():
+        site.manners = replace(site.manners, latency_mean_s=crawl.latencies[site.recording.site])
+
+
+async def _estimate_and_crawl(archiver: Archiver, crawl: Crawl, number: int, clock: Clock, living: LivingWeb) -> Made:
+    async with archiver.store() as store:
+        ours, paper_s, unknown = await _estimates(archiver, store, crawl, clock.now())
+        pages = [NewPage(url=url, host=urls.host_of(url)) for url in crawl.urls]
+        await store.add_pages(pages, clock.now())
+        await store.commit(Batch(wake=tuple((url, clock.now()) for url in crawl.urls)))
+    started_at = clock.now()
+
+    def on_the_clock(web: Web) -> Web:
+        return ThreadedWeb(PacedWeb(web, clock, living), crawl.threads)
+
+    async with archiver.crawling(wrap_web=on_the_clock) as loop:
+        visits = await loop.crawl()
+    return Made(
+        crawl=number,
+        visits=visits,
+        hosts=ours.hosts,
+        unknown_hosts=unknown,
+        delay_s=crawl.delay_s,
+        threads=crawl.threads,
+        actual_s=clock.now() - started_at,
+        ours_s=ours.median_s,
+        low_s=ours.low_s,
+        high_s=ours.high_s,
+        paper_s=paper_s,
+    )
+
+
+async def _estimates(archiver: Archiver, store: Store, crawl: Crawl, now: float) -> tuple[Estimate, float, int]:
+    """(ours, the paper's seconds, hosts of which the log knows nothing)."""
+    web = archiver.web()
+    try:
+        seen = await survey(by_host(crawl.urls), store=store, gate=await archiver.gate(store), web=web, now=now)
+    finally:
+        await web.close()
+    manner = archiver.manner()
+    ours = estimate(seen.loads, seen.downloads, manner, crawl.threads)
+    paper = pack(domains_of(seen.loads, seen.downloads, manner.delay_s), crawl.threads)
+    unknown = sum(not seen.downloads.is_known(load.host) for load in seen.loads)
+    return ours, paper.crawl_s, unknown
