@@ -19,7 +19,7 @@ NOWHERE = "http://file.invalid/"
 def look_at_files(files: list[Path], media_type: str | None, url: str | None, looking: Looking) -> list[Look]:
     """Each file read in a process of its own limits, as a crawl would read it."""
     jobs = [_job(file, media_type, url, looking) for file in files]
-    readers = Readers(1)
+    readers = Readers(1, is_forked=True)
 
     async def read() -> list[Look]:
         try:

@@ -14,7 +14,9 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from multiprocessing.process import BaseProcess
@@ -161,9 +163,10 @@ class _Wire(asyncio.Protocol):
 class Reader:
     """A process that is started when first needed, and again after it was ended."""
 
-    def __init__(self, read: Read, *, limit_s: float, memory_bytes: int) -> None:
-        """`limit_s` is for one batch, from when its reading begins."""
+    def __init__(self, read: Read, *, limit_s: float, memory_bytes: int, is_forked: bool = False) -> None:
+        """`limit_s` is for one batch, from when its reading begins; `is_forked`: see `Readers`."""
         self._read = read
+        self._is_forked = is_forked and sys.platform == "linux"
         self._limit_s = limit_s
         self._memory_bytes = memory_bytes
         self._encode = msgspec.msgpack.Encoder(enc_hook=int).encode  # settings hand on whole numbers of their own type
@@ -177,11 +180,14 @@ class Reader:
         if self._process is not None:
             return
         ours, theirs = socket.socketpair()
-        # spawn: a forked child would inherit the loop, the database connection and the lock of the home.
-        context = multiprocessing.get_context("spawn")
+        may_fork = self._is_forked and threading.active_count() == 1
+        spawn, fork = multiprocessing.get_context("spawn").Process, multiprocessing.get_context("fork").Process
         arguments = (theirs, self._read, self._memory_bytes)
-        self._process = context.Process(target=serve, args=arguments, name="webstrata-reader", daemon=True)
-        self._process.start()
+        make: type[BaseProcess] = fork if may_fork else spawn
+        self._process = make(target=serve, args=arguments, name="webstrata-reader", daemon=True)
+        with warnings.catch_warnings():  # Python 3.12 warns of NumPy's threads, which have nothing to do and survive
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
         theirs.close()
         ours.setblocking(False)
         self._socket = ours

@@ -35,12 +35,21 @@ class Readers:
         limit_s: float = LIMIT_S,
         memory_bytes: int = MEMORY_BYTES,
         read: Read = look,
+        is_forked: bool = False,
     ) -> None:
+        """Readers are spawned: a forked one would inherit the loop, the database connection and the lock of the home.
+
+        A command that has none of these may fork them (where that is safe): nothing has to be loaded again then.
+        """
         self._limit_s = limit_s
         self._read = read
-        self._readers = [Reader(read, limit_s=limit_s, memory_bytes=memory_bytes) for _ in range(processes)]
+
+        def reader() -> Reader:
+            return Reader(read, limit_s=limit_s, memory_bytes=memory_bytes, is_forked=is_forked)
+
+        self._readers = [reader() for _ in range(processes)]
         self._room = asyncio.Semaphore(_AT_A_TIME * processes)
-        self._careful = Reader(read, limit_s=limit_s, memory_bytes=memory_bytes)
+        self._careful = reader()
         self._careful_one = asyncio.Lock()
 
     def start(self) -> None:
