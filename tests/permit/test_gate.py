@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from webstrata.permit.gate import Gate, Rules
 from webstrata.records import (
@@ -58,6 +59,26 @@ def test_starts_are_spaced_by_the_own_delay(make_gate: MakeGate, answer: Answer,
 
     assert wait_s(gate, now + 0.5) == pytest.approx(1.5)
     grant(gate, now + 2.0)
+
+
+def test_a_late_start_is_a_start(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """A request that waited for a free connection began later than its permit: the gap counts from there."""
+    gate = make_gate(delay_s=2.0)
+    permit = grant(gate, now)
+    gate.finished(permit, replace(answer(duration_s=0.5), at=now + 30.0), now + 30.5)
+
+    assert wait_s(gate, now + 30.5) == pytest.approx(1.5)
+
+
+def test_planning_is_told_what_is_known(make_gate: MakeGate, now: float) -> None:
+    """An unknown origin has no Crawl-delay yet and needs its robots.txt; a known one has what it asks for, or 0."""
+    gate = make_gate(delay_s=2.0)
+
+    assert gate.outlook("http://unknown.example/", now) == (None, True, now)
+    assert gate.outlook(PAGE, now) == (0.0, False, now)
+    assert gate.outlook(PAGE, now + 2 * 86_400)[1]
+    grant(gate, now)
+    assert gate.outlook(PAGE, now)[2] == now + 2.0
 
 
 def test_a_slow_host_rests_as_long_as_it_worked(make_gate: MakeGate, answer: Answer, now: float) -> None:
