@@ -27,7 +27,8 @@ _LEAST = 0.05
 def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple[float, tuple[str, ...]]:
     """Significance and its reasons. `passage`: words of the longest new passage; `measured`: the size is known."""
     if change.kind is ChangeKind.MARKUP and change.noise:
-        return 0.0, (f"only noise differs, in {change.noise} places",)
+        places = "one place" if change.noise == 1 else f"{change.noise} places"
+        return 0.0, (f"only noise differs, in {places}",)
     if change.kind is ChangeKind.MARKUP and change.text:
         return 0.0, ("only menus, header or footer differ",)
     if change.kind in _FIXED:
