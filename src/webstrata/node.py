@@ -6,7 +6,7 @@ What only a crawl needs (HTTP, NumPy) is imported where it is wired, so that the
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from webstrata.permit.gate import Gate
     from webstrata.plan.load import Manner
     from webstrata.ports import Clock, Handler, Store, Web
-    from webstrata.records import Exchange, Looking, Visited
+    from webstrata.records import Exchange, Looking, Sighting, Visited
     from webstrata.remember.sql import SqlStore
 
 log = logging.getLogger("webstrata.node")
@@ -44,6 +44,13 @@ def package(path: Path) -> Package:
     from webstrata.archive.package import Package
 
     return Package(path)
+
+
+def sightings(path: Path, *, media_type: str | None, moved: Callable[[int], object]) -> Iterator[Sighting]:
+    """What an archive file saw, whoever made it; needs no home."""
+    from webstrata.archive.sightings import sightings
+
+    return sightings(path, media_type=media_type, moved=moved)
 
 
 class Node:

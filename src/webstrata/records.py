@@ -773,3 +773,13 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
     refers_to: str = ""
     """Of a revisit: the record whose payload this one stands for."""
     faults: tuple[str, ...] = ()
+
+
+class Sighting(Struct, frozen=True, kw_only=True):
+    """A page was seen with this content at this time, by whomever."""
+
+    url: str
+    at: float
+    content: str
+    """A digest; what is the same has the same."""
+    status: int = 200

@@ -39,6 +39,7 @@ COMMANDS = {
     "reindex": "reindex",
     "export": "export",
     "certificate": "certificate",
+    "coherence": "coherence",
     "plan": "plan",
     "demo": "demo",
     "lab": "lab",

@@ -1,0 +1,101 @@
+"""How far a collection of captures, made by whomever, shows a site as of one instant.
+
+A page that was seen twice with the same content (and not otherwise in between) is taken to have stood so from the first
+to the last of these sightings; one that was seen once, at that moment. Pages whose stretches share an instant coexisted
+then. This is the proof of a sharp capture, read out of visits that nobody planned for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Literal
+
+from msgspec import Struct
+
+from webstrata.records import Sighting
+from webstrata.sharp.coexistence import Instant, Span, instants
+
+Standing = Literal["proved", "changed", "open", "later"]
+
+
+class PageStanding(Struct, frozen=True, kw_only=True):
+    """What is known of one page at the instant."""
+
+    url: str
+    standing: Standing
+    """`proved`: seen the same before and after. `changed`: seen before and after, but not the same. `open`: seen before
+    only; a visit now could prove it. `later`: seen after only."""
+    start: float | None = None
+    end: float | None = None
+    """Of the stretch in which its content is proved, or since when it is open."""
+    sightings: int = 1
+
+
+class Coherence(Struct, frozen=True, kw_only=True):
+    """The answer: an instant, and where each page stands then."""
+
+    pages: tuple[PageStanding, ...]
+    instant: tuple[float, float] | None
+    first: float | None
+    last: float | None
+    others: tuple[Instant, ...] = ()
+    """Further instants, for the pages that this one does not serve."""
+
+    @property
+    def proved(self) -> int:
+        return sum(page.standing == "proved" for page in self.pages)
+
+
+class _Run(Struct, frozen=True):
+    """Sightings in a row that saw the same."""
+
+    start: float
+    end: float
+    count: int
+
+
+def coherence(sightings: Iterable[Sighting], *, at: float | None = None, most: int = 5) -> Coherence:
+    """Judge a collection; `at` asks for an instant, else the one that most pages share is taken.
+
+    Only addresses that ever answered with success are pages.
+    """
+    by_page = {url: list(seen) for url, seen in groupby(sorted(sightings, key=_order), key=lambda one: one.url)}
+    pages = [(url, _runs(seen)) for url, seen in by_page.items() if any(200 <= one.status < 300 for one in seen)]
+    spans = [Span(page=i, start=run.start, end=run.end) for i, (_, runs) in enumerate(pages) for run in runs]
+    found = instants(spans, most=most)
+    chosen = (at, at) if at is not None else (found[0].start, found[0].end) if found else None
+    times = [end for _, runs in pages for run in runs for end in (run.start, run.end)]
+    return Coherence(
+        pages=tuple(_standing(url, runs, chosen) for url, runs in pages),
+        instant=chosen,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        others=tuple(found[1:] if at is None else found),
+    )
+
+
+def _order(one: Sighting) -> tuple[str, float]:
+    return one.url, one.at
+
+
+def _runs(seen: Sequence[Sighting]) -> list[_Run]:
+    runs = []
+    for _, same in groupby(seen, key=lambda one: (one.content, one.status)):
+        row = list(same)
+        runs.append(_Run(row[0].at, row[-1].at, len(row)))
+    return runs
+
+
+def _standing(url: str, runs: list[_Run], instant: tuple[float, float] | None) -> PageStanding:
+    seen = sum(run.count for run in runs)
+    if instant is None:
+        return PageStanding(url=url, standing="open", sightings=seen)
+    start, end = instant
+    for run in runs:
+        if run.start <= start and end <= run.end:
+            return PageStanding(url=url, standing="proved", start=run.start, end=run.end, sightings=seen)
+    if runs[-1].end < end:
+        return PageStanding(url=url, standing="open", start=runs[-1].start, end=runs[-1].end, sightings=seen)
+    standing: Standing = "later" if runs[0].start > end else "changed"
+    return PageStanding(url=url, standing=standing, sightings=seen)
