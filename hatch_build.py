@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 FOLDER = Path("src/webstrata/observe/kernel")
-FLAGS = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"]
+FLAGS = ["-std=c11", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-shared"]
 _COMPILERS = ("cc", "gcc", "clang")
 
 

@@ -3,6 +3,8 @@
 
 #include "kernel.h"
 
+EXPORTED int32_t kernel_version(void) { return KERNEL_VERSION; }
+
 char *tail(buffer *to, size_t room) {
     if (room > SIZE_MAX / 4 || to->length > SIZE_MAX / 4)
         return NULL;

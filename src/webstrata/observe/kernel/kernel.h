@@ -11,6 +11,9 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+/* Of what Python knows of the functions and fields; goes up with every change (kernel/library.py has the same). */
+#define KERNEL_VERSION 1
+
 /* Bytes, or rows of anything, that grow. */
 typedef struct {
     char *data;

@@ -8,6 +8,9 @@ from struct import iter_unpack
 
 from webstrata.errors import WebstrataError
 
+_VERSION = 1
+"""Of the functions and fields below; kernel.h has the same."""
+
 READ, UNCLEAR, NO_MEMORY = range(3)
 """How far a page could be read."""
 
@@ -47,9 +50,13 @@ class Page(Structure):
 def _load() -> ctypes.CDLL:
     path = __file__.rpartition("library.")[0] + "kernel.so"
     try:
-        return ctypes.CDLL(path)
-    except OSError as problem:
-        raise WebstrataError(f"the compiled part of Webstrata is missing ({problem}); install it again") from problem
+        library = ctypes.CDLL(path)
+        if library.kernel_version() == _VERSION:
+            return library
+        problem = f"{path} belongs to another version"
+    except (OSError, AttributeError) as missing:
+        problem = str(missing)
+    raise WebstrataError(f"the compiled part of Webstrata is missing; install it again (make install): {problem}")
 
 
 _library = _load()
