@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -20,6 +21,9 @@ def main() -> None:
             printed = run(("--home", "demo-home", *words), folder, WIDTH).strip("\r\n").splitlines()
             lines += ["", f"$ webstrata --home demo-home {' '.join(words)}", *printed[:most]]
             lines += ["…"] if len(printed) > most else []
+        run(("--home", "demo-home", "plan", "--offline", "--picture", str(HERE / "planned-round.svg")), folder, WIDTH)
+        run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
+        shutil.copy(Path(folder) / "lab" / "crawl-time.svg", HERE)
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")
 
