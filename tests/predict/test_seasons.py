@@ -73,3 +73,12 @@ def test_the_rate_of_a_coming_day() -> None:
     overall = bayesian(history, Prior(shape=1, days=30))
     wednesday, friday = (seasonal(history, overall, np.array([MONDAY + 700 + day])) for day in (2.5, 4.5))
     assert wednesday.rate[0] > 5 * friday.rate[0]
+
+
+def test_an_hourly_page_is_found() -> None:
+    """A page that changes at noon has a profile of hours that says so."""
+    at = np.arange(1, 24 * 60 + 1) / 24
+    flags = [(hour % 24) == 12 for hour in range(24 * 60)]
+    found = profile(visits([0, len(at)], np.full(len(at), 1 / 24), flags, at), "day")
+    assert found.factors[0].argmax() == 12
+    assert found.factors[0].mean() == pytest.approx(1)
