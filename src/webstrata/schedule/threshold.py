@@ -114,12 +114,14 @@ def _newton(lengths: Days, hits: NDArray[np.int64], still: Days) -> Days:
     """The left side of eq. 5 is convex and falls: from the lower end of its bracket every step stays below the root."""
     rate: Days = hits / (still + lengths.sum(axis=1) / 2)
     seen = lengths > 0
+    near = np.zeros(len(rate), dtype=bool)
     for _ in range(_ROUNDS):
         odds = np.zeros_like(lengths)
         np.divide(1.0, np.expm1(np.minimum(rate[:, None] * lengths, 700.0)), out=odds, where=seen)
         left, slope = (lengths * odds).sum(axis=1), (lengths**2 * odds * (1 + odds)).sum(axis=1)
-        moved = left * np.log(left / still) / slope
-        rate = rate + np.maximum(moved, 0.0)
-        if not (moved > _EXACT * rate).any():
+        moved = np.maximum(left * np.log(left / still) / slope, 0.0)
+        rate = np.where(near, rate, rate + moved)  # a page that is there does not wait for others
+        near |= moved <= _EXACT * rate
+        if near.all():
             break
     return rate
