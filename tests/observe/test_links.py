@@ -105,3 +105,28 @@ def test_tracking_parameters_do_not_count(url: str, left: str) -> None:
     """Who sent the reader is no part of where a link leads; everything else is."""
     assert without_tracking(url) == left
     assert link_digest([url]) == link_digest([left])
+
+
+HREFS = st.text(alphabet="abZ09_.~-/?=&%+#:@;\\ é\t", min_size=1, max_size=12)
+
+
+BASES = ["https://a.test/", "https://a.test/d/e/f.html", "http://a.test:8080/x?y=/z", "https://a.test/%7Ea/b"]
+
+
+@given(HREFS, st.sampled_from(BASES))
+def test_plain_addresses_are_resolved_as_all_others(href: str, base: str) -> None:
+    """What is put together without the URL parser is what the URL parser says."""
+    expected = join(base, href) if not href.startswith(("#", "data:", "tel:")) else None
+    assert Resolver(base).resolve(href) == expected
+    assert Resolver(base).all([href]) == ((expected,) if expected is not None else ())
+
+
+PLACES = ["https://a.test/", "https://a.test/x.pdf", "https://a.test/x?y=z.pdf", "https://www.a.test/q",
+          "http://a.test/z", "https://a.test.b/z", "https://b.zip/a", "https://a.test/a.b/c",
+          "https://a.test/PDF"]  # fmt: skip
+
+
+def test_kinds_of_links_on_odd_pages() -> None:
+    """Links of the page's own host are told from others, whatever stands in their paths or the page's address."""
+    assert link_kinds(PLACES, "https://a.test/page") == (6, 2, 1)
+    assert link_kinds(PLACES, "nowhere") == (0, 8, 1)

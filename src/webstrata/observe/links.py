@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from webstrata.urls import join
+from webstrata.urls import LONGEST_URL, join
 
 MOST_LINKS = 50_000
 """Different addresses read of one page; further ones are left out."""
@@ -32,6 +32,10 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 
+# Addresses that stand in the resolved URL as they are written: no dot segments, nothing to encode. Most links are such.
+_SEGMENT = "[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+"
+_PLAIN = re.compile(rf"/?+(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+(?:\?[A-Za-z0-9_.~=&%+-]++)?+")
+
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
 
@@ -46,18 +50,23 @@ class Resolver:
         self._root = base[: path_start + 1]
         self._folder = path[: path.rfind("/") + 1]
         self._long = len(self._folder) > _MEMO_LENGTH
+        self._plain_root, self._plain_folder = join(base, "/"), join(base, ".")
         self._known: dict[str, str | None] = {}
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
         """Where they lead, in the order of first appearance, without doubles and what cannot be visited."""
         known = self._known
+        plain, root = _PLAIN.fullmatch, self._plain_root
         urls: dict[str, None] = {}
         for href in dict.fromkeys(hrefs):
             if not href:
                 continue
-            if href not in known:
-                known[href] = self.resolve(href)
-            url = known[href]
+            if root is not None and href[0] == "/" and len(href) <= _MEMO_LENGTH and plain(href):
+                url: str | None = root + href[1:]  # as `resolve` would say, without the calls
+            elif href in known:
+                url = known[href]
+            else:
+                url = known[href] = self.resolve(href)
             if url is not None:
                 urls[url] = None
                 if len(urls) == MOST_LINKS:
@@ -70,14 +79,18 @@ class Resolver:
         if self._long or len(href) > _MEMO_LENGTH:
             return None if href.startswith(_NOWHERE) else join(self._base, href)
         if first == "/":
-            return _joined(self._root, href)
+            return _appended(self._plain_root, href[1:]) if _PLAIN.fullmatch(href) else _joined(self._root, href)
         if href.startswith(("http://", "https://")):
             return _joined("http://any/", href)
         if href.startswith(_NOWHERE):
             return None
         if href.startswith("http") or not (first.isalnum() or first in "._-%"):  # may need the whole base
             return join(self._base, href)
-        return _joined(self._folder, href)
+        return _appended(self._plain_folder, href) if _PLAIN.fullmatch(href) else _joined(self._folder, href)
+
+
+def _appended(folder: str | None, rest: str) -> str | None:
+    return folder + rest if folder is not None and len(folder) + len(rest) <= LONGEST_URL else None
 
 
 @lru_cache(maxsize=_MEMO_ENTRIES)
@@ -96,8 +109,13 @@ class LinkKinds(NamedTuple):
 def link_kinds(urls: Iterable[str], page: str) -> LinkKinds:
     """Canonical URLs by where they lead: to files of other media, to the page's own host (`www.` or not), beyond."""
     home = _host(page)
+    scheme = page.find("://")
+    root = page[: page.find("/", scheme + 3) + 1] if scheme > 0 else ""
     internal = external = documents = 0
     for url in urls:
+        if root and url.startswith(root) and url.find(".", len(root)) < 0:  # most links; none of them has an ending
+            internal += 1
+            continue
         host, is_document = _remembered_place(url) if len(url) <= _MEMO_LENGTH else _place(url)
         if is_document:
             documents += 1

@@ -34,7 +34,8 @@ def scan_pointers(heard: str, url: str) -> Pointers:
     """Title and links."""
     hrefs: dict[str, None] = {}
     for match in _LINK.finditer(heard):
-        hrefs[unescape(match[1] or match[2] or match[3] or "")] = None
+        href = match[match.lastindex or 0]  # of the three ways to write it, one has matched
+        hrefs[unescape(href) if "&" in href else href] = None
         if len(hrefs) >= MOST_LINKS:
             break
     title = _TITLE.search(heard)
