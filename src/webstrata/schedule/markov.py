@@ -91,17 +91,9 @@ class _Markov:
     def _recall(self, seen: State) -> None:
         """Bring the table of the present interval to the front; the one used longest ago gives way to a new one."""
         key = _key(seen["interval"])
-        keys: Keys = seen["keys"]
-        places = keys.shape[1]
-        found = keys == key[:, None]
-        known = found.any(axis=1)
-        place = np.where(known, found.argmax(axis=1), places - 1)
-        order = np.arange(places) + 0 * place[:, None]
-        order = np.where(order == 0, place[:, None], np.where(order <= place[:, None], order - 1, order))
-        seen["keys"] = np.take_along_axis(keys, order, axis=1)
-        seen["counts"] = np.take_along_axis(seen["counts"], order[:, :, None, None], axis=1)
-        seen["keys"][:, 0] = key
-        seen["counts"][~known, 0] = 0
+        away = np.flatnonzero(seen["keys"][:, 0] != key)
+        if away.size:
+            _to_front(seen, away, key[away])
 
     def _likelihood(self, seen: State) -> Days:
         """Of a change at the next visit; no number where nothing is known."""
@@ -120,6 +112,24 @@ class _Markov:
 def _key(interval: Days) -> Keys:
     """Names an interval's table; never 0. Intervals beyond eleven years share one."""
     return np.clip(np.floor(interval * _GRID + _OFF_GRID), 1, np.iinfo(np.uint32).max).astype(np.uint32)
+
+
+def _to_front(seen: State, rows: Rows, key: Keys) -> None:
+    """Reorder the tables of these rows. A table's counters travel as one number: they are 4 or 8 bytes."""
+    keys: Keys = seen["keys"][rows]
+    counts: Counts = seen["counts"][rows]
+    tables = counts.reshape(*keys.shape, -1)
+    packed = tables.view(np.dtype(f"u{tables.shape[2]}"))[:, :, 0]
+    found = keys == key[:, None]
+    known = found.any(axis=1)
+    place = np.where(known, found.argmax(axis=1), keys.shape[1] - 1)[:, None]
+    order = np.arange(keys.shape[1])
+    order = np.where(order == 0, place, order - (order <= place))
+    keys, packed = np.take_along_axis(keys, order, axis=1), np.take_along_axis(packed, order, axis=1)
+    keys[:, 0] = key
+    packed[~known, 0] = 0
+    seen["keys"][rows] = keys
+    seen["counts"][rows] = packed.view(np.uint8).reshape(counts.shape)
 
 
 def _count(counts: Counts, where: Rows, before: NDArray[np.uint8], changed: Flags) -> None:
