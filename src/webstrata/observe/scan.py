@@ -21,13 +21,22 @@ _SILENT = re.compile(
     rf"(?:!--.*?(?:-->|\Z)|({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
     re.IGNORECASE | re.DOTALL,
 )
+_SILENT_STARTS = ("<!--", *(f"<{name}" for name in SILENT))
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
 
 
 def without_silence(html: str) -> str:
     """Without comments and elements that are not for readers; the start for the two readings below."""
-    return _SILENT.sub(_nothing_or_space, html)
+    return _SILENT.sub(_nothing_or_space, html) if _may_be_silent(html) else html
+
+
+def _may_be_silent(html: str) -> bool:
+    """Whether it pays to look closer. (Other alphabets have letters that count as forms of these.)"""
+    if not html.isascii() or any(start in html for start in _SILENT_STARTS):
+        return True
+    lower = html.lower()
+    return any(start in lower for start in _SILENT_STARTS)
 
 
 def scan_pointers(heard: str, url: str) -> Pointers:
