@@ -38,7 +38,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),
-    "lab crawl-time": ("--crawls", "1"),
+    "lab crawl-time": ("--crawls", "1", "--teach", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }
 """Words with which each command does something in the demo's home; the demo itself has tests of its own."""

@@ -11,7 +11,7 @@ from tests.cli.conftest import Call
 
 def test_both_estimators_and_a_picture(call: Call, tmp_path: Path) -> None:
     """One crawl: the table for people, and with --out the document and a picture."""
-    told = call("lab", "crawl-time", "--crawls", 1, "--out", tmp_path / "out")
+    told = call("lab", "crawl-time", "--crawls", 1, "--teach", 1, "--out", tmp_path / "out")
 
     assert told.code == 0, told.err
     assert "overestimate (crawls)" in told.text

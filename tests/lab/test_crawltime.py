@@ -43,23 +43,23 @@ def test_the_web_is_varied_and_always_the_same() -> None:
 
 
 def test_real_crawls_are_foreseen(tmp_path: Path) -> None:
-    """Six crawls over real sockets, estimated from the log of those before; most are as long as was said."""
+    """Five crawls over real sockets, estimated from the log of those before; most are as long as was said."""
     told: list[Made] = []
 
-    result = asyncio.run(run(_assembler(tmp_path), crawls=6, seed=1, progress=told.append))
+    result = asyncio.run(run(_assembler(tmp_path), crawls=5, seed=1, progress=told.append, teaching=5))
 
     assert told == result.crawls
-    assert [one.crawl for one in told] == [1, 2, 3, 4, 5, 6]
+    assert [one.crawl for one in told] == [1, 2, 3, 4, 5]
     assert all(one.visits > 1 and one.actual_s > 0 for one in told)
     close = [abs(one.ours_s / one.actual_s - 1) <= 0.1 for one in told]
-    assert sum(close) >= 4
+    assert sum(close) >= 3
     ours = {row.estimator: row for row in result.table if row.group == "all"}
     assert (ours["ours"].within_10_percent or 0) > (ours["paper"].within_10_percent or 0)
 
 
 def test_no_crawls_have_an_empty_table() -> None:
     """Nothing made: rows without shares."""
-    found = summed_up([], 0, 1)
+    found = summed_up([], 0, 1, 0)
 
     assert found.inside_interval is None
     assert all(row.crawls == 0 and row.over is None for row in found.table)

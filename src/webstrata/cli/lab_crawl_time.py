@@ -35,6 +35,7 @@ _SETTINGS = (
 
 def command(
     crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Crawls that are made and estimated.")] = 100,
+    teach: Annotated[int, typer.Option(min=0, max=10_000, help="Crawls before them that only fill the log.")] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Which web and which crawls.")] = 1,
     out: Annotated[
         Path | None,
@@ -48,7 +49,7 @@ def command(
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as folder, _showing(crawls) as progress:
         assemble = _assembler(Path(folder))
-        result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, progress=progress))
+        result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, progress=progress, teaching=teach))
     if out is not None:
         _write(result, out)
     if as_json:

@@ -30,7 +30,7 @@ from webstrata.ports import Clock, Store, Web
 from webstrata.records import Batch, NewPage
 
 START_AT = parse_instant("2024-01-01")
-TEACHING = 10
+TEACHING = 15
 """Crawls before the first that counts."""
 
 
@@ -75,28 +75,30 @@ class Result(Struct, frozen=True, kw_only=True):
     """Share of the crawls that lie in the interval of ours, which is to hold eight of ten."""
     politeness_violations: int
     seed: int
-    teaching: int = TEACHING
+    teaching: int
 
 
-async def run(assemble: Assemble, *, crawls: int, seed: int, progress: Callable[[Made], None]) -> Result:
+async def run(
+    assemble: Assemble, *, crawls: int, seed: int, progress: Callable[[Made], None], teaching: int = TEACHING
+) -> Result:
     """Make the crawls, those that only teach first."""
     clock = JumpingClock(START_AT)
     world = World(seed, START_AT)
     made: list[Made] = []
     async with LivingWeb(world.recordings, clock, manners=world.manners) as living:
-        for number, crawl in enumerate(world.crawls(TEACHING + crawls)):
+        for number, crawl in enumerate(world.crawls(teaching + crawls)):
             await clock.sleep_until(max(crawl.at, clock.now()))
             _be_in_the_mood(living, crawl)
             archiver = assemble(clock, living.hosts(), living.exceptions(), crawl.delay_s, crawl.threads)
-            one = await _estimate_and_crawl(archiver, crawl, number - TEACHING + 1, clock, living)
-            if number >= TEACHING:
+            one = await _estimate_and_crawl(archiver, crawl, number - teaching + 1, clock, living)
+            if number >= teaching:
                 made.append(one)
                 progress(one)
         violations = living.meter.count
-    return summed_up(made, violations, seed)
+    return summed_up(made, violations, seed, teaching)
 
 
-def summed_up(made: Sequence[Made], violations: int, seed: int) -> Result:
+def summed_up(made: Sequence[Made], violations: int, seed: int, teaching: int) -> Result:
     inside = [float(one.low_s <= one.actual_s <= one.high_s) for one in made]
     return Result(
         crawls=list(made),
@@ -107,6 +109,7 @@ def summed_up(made: Sequence[Made], violations: int, seed: int) -> Result:
         inside_interval=sum(inside) / len(inside) if inside else None,
         politeness_violations=violations,
         seed=seed,
+        teaching=teaching,
     )
 
 

@@ -6,6 +6,7 @@ Only the living web and the crawls are made from this; the estimators never see 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import NormalDist
 
 import numpy as np
 from msgspec import Struct
@@ -22,6 +23,8 @@ _PAGES = 150
 _DRIFT = 0.05
 """A host's mean latency is so much (natural logarithm) slower or quicker from crawl to crawl."""
 _CRAWL_DELAYS = (None, None, None, None, None, None, 1.0, 5.0, 20.0, 120.0)
+_LATENCY = NormalDist(-0.3, 1.2)
+"""Logarithm of the hosts' mean latencies: three quarters of a second in the middle."""
 _OWN_DELAYS = (1.0, 1.0, 2.0, 5.0)
 _THREADS = (2, 3, 4, 8, 16, 64)
 
@@ -45,7 +48,14 @@ class World:
         self._start_at = start_at
         self.names = [f"site{n:02}" for n in range(HOSTS)]
         self.recordings = [self._recording(name) for name in self.names]
-        self.manners = {name: self._manners() for name in self.names}
+        # Every web has the same mixture, so that seeds differ in who meets whom and not in how hard it is.
+        shares = (self._chance.permutation(HOSTS) + 0.5) / HOSTS
+        latencies = np.clip(np.exp([_LATENCY.inv_cdf(share) for share in shares]), 0.05, 20.0)
+        delays = self._chance.permutation(np.resize(np.arange(len(_CRAWL_DELAYS)), HOSTS))
+        self.manners = {
+            name: self._manners(float(latency_s), _CRAWL_DELAYS[int(delay)])
+            for name, latency_s, delay in zip(self.names, latencies, delays, strict=True)
+        }
 
     def crawls(self, count: int) -> Iterator[Crawl]:
         """One after the other; some follow within hours, some after robots.txt has grown old."""
@@ -53,7 +63,7 @@ class World:
         for number in range(count):
             at += float(self._chance.uniform(6, 40)) * 3600
             known = self.names[: HOSTS - LATE_HOSTS] if number < LATE_AFTER else self.names
-            hosts = self._chance.choice(len(known), int(self._chance.integers(2, 10)), replace=False)
+            hosts = self._chance.choice(len(known), int(self._chance.integers(2, 9)), replace=False)
             yield Crawl(
                 at=at,
                 delay_s=float(self._chance.choice(_OWN_DELAYS)),
@@ -65,21 +75,21 @@ class World:
     def _pages(self, recording: Recording) -> Sequence[str]:
         """A few pages of a site, or many: any of them."""
         paths = list(recording.pages)
-        many = int(np.clip(np.exp(self._chance.normal(3.0, 0.9)), 1, len(paths)))
+        many = int(np.clip(np.exp(self._chance.normal(3.5, 0.8)), 1, len(paths)))
         return [recording.url(paths[int(n)]) for n in self._chance.choice(len(paths), many, replace=False)]
 
     def _latency(self, name: str) -> float:
         return float(self.manners[name].latency_mean_s * np.exp(self._chance.normal(0.0, _DRIFT)))
 
-    def _manners(self) -> Manners:
+    def _manners(self, latency_s: float, crawl_delay_s: float | None) -> Manners:
         """Quick and slow servers: some answer sooner than they may be asked again, some take far longer."""
         return Manners(
             address=f"127.0.2.{1 + int(self._chance.integers(_ADDRESSES))}",
-            latency_mean_s=float(np.clip(np.exp(self._chance.normal(0.4, 1.2)), 0.05, 20.0)),
+            latency_mean_s=latency_s,
             etag=bool(self._chance.random() < 0.5),
             last_modified=bool(self._chance.random() < 0.5),
             gzip=False,
-            crawl_delay_s=_CRAWL_DELAYS[int(self._chance.integers(len(_CRAWL_DELAYS)))],
+            crawl_delay_s=crawl_delay_s,
         )
 
     def _recording(self, name: str) -> Recording:
