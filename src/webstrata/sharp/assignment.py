@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webstrata.sharp.rates import Numbers, Places
 
 _EXACT = 1e-12
-_ROUNDS = 24
+_ROUNDS = 10
 
 
 def price_bound(worths: NDArray[np.float64], prices: Numbers) -> float:
@@ -28,18 +28,18 @@ def closing_prices(worths: NDArray[np.float64]) -> tuple[Numbers, float]:
     prices = _neighbour_prices(worths)
     ahead = np.concatenate([[0.0], np.cumsum(np.diagonal(regret, 1))]) if count > 1 else np.zeros(1)
     behind = np.concatenate([np.cumsum(np.diagonal(regret, -1)[::-1])[::-1], [0.0]]) if count > 1 else np.zeros(1)
-    best, kept = np.inf, prices
+    first = prices
     for _ in range(_ROUNDS):
-        bound = price_bound(worths, prices)
-        if bound < best:
-            best, kept = bound, prices
         raised = (prices[:, None] + regret).max(axis=0)
         raised = ahead + np.maximum.accumulate(raised - ahead)
         raised = behind + np.maximum.accumulate((raised - behind)[::-1])[::-1]
-        if (raised - prices).max() <= _EXACT:
-            break
+        risen = float((raised - prices).max())
         prices = raised
-    return kept, best
+        if risen <= _EXACT:
+            return prices, price_bound(worths, prices)
+    bounds = [(price_bound(worths, some), some) for some in (first, prices)]
+    bound, kept = min(bounds, key=lambda pair: pair[0])
+    return kept, bound
 
 
 def _neighbour_prices(worths: NDArray[np.float64]) -> Numbers:

@@ -6,6 +6,7 @@ times are twice the slots' distances; for revisits the head is what has passed s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +41,24 @@ class Curves:
         """Worth of pages after these times (broadcast together)."""
         return self.weights[pages] * self.survival.unchanged(pages, self.heads[pages] + times)
 
-    def matrix(self, pages: Places, slots: Places) -> NDArray[np.float64]:
-        return self.at(pages[:, None], slots[None, :])
+    def table(self, pages: Places) -> NDArray[np.float64]:
+        """These pages by all slots."""
+        rates = getattr(self.survival, "rates", None)
+        if rates is None or not self._even:
+            return self.after(pages[:, None], self.times[None, :])
+        # Slots of one length and sure rates: a power for every block of slots times one for every place in a block.
+        side = math.isqrt(self.times.size) + 1
+        step = self.times[1] - self.times[0]
+        inner = self.after(pages[:, None], self.times[0] + step * np.arange(side)[None, :])
+        outer = self.survival.unchanged(pages[:, None], step * side * np.arange(side)[None, :])
+        outer[outer < 1e-150] = 0.0  # products below that would be slow, and are nothing
+        inner[inner < 1e-150] = 0.0
+        return (outer[:, :, None] * inner[:, None, :]).reshape(pages.size, side * side)[:, : self.times.size]
+
+    @property
+    def _even(self) -> bool:
+        steps = np.diff(self.times)
+        return steps.size > 0 and bool(np.ptp(steps) <= 1e-12 * self.times[-1])
 
     def worth(self, order: Places) -> float:
         """Of all pages in this order, inside to outside."""

@@ -73,6 +73,9 @@ class Frontier:
     def waiting(self) -> Places:
         return np.fromiter(self._waiting, dtype=np.intp, count=len(self._waiting))
 
+    def depths(self) -> Places:
+        return self._depths[self.waiting()]
+
     def next(self, unknown: int) -> int:
         """The row to visit now, if so many pages are still to be found."""
         rows = self.waiting()

@@ -15,6 +15,9 @@ from webstrata.sharp.rates import Numbers, Places
 _SINGLE = 16
 """Innermost slots that are knots themselves: prices bend most there."""
 _GROWTH = 1 / 32
+_FEW = 1500
+"""So few slots need no more than coarse knots: prices for every single one follow."""
+_COARSE = 1 / 24
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,10 @@ class Knots:
 def knots(times: Numbers) -> Knots:
     """Knots for slots at these times, dense inside, sparse outside."""
     count = times.size
+    growth = _COARSE if count <= _FEW else _GROWTH
     places = list(range(min(_SINGLE, count)))
     while places[-1] < count - 1:
-        places.append(min(max(places[-1] + 1, round(places[-1] * (1 + _GROWTH))), count - 1))
+        places.append(min(max(places[-1] + 1, round(places[-1] * (1 + growth))), count - 1))
     slots = np.array(places, dtype=np.intp)
     if count == 1:
         return Knots(slots, times[slots], np.ones(1))

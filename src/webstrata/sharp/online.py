@@ -91,7 +91,7 @@ class OnlineScheduler:
                     self._take_in(PageRecord(one, rate, weight, 0 if parent is None else parent.depth + 1))
                     new.append(one)
         if parent is not None:
-            self._state.sizes.learn(len(new))
+            self._state.sizes.learn(parent.depth, len(new))
         return new
 
     def visited(self, page: str, start: float, end: float) -> None:
@@ -144,7 +144,7 @@ class OnlineScheduler:
         known = len(self._state.pages)
         if self._state.count is not None:
             return max(0, self._state.count - known)
-        guess = self._state.sizes.unknown(self._frontier.waiting().size, known)
+        guess = self._state.sizes.unknown(self._frontier.depths(), known)
         return guess if self._state.most is None else max(0, min(guess, self._state.most - known))
 
     @property

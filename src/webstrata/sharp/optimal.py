@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from webstrata.sharp.assignment import assign, closing_prices, price_bound
+from webstrata.sharp.assignment import assign, closing_prices
 from webstrata.sharp.curves import Curves, mirror_curves, revisit_curves
 from webstrata.sharp.frontback import front_back
 from webstrata.sharp.knots import knots
@@ -23,7 +23,7 @@ from webstrata.sharp.segments import best_segments, segment_slots
 from webstrata.sharp.survival import Survival, as_survival
 from webstrata.sharp.transport import knot_bound, knot_prices
 
-EXACT_UP_TO = 300
+EXACT_UP_TO = 400
 """Sites of this size and below get the exact plan, whatever their weights."""
 _TABLE_UP_TO = 1500
 """Up to here all pages by all slots fit into one table."""
@@ -86,10 +86,11 @@ def best_plan(curves: Curves) -> Plan:
         return Plan(np.zeros(1, dtype=np.intp), worth, worth)
     if curves.count > _TABLE_UP_TO:
         return _large(curves)
-    plan = _tabled(curves) if curves.alike else _closed(curves, _last_first(curves))
-    if not plan.proved and curves.count <= EXACT_UP_TO:
-        plan = _exact(curves, plan)
-    return plan if plan.proved else _closed(curves, _better(plan, _priced(curves)))
+    plan = _tabled(curves) if curves.alike else _last_first(curves)
+    if plan.proved:
+        return plan
+    plan = _better(plan, _priced(curves))
+    return _exact(curves, plan) if curves.count <= EXACT_UP_TO else _closed(curves, plan)
 
 
 def _hot_to_cold(survival: Survival) -> Places:
@@ -102,19 +103,20 @@ def _split(curves: Curves) -> Places:
 
 
 def _tabled(curves: Curves) -> Plan:
-    """Pages that differ only in rate: from the inside or the outside, hottest first, with and without frozen ones."""
+    """Pages that differ only in rate: from the inside or the outside, hottest first; then with some of them frozen."""
     pages = _hot_to_cold(curves.survival)
-    table = curves.matrix(pages, np.arange(curves.count))
-    moving = curves.count - best_segments(curves, pages)[1]
-    best: tuple[float, Places] | None = None
-    for some in {curves.count, moving}:
-        slots = np.concatenate([front_back(table[:some, :some]), np.arange(some, curves.count)])
-        worth = float(table[np.arange(curves.count), slots].sum())
-        if best is None or worth > best[0]:
-            best = worth, slots
-    assert best is not None
-    rows = np.argsort(best[1])
-    return Plan(pages[rows], best[0], closing_prices(table[rows])[1])
+    table = curves.table(pages)
+    plan = _front_back(pages, table, curves.count)
+    if plan.proved:
+        return plan
+    return _better(plan, _front_back(pages, table, curves.count - best_segments(curves, pages)[1]))
+
+
+def _front_back(pages: Places, table: NDArray[np.float64], moving: int) -> Plan:
+    slots = np.concatenate([front_back(table[:moving, :moving]), np.arange(moving, pages.size)])
+    rows = np.argsort(slots)
+    ordered = table[rows]
+    return Plan(pages[rows], float(np.trace(ordered)), closing_prices(ordered)[1])
 
 
 def _priced(curves: Curves) -> Plan:
@@ -135,7 +137,8 @@ def _large(curves: Curves) -> Plan:
 def _last_first(curves: Curves) -> Plan:
     """Last visited, first revisited: near the best where the visits were planned well."""
     order = swapped_neighbours(curves, np.argsort(curves.heads, kind="stable"), _PASSES)
-    return Plan(order, curves.worth(order), np.inf)
+    plan = Plan(order, curves.worth(order), np.inf)
+    return _closed(curves, plan) if curves.heads.any() and curves.count <= _TABLE_UP_TO else plan
 
 
 def _better(one: Plan, other: Plan) -> Plan:
@@ -146,17 +149,13 @@ def _better(one: Plan, other: Plan) -> Plan:
 
 def _closed(curves: Curves, plan: Plan) -> Plan:
     """The same plan, its bound tightened by prices for every slot."""
-    table = curves.matrix(plan.order, np.arange(curves.count))
-    return Plan(plan.order, plan.worth, min(plan.bound, closing_prices(table)[1]))
+    return Plan(plan.order, plan.worth, min(plan.bound, closing_prices(curves.table(plan.order))[1]))
 
 
-def _exact(curves: Curves, start: Plan | None) -> Plan:
-    order = np.arange(curves.count) if start is None else start.order
-    table = curves.matrix(order, np.arange(curves.count))
-    prices = closing_prices(table)[0] if start is not None else None
-    slots = assign(table, prices, None if start is None else np.arange(curves.count))
-    best = np.empty_like(order)
-    best[slots] = order
-    table = curves.matrix(best, np.arange(curves.count))
-    prices, bound = closing_prices(table)
-    return Plan(best, float(np.trace(table)), min(bound, price_bound(table, prices)))
+def _exact(curves: Curves, start: Plan) -> Plan:
+    table = curves.table(start.order)
+    slots = assign(table, closing_prices(table)[0], np.arange(curves.count))
+    order = np.empty_like(start.order)
+    order[slots] = start.order
+    table = curves.table(order)
+    return Plan(order, float(np.trace(table)), closing_prices(table)[1])

@@ -56,8 +56,9 @@ def best_start(changes_at: ArrayLike, now: float, within_s: float, duration_s: f
         raise UsageError("The best start needs a time to look ahead (0 or more) and a length of the capture above 0.")
     rhythm = weekly_rhythm(changes_at)
     starts = now + np.arange(0.0, within_s + 1e-9, _STEP_S)
-    liveliness = _integral(rhythm, starts + duration_s) - _integral(rhythm, starts)
-    place = int(np.argmin(np.round(liveliness / liveliness[0], 12)))
+    origin = float(np.floor(now / (_WEEK_HOURS * HOUR_S)) * _WEEK_HOURS * HOUR_S)  # small numbers, exact sums
+    liveliness = _integral(rhythm, starts + duration_s - origin) - _integral(rhythm, starts - origin)
+    place = int(np.argmin(np.round(liveliness / liveliness[0], 6)))
     return Start(float(starts[place]), float(liveliness[place] / liveliness[0]))
 
 

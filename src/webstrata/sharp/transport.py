@@ -16,16 +16,25 @@ from webstrata.sharp.curves import Curves
 from webstrata.sharp.knots import Knots
 from webstrata.sharp.rates import Numbers, Places
 
-_SAMPLE = 3000
-"""Pages that find the prices while it is hot; all pages take the last steps."""
+_SAMPLE = 6000
+"""Pages that find the prices for all. Prices that are a little off cost little: the bound is flat near its best."""
 _CHUNK = 8192
-_COOLING = 5.0
-_COLDEST = 3e-4
+_COOLING = 7.0
+_COLDEST = 1e-4
 """Last temperature, as a part of the mean worth."""
 _STEPS = 25
-_FULL_STEPS = 6
 _FARTHEST = 6.0
 """No price moves by more temperatures than this in one step."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Worths of some pages, which stand for all, on the knots."""
+
+    worths: NDArray[np.float64]
+    each: Numbers
+    """How many pages every row stands for."""
+    capacity: Numbers
 
 
 @dataclass(frozen=True)
@@ -39,20 +48,18 @@ class _Spread:
 
 def knot_prices(curves: Curves, places: Knots) -> Numbers:
     """A price for every knot under which each is wanted by about as many pages as it has slots."""
-    pages = sample(curves, _SAMPLE)
+    pages, each = sample(curves, _SAMPLE)
     first = curves.after(np.arange(curves.count), curves.times[:1])
     scale, hottest = float(first.mean()), float(first.max())
     prices = np.zeros(places.slots.size)
     if scale <= 0.0:
         return prices
     coldest = _COLDEST * scale
+    table = _Table(curves.after(pages[:, None], places.times[None, :]), each, places.capacity)
     levels = max(2, int(np.ceil(np.log(max(hottest / 8, scale / 2) / coldest) / np.log(_COOLING))) + 1)
     for temperature in coldest * _COOLING ** np.arange(levels - 1, -1, -1.0):
-        exactness = 1e-3 if temperature == coldest else 2e-2
-        prices = _settled(curves, places, pages, prices, float(temperature), exactness, _STEPS)
-    if pages.size < curves.count:
-        everyone = np.arange(curves.count)
-        prices = _settled(curves, places, everyone, prices, coldest, 1e-3, _FULL_STEPS)
+        exactness = 2e-3 if temperature == coldest else 5e-2
+        prices = _settled(table, prices, float(temperature), exactness, _STEPS)
     return prices
 
 
@@ -65,24 +72,28 @@ def knot_bound(curves: Curves, places: Knots, prices: Numbers) -> float:
     return gains + float(places.capacity @ prices)
 
 
-def sample(curves: Curves, most: int) -> Places:
-    """Pages spread evenly over rates, and over weights among pages of like rate."""
-    if curves.count <= most:
-        return np.arange(curves.count)
-    hot = np.argsort(curves.survival.hotness(), kind="stable")
-    strips = np.empty(curves.count, dtype=np.intp)
-    strips[hot] = np.arange(curves.count) * 64 // curves.count
-    order = np.lexsort((curves.after(np.arange(curves.count), curves.times[:1]), strips))
-    return order[(np.arange(most) * curves.count + curves.count // 2) // most]
+def sample(curves: Curves, most: int) -> tuple[Places, Numbers]:
+    """Pages that stand for all, and for how many each: those of greatest worth for themselves, the others spread evenly
+    over rates, and over worths among pages of like rate."""
+    count = curves.count
+    if count <= most:
+        return np.arange(count), np.ones(count)
+    first = curves.after(np.arange(count), curves.times[:1])
+    by_worth = np.argsort(-first, kind="stable")
+    great, others = by_worth[: most // 3], by_worth[most // 3 :]
+    hot = others[np.argsort(curves.survival.hotness()[others], kind="stable")]
+    strips = np.arange(hot.size) * 64 // hot.size
+    order = hot[np.lexsort((first[hot], strips))]
+    few = most - great.size
+    chosen = order[(np.arange(few) * order.size + order.size // 2) // few]
+    return np.concatenate([great, chosen]), np.concatenate([np.ones(great.size), np.full(few, order.size / few)])
 
 
-def _settled(
-    curves: Curves, places: Knots, pages: Places, prices: Numbers, temperature: float, exactness: float, steps: int
-) -> Numbers:
+def _settled(table: _Table, prices: Numbers, temperature: float, exactness: float, steps: int) -> Numbers:
     """Prices moved until demand meets capacity, or the steps are used up."""
     damping = 1e-2
-    capacity = places.capacity
-    spread = _spread(curves, places, pages, prices, temperature)
+    capacity = table.capacity
+    spread = _spread(table, prices, temperature)
     for _ in range(steps):
         lack = capacity - spread.wanted
         if np.abs(lack).sum() < exactness * capacity.sum():
@@ -95,7 +106,7 @@ def _settled(
         if farthest > _FARTHEST:
             move *= _FARTHEST / farthest
         tried = prices + temperature * move
-        found = _spread(curves, places, pages, tried, temperature)
+        found = _spread(table, tried, temperature)
         if found.worth < spread.worth:
             prices, spread, damping = tried, found, max(damping / 5, 1e-8)
         else:
@@ -103,23 +114,15 @@ def _settled(
     return prices
 
 
-def _spread(curves: Curves, places: Knots, pages: Places, prices: Numbers, temperature: float) -> _Spread:
-    each = curves.count / pages.size
-    worth = float(places.capacity @ prices)
-    wanted = np.zeros(prices.size)
-    together = np.zeros((prices.size, prices.size))
-    for start in range(0, pages.size, _CHUNK):
-        rows = pages[start : start + _CHUNK]
-        gain = curves.after(rows[:, None], places.times[None, :])
-        gain -= prices
-        gain /= temperature
-        best = gain.max(axis=1, keepdims=True)
-        gain -= best
-        np.maximum(gain, -60.0, out=gain)
-        np.exp(gain, out=gain)
-        total = gain.sum(axis=1, keepdims=True)
-        gain /= total
-        worth += each * temperature * float((best + np.log(total)).sum())
-        wanted += each * gain.sum(axis=0)
-        together += each * (gain.T @ gain)
-    return _Spread(worth, wanted, together)
+def _spread(table: _Table, prices: Numbers, temperature: float) -> _Spread:
+    gain = table.worths - prices
+    gain /= temperature
+    best = gain.max(axis=1)
+    gain -= best[:, None]
+    np.maximum(gain, -60.0, out=gain)
+    np.exp(gain, out=gain)
+    total = gain.sum(axis=1)
+    gain /= total[:, None]
+    worth = float(table.capacity @ prices) + temperature * float(table.each @ (best + np.log(total)))
+    weighed = gain * table.each[:, None]
+    return _Spread(worth, weighed.sum(axis=0), weighed.T @ gain)

@@ -1,0 +1,79 @@
+"""`webstrata lab sharp` as users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from webstrata.cli.app import application
+from webstrata.errors import UsageError
+
+
+def _run(*words: str) -> str:
+    done = CliRunner().invoke(application("lab"), ["lab", "sharp", *words], catch_exceptions=True)
+    if isinstance(done.exception, UsageError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "visits", "expected"),
+    [
+        (("--algorithm", "solar-offline"), [0, 1, 3, 2], 2.946908),
+        (("--algorithm", "solar-offline-shrunk"), [0, 3, 2, 1], 2.893457),
+        (("--algorithm", "hottest-middle"), [0, 1, 2, 3], 3.131778),
+        ((), None, 3.131778),
+        (("--algorithm", "optimal-online", "--tree", "0->1,2,3"), None, None),
+    ],
+)
+def test_one_schedule(words: tuple[str, ...], visits: list[int] | None, expected: float | None) -> None:
+    """Slots by page, hopeless pages and the expectation, as one JSON document."""
+    found = json.loads(_run("--lengths", "1,1,9,9", *words, "--json"))
+    assert {"visits", "revisits", "hopeless", "expected"} <= set(found)
+    assert visits in (None, found["visits"])
+    assert expected is None or found["expected"] == pytest.approx(expected, abs=5e-7)
+    assert found["expected"] <= found["bound"] + 1e-9
+
+
+def test_weights_and_pictures(tmp_path: Path) -> None:
+    """Weights count, and `--out` leaves the chart."""
+    words = ("--lengths", "1,1,1,1,6,6,6,6", "--weights", "1,1,1,1,1,1,1,5")
+    assert json.loads(_run(*words, "--json"))["expected"] == pytest.approx(7.648777, abs=5e-7)
+    assert "expected sharp: 7.648777" in _run(*words, "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "optimal.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--lengths", "1,x"), "commas"),
+        (("--lengths", ""), "commas"),
+        (("--lengths", "0,1"), "length 0"),
+        (("--lengths", "nan"), "length nan"),
+        (("--lengths", "1,2", "--weights", "1"), "1 weights for 2 pages"),
+        (("--lengths", "1,2", "--algorithm", "best"), "There are: hottest-middle"),
+        (("--lengths", "1,2", "--tree", "0->1;1->0", "--algorithm", "solar-online"), "ring"),
+        (("--lengths", "1,2", "--tau", "2"), "between 0 and 1"),
+    ],
+)
+def test_bad_input(words: tuple[str, ...], says: str) -> None:
+    """What cannot be read is told in a sentence."""
+    with pytest.raises(UsageError, match=says):
+        _run(*words)
+
+
+def test_tables(tmp_path: Path) -> None:
+    """All rows of both tables, with the fields that programs count on, and pictures beside them."""
+    rows = json.loads(_run("--runs", "3", "--starts", "0", "--json", "--out", str(tmp_path)))["rows"]
+    assert len(rows) == 16
+    assert all({"table", "dataset", "algorithm", "expected", "simulated", "paper", "bound"} <= set(row) for row in rows)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "sharp-expected.svg",
+        "sharp-schedules.svg",
+        "sharp-shrinking.svg",
+        "sharp.json",
+    ]

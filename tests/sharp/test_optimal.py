@@ -1,0 +1,168 @@
+"""The best schedule: never beaten, never above its bound, exact where it can be checked by trying all."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.errors import UsageError
+from webstrata.sharp import optimal as module
+from webstrata.sharp.curves import mirror_curves, revisit_curves
+from webstrata.sharp.hottest_middle import hottest_middle, hottest_middle_online, sharc_threshold
+from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.sharp.linktree import link_tree
+from webstrata.sharp.optimal import best_plan, best_revisits, optimal
+from webstrata.sharp.schedule import Schedule, expected_sharp
+from webstrata.sharp.solar import shrink, solar_offline, solar_online
+from webstrata.sharp.survival import GammaPosterior, Poisson
+
+RATES = st.lists(st.floats(0.0, 3.0, allow_subnormal=False), min_size=1, max_size=40)
+FEW = st.lists(st.floats(0.0, 2.0, allow_subnormal=False), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(RATES)
+def test_nothing_beats_it(rates: list[float]) -> None:
+    """Every other algorithm expects at most as many sharp pages, and the plan stays below its bound."""
+    lengths, tree = whole_lengths_of(rates), link_tree({}, len(rates))
+    solar = solar_offline(lengths)
+    others = [hottest_middle(rates), sharc_threshold(rates), solar, shrink(solar)]
+    others += [hottest_middle_online(rates, tree), solar_online(lengths, tree)]
+    schedule, plan = optimal(rates)
+    best = expected_sharp(schedule, rates)
+    assert best == pytest.approx(plan.worth)
+    assert best <= plan.bound + 1e-9
+    assert all(expected_sharp(other, rates) <= best + 1e-9 for other in others)
+
+
+@settings(max_examples=25, deadline=None)
+@given(FEW, st.lists(st.floats(0.0, 9.0), min_size=6, max_size=6))
+def test_exact_by_trying_all(rates: list[float], weights: list[float]) -> None:
+    """For up to six pages no mirror schedule is better, with weights."""
+    weights = weights[: len(rates)]
+    curves = mirror_curves(Poisson(rates), weights, None)
+    every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
+    assert optimal(rates, weights)[1].worth == pytest.approx(max(every), abs=1e-9)
+
+
+def test_no_pair_of_orders_is_better() -> None:
+    """Mirror schedules suffice: of all pairs of visits and revisits of four weighted pages none is better."""
+    rates, weights = [0.05, 0.4, 0.9, 0.2], [1.0, 3.0, 0.5, 2.0]
+    orders = [np.array(order) for order in permutations(range(4))]
+    best = max(expected_sharp(Schedule(one, other), rates, weights) for one in orders for other in orders)
+    assert optimal(rates, weights)[1].worth == pytest.approx(best)
+
+
+@settings(max_examples=30, deadline=None)
+@given(RATES, st.integers(0, 2**32 - 1))
+def test_order_of_pages_does_not_matter(rates: list[float], seed: int) -> None:
+    """The same pages in another order are worth the same."""
+    mixed = np.random.default_rng(seed).permutation(rates)
+    assert optimal(mixed)[1].worth == pytest.approx(optimal(rates)[1].worth, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(FEW, st.lists(st.floats(0.0, 20.0), min_size=6, max_size=6))
+def test_revisits_are_exact(rates: list[float], heads: list[float]) -> None:
+    """After any visits no order of revisits is better."""
+    curves = revisit_curves(Poisson(rates), None, heads[: len(rates)], None)
+    every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
+    assert best_plan(curves).worth == pytest.approx(max(every), abs=1e-9)
+
+
+LAWS = {
+    "lognormal": lambda random, count: np.exp(random.normal(-6.0, 2.0, count)),
+    "uniform": lambda random, count: random.random(count) * 0.01,
+    "half static": lambda random, count: np.where(
+        random.random(count) < 0.5, 0.0, np.exp(random.normal(-6.0, 2.0, count))
+    ),
+    "all alike": lambda random, count: np.full(count, 0.01),
+    "wild": lambda random, count: 10.0 ** random.uniform(-12.0, 3.0, count),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("law", LAWS)
+def test_quick_plans_are_near_their_bound(law: str, weighted: bool) -> None:
+    """Sites too large for the exact plan get one within 0.2 % of what is proved to be out of reach."""
+    random = np.random.default_rng(5)
+    rates = LAWS[law](random, 700)
+    weights = random.pareto(1.5, 700) + 1.0 if weighted else None
+    schedule, plan = optimal(rates, weights)
+    assert expected_sharp(schedule, rates, weights) == pytest.approx(plan.worth)
+    assert plan.worth <= plan.bound + 1e-9
+    assert plan.worth >= 0.998 * plan.bound
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_pages(weighted: bool) -> None:
+    """The way for sites whose table would not fit comes within 0.1 % of its bound as well."""
+    random = np.random.default_rng(6)
+    rates = np.exp(random.normal(-7.0, 2.0, 4000))
+    _, plan = optimal(rates, random.pareto(1.5, 4000) + 1.0 if weighted else None)
+    assert 0.999 * plan.bound <= plan.worth <= plan.bound + 1e-9
+
+
+def test_uneven_slots() -> None:
+    """Slots of any length: exact by trying all, and the expectation counts their times."""
+    rates, times = [0.02, 0.2, 0.5, 0.05], [0.0, 0.5, 4.0, 30.0]
+    curves = mirror_curves(Poisson(rates), None, times)
+    schedule, plan = optimal(rates, times=times)
+    assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
+    assert expected_sharp(schedule, rates, times=times) == pytest.approx(plan.worth)
+
+
+def test_uncertain_rates() -> None:
+    """With Gamma posteriors the plan is exact too; with much exposure it is the plan of sure rates."""
+    shape, exposure = np.array([0.5, 2.0, 0.3, 4.0]), np.array([3.0, 9.0, 1.0, 5.0])
+    curves = mirror_curves(GammaPosterior(shape, exposure), None, None)
+    plan = best_plan(curves)
+    assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
+    sure = optimal(shape / exposure)[1].worth
+    assert optimal(GammaPosterior(shape * 1e9, exposure * 1e9))[1].worth == pytest.approx(sure, rel=1e-6)
+
+
+def test_a_table_is_what_it_says() -> None:
+    """The quick table of even slots holds the same numbers as the plain one."""
+    curves = revisit_curves(Poisson([0.0, 0.1, 5.0, 900.0]), [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 2.0, 9.0], None)
+    pages = np.array([2, 0, 3, 1])
+    assert curves.table(pages) == pytest.approx(curves.after(pages[:, None], curves.times[None, :]), abs=1e-15)
+
+
+def test_one_page() -> None:
+    """One page is downloaded once and sharp for sure."""
+    schedule, plan = optimal([3.0])
+    assert (schedule.visits.tolist(), plan.worth, plan.bound) == ([0], 1.0, 1.0)
+    assert module.EXACT_UP_TO > 1
+
+
+@pytest.mark.parametrize(
+    ("rates", "weights", "says"),
+    [
+        ([], None, "at least one page"),
+        ([0.1, float("nan")], None, "page 1 has the rate nan"),
+        ([-1.0], None, "0 or more"),
+        ([float("inf")], None, "finite"),
+        (["x"], None, "numbers"),
+        ([0.1, 0.2], [1.0], "1 weights for 2 pages"),
+        ([0.1], [float("nan")], "weight"),
+        ([0.1], [-2.0], "weight"),
+    ],
+)
+def test_bad_input(rates: list[float], weights: list[float] | None, says: str) -> None:
+    """What is no rate or weight is refused in words."""
+    with pytest.raises(UsageError, match=says):
+        optimal(rates, weights)
+
+
+@pytest.mark.parametrize("times", [[0.0], [1.0, 0.5], [-1.0, 0.0], [0.0, float("nan")]])
+def test_bad_times(times: list[float]) -> None:
+    """Slots have rising distances from the instant, one for each page."""
+    with pytest.raises(UsageError, match=r"(?i)slot"):
+        optimal([0.1, 0.2], times=times)
+    with pytest.raises(UsageError, match="visit"):
+        best_revisits([0.1, 0.2], [1.0, -1.0])
