@@ -4,6 +4,8 @@ webstrata.toml     settings
 webstrata.db       SQLite (unless the settings name another database)
 archive/           WARC files; a growing one ends in `.open`
 index/             one sorted CDXJ segment per WARC
+captures/          of each capture of a site its journal and its WACZ
+signing.key        the private key that signs certificates of captures
 node               this archiver's name: who holds a lease
 lock               held while a crawl runs
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -43,6 +45,7 @@ class Home:
         self.database = path / "webstrata.db"
         self.archive = path / "archive"
         self.index = path / "index"
+        self.captures = path / "captures"
 
     @classmethod
     def default(cls) -> Path:
@@ -80,6 +83,22 @@ class Home:
             raise HomeError(
                 f"{self.path} has lost its name (the file `node`). `webstrata --home {self.path} init` gives it one."
             ) from None
+
+    def signing_key(self, make: Callable[[], bytes]) -> bytes:
+        """The key that signs certificates of captures; made when first needed, readable by its owner only."""
+        file = self.path / "signing.key"
+        try:
+            if not file.exists():
+                part = file.with_suffix(".part")
+                part.unlink(missing_ok=True)
+                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+                    opened.write(make())
+                    opened.flush()
+                    os.fsync(opened.fileno())
+                part.rename(file)
+            return file.read_bytes()
+        except OSError as problem:
+            raise HomeError(f"{file} cannot be used: {problem.strerror}. Mend its permissions.") from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -274,3 +274,13 @@ class Evidence(Protocol):
     def kept(self) -> Iterator[KeptRecord | str]:
         """Every record; a sentence in place of one that is damaged."""
         ...
+
+
+class Journal(Protocol):
+    """What happened in a capture, line by line. What `append` took is on the disk for good."""
+
+    def lines(self) -> list[bytes]:
+        """What an earlier run wrote."""
+        ...
+
+    async def append(self, lines: Sequence[bytes]) -> None: ...

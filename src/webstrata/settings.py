@@ -81,7 +81,12 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    policy: Annotated[str, Meta(description="When to visit next: the name of a policy, as `dyn` or `state-2`, or `module:Class` of your own.")] = "dyn"
+    policy: Annotated[
+        str,
+        Meta(
+            description="When to visit next: the name of a policy, as `dyn` or `state-2`, or `module:Class` of your own."
+        ),
+    ] = "dyn"
     min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
     max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
     start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
@@ -103,6 +108,26 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 1
 
 
+class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    tau: Annotated[
+        float, Meta(gt=0, lt=1, description="Pages with a smaller chance to be sharp are told apart as doubtful.")
+    ] = 0.9
+    layer: Annotated[
+        str, Meta(description="What counts as the same: `auto`, `raw`, `text`, `main`, `links` or `data`.")
+    ] = "auto"
+    conditional: Annotated[
+        bool, Meta(description="Let servers answer 304 at revisits: quicker, but the server's word and no proof.")
+    ] = False
+    max_pages: Annotated[int, Meta(ge=1, description="Pages of one capture at most.")] = 10_000
+    max_requisites: Annotated[
+        int, Meta(ge=0, description="Images, styles and scripts of one capture at most; 0: none.")
+    ] = 5000
+    patience: Annotated[Span, Meta(description="A host that asks for a longer rest fails the page.")] = Span(600)
+    timestamp_url: Annotated[
+        str, Meta(description="RFC 3161 authority that stamps certificates; empty: none is asked.")
+    ] = ""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     store: StoreSettings = StoreSettings()
     archive: ArchiveSettings = ArchiveSettings()
@@ -110,6 +135,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     fetch: FetchSettings = FetchSettings()
     schedule: ScheduleSettings = ScheduleSettings()
     crawl: CrawlSettings = CrawlSettings()
+    capture: CaptureSettings = CaptureSettings()
 
 
 class Known(Struct, frozen=True):

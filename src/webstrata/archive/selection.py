@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from webstrata.archive.index import Index, Match
 from webstrata.archive.reader import Reader
 from webstrata.archive.record import Record, bare_uri
 from webstrata.errors import ArchiveError
+from webstrata.records import Position
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -48,6 +49,18 @@ def pieces(index: Index, reader: Reader, selection: Selection) -> list[Piece]:
         found.add(Piece(file=entry.filename, offset=entry.offset))
         if entry.revisit:
             original = reader.original_of(reader.record(entry.filename, entry.offset))
+            if original:
+                found.add(Piece(file=original[0], offset=original[1].offset))
+    return sorted(found)
+
+
+def pieces_at(reader: Reader, positions: Iterable[Position]) -> list[Piece]:
+    """The records at these places in the order of the files, and the originals of those that are revisits."""
+    found: set[Piece] = set()
+    for place in positions:
+        found.add(Piece(file=place.file, offset=place.offset))
+        if place.kind == "revisit":
+            original = reader.original_of(reader.record(place.file, place.offset))
             if original:
                 found.add(Piece(file=original[0], offset=original[1].offset))
     return sorted(found)

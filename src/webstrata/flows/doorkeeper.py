@@ -85,6 +85,11 @@ class Doorkeeper:
             self._gate.finished(permit, exchange, self._clock.now())
         return exchange
 
+    async def meet(self, url: str, patience_until: float) -> None:
+        """Learn what the origin of `url` asks of visitors, where that is not known yet."""
+        if self._gate.outlook(url, self._clock.now())[1]:
+            await self._learn_robots(urls.origin(url), patience_until)
+
     def gap_s(self, url: str) -> float:
         """How long the host of `url` wants between two requests."""
         return self._gate.gap_s(url)

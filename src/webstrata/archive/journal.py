@@ -1,0 +1,90 @@
+"""The journal of a capture: one JSON line for each thing that happened, synced as it is written.
+
+A crash may tear the last line; it is cut off when the journal is opened again. What it told of is then asked for anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from webstrata.archive.growing import sync_folder
+from webstrata.errors import ArchiveError, UsageError
+from webstrata.ports import Clock
+
+ENDING = ".jsonl"
+
+
+class JournalFile:
+    """Satisfies `ports.Journal`. One writer at a time: the home's lock sees to that."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._whole_bytes = 0
+        self._lines = self._read()
+
+    def lines(self) -> list[bytes]:
+        """All whole lines that were there when the journal was opened."""
+        return self._lines
+
+    async def append(self, lines: Sequence[bytes]) -> None:
+        """Write and sync."""
+        with self._clock.working():
+            await asyncio.to_thread(self._append, b"".join(line + b"\n" for line in lines))
+
+    def _append(self, data: bytes) -> None:
+        try:
+            new = not self.path.exists()
+            with self.path.open("ab") as file:
+                file.truncate(self._whole_bytes)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                sync_folder(self.path.parent)
+        except OSError as problem:
+            raise ArchiveError(
+                f"cannot write {self.path}: {problem.strerror}. Make room, then go on with --resume {self.path.stem}."
+            ) from None
+        self._whole_bytes += len(data)
+
+    def _read(self) -> list[bytes]:
+        if not self.path.exists():
+            return []
+        lines = self.path.read_bytes().split(b"\n")[:-1]  # behind the last end of line stands nothing, or a torn line
+        while lines and not _is_json(lines[-1]):
+            lines.pop()
+        self._whole_bytes = sum(len(line) + 1 for line in lines)
+        return lines
+
+
+def existing(folder: Path, name: str, clock: Clock) -> JournalFile:
+    """The journal of an earlier capture."""
+    path = folder / f"{name}{ENDING}"
+    if "/" in name or name.startswith(".") or not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob(f"*{ENDING}"))[-5:]) or "none"
+        raise UsageError(f"there is no capture {name!r} to resume. The latest: {known}.")
+    return JournalFile(path, clock)
+
+
+def fresh(folder: Path, name: str, clock: Clock) -> JournalFile:
+    """A new journal, by this name or, where there is one already, the name with a number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, number = folder / f"{name}{ENDING}", 2
+    while path.exists():
+        path, number = folder / f"{name}-{number}{ENDING}", number + 1
+    path.touch()  # two captures that start at once must not share it
+    return JournalFile(path, clock)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        return False
+    return True
