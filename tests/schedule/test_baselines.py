@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from webstrata.schedule.baselines import BruteForce, LastObs, RandomTimes
+from webstrata.schedule.baselines import LastObs, RandomTimes
 from webstrata.schedule.policy import Bounds
 
 
@@ -24,8 +24,3 @@ def test_random_times_have_the_mean_asked_for() -> None:
     assert days.mean() == pytest.approx(7.0, rel=0.1)
     policy.learn(state, rows, days, np.zeros(4000, bool))
     assert abs(np.corrcoef(days, policy.interval(state, rows))[0, 1]) < 0.1
-
-
-def test_brute_force_is_as_often_as_allowed(play: Callable[..., list[float]]) -> None:
-    """Always the shortest interval."""
-    assert play(BruteForce(Bounds(min_days=0.5)), "01") == [0.5, 0.5]

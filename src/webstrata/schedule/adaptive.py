@@ -16,26 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.own_interval import OwnInterval
 
 _MONTH_DAYS = 30.0
 _MOST_FLAGS = 4
 
 
-class _Adaptive:
+class _Adaptive(OwnInterval):
     """What both strategies share: all but the number of visits that must agree."""
 
     name: str
     dtype = columns({"interval": np.float64, "flags": np.uint8, "count": np.uint8})
     # flags: bit 0 is the last visit at this interval; count: how many of the bits hold
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -55,9 +47,6 @@ class _Adaptive:
         seen["flags"] = flags * stays
         seen["count"] = count * stays
         state[rows] = seen
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(state["interval"][rows])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         one = state[row]

@@ -1,4 +1,4 @@
-"""What HACS is measured against, as timers: `last-obs`, `random`, `brute-force`."""
+"""What HACS is measured against, as timers: `last-obs` and `random` (`brute-force` is among the steady ones)."""
 
 from __future__ import annotations
 
@@ -78,29 +78,3 @@ def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))
-
-
-class BruteForce:
-    """All pages, as often as allowed."""
-
-    name = "brute-force"
-    dtype = columns({"visits": np.uint32})
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=self.dtype)
-
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
-        state["visits"][rows] += 1
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return np.full(len(rows), self.bounds.min_days)
-
-    def explain(self, state: State, row: int) -> dict[str, object]:
-        return {
-            "interval_days": self.bounds.min_days,
-            "visits": int(state["visits"][row]),
-            "rule": "as often as allowed",
-        }

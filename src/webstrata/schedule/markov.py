@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.own_interval import OwnInterval
 from webstrata.schedule.step import step
 
 Keys = NDArray[np.uint32]
@@ -44,21 +44,13 @@ def table_row(order: int, tables: int) -> np.dtype[np.void]:
     )
 
 
-class _Markov:
+class _Markov(OwnInterval):
     """What the four share: all but how transitions are counted and likelihoods taken."""
 
     name: str
     order: ClassVar[int]
     smoothed: ClassVar[bool]
     dtype: np.dtype[np.void]
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -72,9 +64,6 @@ class _Markov:
         seen["run"] = np.where(_key(moved) == _key(seen["interval"]), run, 0)
         seen["interval"] = moved
         state[rows] = seen
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(state["interval"][rows])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         one = state[row : row + 1].copy()

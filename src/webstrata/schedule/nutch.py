@@ -11,26 +11,18 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.own_interval import OwnInterval
 
 _GROW = 0.4
 _SHRINK = 0.2
 _SYNC = 0.3
 
 
-class Nutch:
+class Nutch(OwnInterval):
     """Shipped configuration: inc .4, dec .2, sync .3; interval limits and first interval are ours."""
 
     name = "nutch"
     dtype = columns({"interval": np.float64, "since_change": np.float64})
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]

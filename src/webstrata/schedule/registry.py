@@ -8,17 +8,16 @@ from typing import Literal, cast
 
 from webstrata.errors import BadSettings
 from webstrata.schedule.adaptive import Dyn, Fix
-from webstrata.schedule.baselines import BruteForce, LastObs, RandomTimes
-from webstrata.schedule.fixed import Fixed
+from webstrata.schedule.baselines import LastObs, RandomTimes
 from webstrata.schedule.gold import Gold
 from webstrata.schedule.groups import Bayesian
 from webstrata.schedule.historic import Historic
 from webstrata.schedule.markov import State1, State1L, State2, State2L
 from webstrata.schedule.nutch import Nutch
 from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy
+from webstrata.schedule.steady import BruteForce, Fixed, Week
 from webstrata.schedule.stormcrawler import StormCrawler
 from webstrata.schedule.threshold import Threshold
-from webstrata.schedule.weekly import Week
 from webstrata.schedule.window import Window
 
 Kind = Literal["timer", "oracle"]

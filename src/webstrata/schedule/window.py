@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.own_interval import OwnInterval
 from webstrata.schedule.step import step
 
 _WIDEST = 10
@@ -17,20 +17,12 @@ _ENOUGH = 2 * _WIDEST  # more visits than this no longer widen the window
 _ONES = np.array([flags.bit_count() for flags in range(2**_WIDEST)])
 
 
-class Window:
+class Window(OwnInterval):
     """Half of the visits, ten at most, decide at every visit."""
 
     name = "window"
     dtype = columns({"interval": np.float64, "flags": np.uint16, "count": np.uint8})
     # flags: bit 0 is the last visit; count: how many visits so far, up to 20
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -41,9 +33,6 @@ class Window:
         seen["flags"], seen["count"] = flags, count
         seen["interval"] = self.bounds.clamp(step(seen["interval"], share))
         state[rows] = seen
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(state["interval"][rows])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         one = state[row]

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.weekly import Week
+from webstrata.schedule.steady import BruteForce, Fixed, Week
 
 
 @pytest.mark.parametrize(
@@ -17,3 +19,14 @@ def test_every_week(bounds: Bounds, expected: float) -> None:
     policy.learn(state, rows, np.array([1.0, 9.0]), np.array([True, False]))
     assert policy.interval(state, rows).tolist() == [expected, expected]
     assert policy.explain(state, 1)["visits"] == 1
+
+
+def test_the_same_interval_for_ever(play: Callable[..., list[float]]) -> None:
+    """Whatever visits see, the interval is the one that was set, within the bounds."""
+    assert play(Fixed(Bounds(start_days=3)), "0110") == [3.0] * 4
+    assert play(Fixed(Bounds(start_days=300)), "01") == [180.0] * 2
+
+
+def test_brute_force_is_as_often_as_allowed(play: Callable[..., list[float]]) -> None:
+    """Always the shortest interval."""
+    assert play(BruteForce(Bounds(min_days=0.5)), "01") == [0.5, 0.5]
