@@ -10,6 +10,7 @@ from webstrata.records import (
     AddressState,
     Announcement,
     Batch,
+    Boost,
     Capture,
     Census,
     Exchange,
@@ -18,10 +19,13 @@ from webstrata.records import (
     HostDay,
     HostState,
     KeptRecord,
+    Limit,
     Listing,
     Looking,
     NewPage,
     Original,
+    Outline,
+    PaceState,
     Page,
     Permit,
     Position,
@@ -216,6 +220,57 @@ class Store(Protocol):
 
     async def commit(self, batch: Batch) -> None:
         """All of it or nothing; ends the leases of the pages in it."""
+        ...
+
+    # the budget
+    async def outlines(self, after: int, limit: int) -> list[Outline]:
+        """The next watched pages by id, requisites apart."""
+        ...
+
+    async def outlines_of(self, ids: Sequence[int]) -> list[Outline]: ...
+
+    async def largest_id(self) -> int:
+        """Grows whenever pages are added."""
+        ...
+
+    async def due_pages(self, now: float, limit: int) -> list[tuple[int, str]]:
+        """(page, host) of what may be claimed, most overdue first."""
+        ...
+
+    async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
+        """Lease exactly these, as far as they are watched and free, in the order given."""
+        ...
+
+    async def logged(self, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
+        """(page, when, changed) of the visits that saw these pages, by page and time."""
+        ...
+
+    async def announcements_after(self, after: int, limit: int) -> list[Announcement]:
+        """The last words of all sources on the next pages by id."""
+        ...
+
+    async def paces(self) -> list[PaceState]: ...
+
+    async def save_paces(self, states: Sequence[PaceState]) -> None: ...
+
+    async def site_states(self, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
+        """What was kept of these hosts (of all), by host."""
+        ...
+
+    async def save_site_states(self, states: Sequence[tuple[str, bytes]]) -> None: ...
+
+    async def boosts(self) -> list[Boost]: ...
+
+    async def set_boost(self, boost: Boost) -> None: ...
+
+    async def end_boost(self, tag: str) -> int:
+        """How many boosts that ended: one or none."""
+        ...
+
+    async def limits(self) -> list[Limit]: ...
+
+    async def set_limit(self, limit: Limit) -> None:
+        """In place of what was set for this page or tag; without a shortest and a longest: nothing any more."""
         ...
 
     # signals

@@ -726,6 +726,52 @@ class Upcoming(Struct, frozen=True, kw_only=True, gc=False):
     weight: float = 1.0
 
 
+class Outline(Struct, frozen=True, kw_only=True, gc=False):
+    """A watched page, as much of it as the allocator of the budget needs."""
+
+    id: int
+    url: str
+    host: str
+    weight: float = 1.0
+    tags: tuple[str, ...] = ()
+    policy: str | None = None
+    policy_state: bytes = b""
+    last_seen_at: float | None = None
+    failures: int = 0
+    next_at: float | None = None
+    visits: int = 0
+    changes: int = 0
+    added_at: float = 0.0
+
+
+class PaceState(Struct, frozen=True, kw_only=True, gc=False):
+    """How a budget stands: what is saved of it (in its own unit), and from which value on pages are visited."""
+
+    name: str
+    """`all`, `tag:NAME` or `host:NAME`."""
+    price: float
+    credit: float
+    at: float
+
+
+class Boost(Struct, frozen=True, kw_only=True, gc=False):
+    """Pages with this tag are worth more for a time."""
+
+    tag: str
+    factor: float
+    since: float
+    until: float
+
+
+class Limit(Struct, frozen=True, kw_only=True, gc=False):
+    """Shortest and longest interval of a page (by its URL) or of a tag's pages; none: as the settings say."""
+
+    kind: Literal["page", "tag"]
+    name: str
+    min_s: float | None = None
+    max_s: float | None = None
+
+
 class HostDay(Struct, frozen=True, kw_only=True, gc=False):
     """Aggregate of a host's visits in one UTC day."""
 

@@ -24,15 +24,15 @@ _DUE = (
     .with_for_update(skip_locked=True)
     .cte("due")  # not a subselect: PostgreSQL might run that more than once and lock more than the limit
 )
-_LEASED: dict[str, BindParameter[Any]] = {
+LEASED: dict[str, BindParameter[Any]] = {
     "lease_until": bindparam("until"),
     "lease_owner": bindparam("owner"),
     "due_at": bindparam("until"),
 }
 _CLAIM = {
-    "sqlite": update(pages).where(pages.c.id.in_(select(_DUE.c.id))).values(_LEASED).returning(*rows.PAGE_COLUMNS),
+    "sqlite": update(pages).where(pages.c.id.in_(select(_DUE.c.id))).values(LEASED).returning(*rows.PAGE_COLUMNS),
     # Joined: in the order of the due pages, which mostly lie side by side; IN would shuffle them.
-    "postgresql": update(pages).where(pages.c.id == _DUE.c.id).values(_LEASED).returning(*rows.PAGE_COLUMNS),
+    "postgresql": update(pages).where(pages.c.id == _DUE.c.id).values(LEASED).returning(*rows.PAGE_COLUMNS),
 }
 # A lease that a crash of the database forgets costs a visit made twice, never a fact: nobody waits for its sync.
 _UNHURRIED = "SET LOCAL synchronous_commit = off"

@@ -11,13 +11,17 @@ from webstrata.records import (
     AddressState,
     Announcement,
     Batch,
+    Boost,
     Census,
     HostDay,
     HostState,
+    Limit,
     Listing,
     Looking,
     NewPage,
     Original,
+    Outline,
+    PaceState,
     Page,
     Position,
     RobotsState,
@@ -26,7 +30,7 @@ from webstrata.records import (
     Upcoming,
     Visit,
 )
-from webstrata.remember import census, claims, commits, log, politeness, signals, watching
+from webstrata.remember import census, claims, commits, log, politeness, signals, spending, watching
 from webstrata.remember import looking as looking_rows
 from webstrata.remember import planning as plan_rows
 from webstrata.remember.lane import Lane
@@ -145,6 +149,56 @@ class SqlStore:
     async def commit(self, batch: Batch) -> None:
         now = self._clock.now()
         await self._writer.run(lambda on: commits.commit(on, batch, now, self._slot))
+
+    # the budget
+
+    async def outlines(self, after: int, limit: int) -> list[Outline]:
+        return await self._reader.run(lambda on: spending.outlines(on, after, limit))
+
+    async def outlines_of(self, ids: Sequence[int]) -> list[Outline]:
+        return await self._reader.run(lambda on: spending.outlines_of(on, ids))
+
+    async def largest_id(self) -> int:
+        return await self._reader.run(spending.largest_id)
+
+    async def due_pages(self, now: float, limit: int) -> list[tuple[int, str]]:
+        return await self._reader.run(lambda on: spending.due_pages(on, now, limit))
+
+    async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
+        return await self._writer.run(lambda on: spending.claim_pages(on, ids, now, until, owner))
+
+    async def logged(self, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
+        return await self._reader.run(lambda on: spending.logged(on, ids))
+
+    async def announcements_after(self, after: int, limit: int) -> list[Announcement]:
+        return await self._reader.run(lambda on: spending.announcements_after(on, after, limit))
+
+    async def paces(self) -> list[PaceState]:
+        return await self._reader.run(spending.all_paces)
+
+    async def save_paces(self, states: Sequence[PaceState]) -> None:
+        await self._writer.run(lambda on: spending.save_paces(on, states))
+
+    async def site_states(self, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
+        return await self._reader.run(lambda on: spending.all_site_states(on, hosts))
+
+    async def save_site_states(self, states: Sequence[tuple[str, bytes]]) -> None:
+        await self._writer.run(lambda on: spending.save_site_states(on, states))
+
+    async def boosts(self) -> list[Boost]:
+        return await self._reader.run(spending.all_boosts)
+
+    async def set_boost(self, boost: Boost) -> None:
+        await self._writer.run(lambda on: spending.set_boost(on, boost))
+
+    async def end_boost(self, tag: str) -> int:
+        return await self._writer.run(lambda on: spending.end_boost(on, tag))
+
+    async def limits(self) -> list[Limit]:
+        return await self._reader.run(spending.all_limits)
+
+    async def set_limit(self, limit: Limit) -> None:
+        await self._writer.run(lambda on: spending.set_limit(on, limit))
 
     # signals
 

@@ -259,3 +259,40 @@ totals = Table(
     Column("rate", BigInteger, nullable=False),  # millionths of a visit a day: whole numbers add without drift
     *_sums(),
 )
+
+# How each budget is spent: what is saved of it, and the price of a visit.
+paces = Table(
+    "paces",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("price", Double, nullable=False),
+    Column("credit", Double, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+# What the pages of a host did together lately, as the policy packed it.
+site_states = Table(
+    "site_states",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("state", LargeBinary, nullable=False),
+)
+
+boosts = Table(
+    "boosts",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("factor", Double, nullable=False),
+    Column("since", Double, nullable=False),
+    Column("until", Double, nullable=False),
+)
+
+# Shortest and longest interval of a page (by its URL) or a tag.
+limits = Table(
+    "limits",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("min_s", Double),
+    Column("max_s", Double),
+)

@@ -21,6 +21,7 @@ from webstrata.records import (
     AddressState,
     Announced,
     Batch,
+    Boost,
     ChangeKind,
     Checked,
     Entry,
@@ -29,10 +30,12 @@ from webstrata.records import (
     Fingerprint,
     Hop,
     HostState,
+    Limit,
     Looking,
     NewPage,
     Original,
     Outcome,
+    PaceState,
     Page,
     PageRole,
     PageState,
@@ -689,7 +692,61 @@ async def what_the_web_sends_can_be_stored(store: Store) -> None:
         raise AssertionError("a tag that cannot be stored must be refused")
 
 
+async def chosen_pages_are_leased_and_no_others(store: Store) -> None:
+    """The allocator gets exactly the pages that it chose, in its order, unless another owner holds them."""
+    await store.add_pages([_new("1"), _new("2", next_at=NOW + 99), _new("3"), _new("4", next_at=NOW + 99)], NOW)
+    ids = {page.url[-1]: page.id for page in await _all(store.pages())}
+    await store.pause([(await _page(store, "4")).url])
+    assert [id_ for id_, _ in await store.due_pages(NOW, 10)] == [ids["1"], ids["3"]]
+    claimed = await store.claim_pages([ids["4"], ids["3"], ids["2"]], NOW, NOW + 60, "me")
+    assert [page.id for page in claimed] == [ids["3"], ids["2"]]
+    assert await store.claim_pages([ids["2"]], NOW, NOW + 60, "you") == []
+    assert [page.id for page in await store.claim_pages([ids["2"]], NOW + 61, NOW + 99, "you")] == [ids["2"]]
+    assert [page.id for page in await store.claim(NOW, 10, NOW + 60, "you")] == [ids["1"]]
+
+
+async def pages_are_outlined_for_the_allocator(store: Store) -> None:
+    """Watched pages come by id, requisites and paused ones apart, with the policy's row and the log's answers."""
+    await store.add_pages([_new("1", tags=("a", "b"), weight=2.5), _new("2"), _new("3", role=PageRole.REQUISITE)], NOW)
+    assert await store.largest_id() == 3
+    first, second = await store.outlines(0, 10)
+    assert (first.tags, first.weight, first.last_seen_at) == (("a", "b"), 2.5, None)
+    assert [one.id for one in await store.outlines(first.id, 10)] == [second.id]
+    assert [one.id for one in await store.outlines_of([3, second.id])] == [second.id]
+    page = await _page(store, "1")
+    seen = replace(page, policy="value", policy_state=b"state", last_seen_at=NOW, next_at=NOW + 5)
+    entries = (Entry(page=seen, visit=_visit(page, counts=True)),)
+    await store.commit(Batch(entries=entries))
+    assert (await store.outlines(0, 1))[0].policy_state == b"state"
+    assert await store.logged([page.id, second.id]) == [(page.id, entries[0].visit.at, True)]
+    assert await store.announcements_after(0, 10) == []
+
+
+async def budgets_and_wishes_are_kept(store: Store) -> None:
+    """How budgets stand, what sites do, boosts and limits come back as they were, the later in place of the earlier."""
+    await store.save_paces([PaceState(name="all", price=0.5, credit=-2.25, at=NOW)])
+    await store.save_paces([PaceState(name="all", price=0.25, credit=7.0, at=NOW + 1)])
+    assert await store.paces() == [PaceState(name="all", price=0.25, credit=7.0, at=NOW + 1)]
+    await store.save_site_states([("a.test", b"1"), ("b.test", b"2")])
+    await store.save_site_states([("a.test", b"3")])
+    assert await store.site_states() == {"a.test": b"3", "b.test": b"2"}
+    assert await store.site_states(["b.test", "c.test"]) == {"b.test": b"2"}
+    boost = Boost(tag="news", factor=3.0, since=NOW, until=NOW + 60)
+    await store.set_boost(replace(boost, factor=2.0))
+    await store.set_boost(boost)
+    assert await store.boosts() == [boost]
+    assert (await store.end_boost("news"), await store.end_boost("news"), await store.boosts()) == (1, 0, [])
+    await store.set_limit(Limit(kind="tag", name="news", min_s=60.0))
+    await store.set_limit(Limit(kind="tag", name="news", max_s=90.0))
+    assert await store.limits() == [Limit(kind="tag", name="news", max_s=90.0)]
+    await store.set_limit(Limit(kind="tag", name="news"))
+    assert await store.limits() == []
+
+
 STORE_CHECKS: tuple[Check, ...] = (
+    chosen_pages_are_leased_and_no_others,
+    pages_are_outlined_for_the_allocator,
+    budgets_and_wishes_are_kept,
     adding_twice_is_harmless,
     adding_again_updates_and_wakes,
     pausing_is_counted_and_kept,
