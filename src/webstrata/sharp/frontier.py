@@ -18,6 +18,8 @@ from webstrata.sharp.survival import Poisson
 
 TIE = 0.05
 """Pages whose regret is within this of the least (in pages of mean weight) tie while there are pages to be found."""
+_SHARE = 0.2
+"""Nor is it more than this part of what the plan loses by page: where little is lost, order matters in small."""
 _STALE = 25
 """A weighted plan serves until one in so many of its pages has come or gone."""
 
@@ -88,8 +90,9 @@ class Frontier:
         alike = bool((weights == weights[0]).all())
         order = split_order(rates, self.outlook.split) if alike else self._weighted(rows, rates, weights)
         lost = np.empty(order.size)
-        lost[order] = regrets(rates[order], weights[order])
-        return int(rows[self._least(lost[: rows.size], rows, TIE * mean)])
+        lost[order], lost_in_all = regrets(rates[order], weights[order])
+        tie = min(TIE * mean, _SHARE * lost_in_all / order.size)
+        return int(rows[self._least(lost[: rows.size], rows, tie)])
 
     def _outermost(self, rows: Places) -> int:
         if self.outlook.last_leg is None:

@@ -14,7 +14,7 @@ from webstrata.sharp.rates import Numbers, Places
 
 _SINGLE = 16
 """Innermost slots that are knots themselves: prices bend most there."""
-_GROWTH = 1 / 32
+_GROWTH = 1 / 48
 _FEW = 1500
 """So few slots need no more than coarse knots: prices for every single one follow."""
 _COARSE = 1 / 24

@@ -26,15 +26,16 @@ class Split(msgspec.Struct):
     """How many pages it was for."""
 
 
-def regrets(rates: Numbers, weights: Numbers) -> Numbers:
-    """Of pages in the order of their planned slots, inside to outside; rates per slot."""
+def regrets(rates: Numbers, weights: Numbers) -> tuple[Numbers, float]:
+    """Of pages in the order of their planned slots, inside to outside (rates per slot); and what the plan loses of all
+    that the pages weigh."""
     curves = mirror_curves(Poisson(rates), weights, None)
     slots = np.arange(rates.size)
     now = curves.at(slots, slots)
     inwards = curves.at(slots[1:], slots[:-1]) - now[1:]
     gained_outside = np.concatenate([np.cumsum(inwards[::-1])[::-1], [0.0]])
     outermost = curves.at(slots, np.full(rates.size, rates.size - 1))
-    return np.asarray(now - outermost - gained_outside)
+    return np.asarray(now - outermost - gained_outside), float((weights - now).sum())
 
 
 def split_order(rates: Numbers, split: Split) -> Places:

@@ -16,12 +16,15 @@ from webstrata.sharp.curves import Curves
 from webstrata.sharp.knots import Knots
 from webstrata.sharp.rates import Numbers, Places
 
-_SAMPLE = 6000
+_SAMPLE = 12_000
 """Pages that find the prices for all. Prices that are a little off cost little: the bound is flat near its best."""
 _CHUNK = 8192
 _COOLING = 7.0
-_COLDEST = 1e-4
+_COLDEST = 3e-5
 """Last temperature, as a part of the mean worth."""
+_COOL = 1e-4
+"""The same for few pages, whose plan is refined afterwards."""
+_FEW = 1500
 _STEPS = 25
 _FARTHEST = 6.0
 """No price moves by more temperatures than this in one step."""
@@ -54,7 +57,7 @@ def knot_prices(curves: Curves, places: Knots) -> Numbers:
     prices = np.zeros(places.slots.size)
     if scale <= 0.0:
         return prices
-    coldest = _COLDEST * scale
+    coldest = scale * (_COOL if curves.count <= _FEW else _COLDEST)
     table = _Table(curves.after(pages[:, None], places.times[None, :]), each, places.capacity)
     levels = max(2, int(np.ceil(np.log(max(hottest / 8, scale / 2) / coldest) / np.log(_COOLING))) + 1)
     for temperature in coldest * _COOLING ** np.arange(levels - 1, -1, -1.0):

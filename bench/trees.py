@@ -1,0 +1,80 @@
+"""Visits of pages found by links, on trees other than the paper's: `python -m bench.trees [--seeds N] [--json]`.
+
+Rates are permuted, so that depth tells nothing about them. Three ways to visit, all with the best revisits:
+SOLAR-online, ours, and ours without being told how many pages there are. Means over the seeds, n = 1,000.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from webstrata.lab.sharp_data import PAGES, skewed, smooth
+from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.sharp.linktree import LinkTree, link_tree, paper_tree
+from webstrata.sharp.online_run import optimal_online
+from webstrata.sharp.optimal import best_revisits
+from webstrata.sharp.rates import Numbers
+from webstrata.sharp.solar import solar_online
+
+Random = np.random.Generator
+
+
+def _by_parents(parent: Callable[[int], int]) -> LinkTree:
+    links: dict[int, list[int]] = {}
+    for page in range(1, PAGES):
+        links.setdefault(parent(page), []).append(page)
+    return link_tree(links, PAGES)
+
+
+TREES: dict[str, Callable[[Random], LinkTree]] = {
+    "paper shape": lambda random: paper_tree(),
+    "random recursive": lambda random: _by_parents(lambda page: int(random.integers(0, page))),
+    "binary": lambda random: _by_parents(lambda page: (page - 1) // 2),
+    "10 chains": lambda random: _by_parents(lambda page: max(0, page - 10)),
+    "sitemap": lambda random: link_tree({}, PAGES),
+}
+LAWS: dict[str, Callable[[Random], Numbers]] = {
+    "skewed": lambda random: random.permutation(skewed()),
+    "smooth": lambda random: random.permutation(smooth()),
+    "lognormal": lambda random: np.exp(random.normal(-6.0, 2.0, PAGES)),
+}
+
+
+def compare(tree: str, law: str, seeds: int) -> dict[str, float]:
+    """Means over the seeds."""
+    worths: dict[str, list[float]] = {"solar visits": [], "ours": [], "ours, pages not counted": []}
+    for seed in range(seeds):
+        random = np.random.default_rng(1000 + seed)
+        links, rates = TREES[tree](random), LAWS[law](random)
+        visits = solar_online(whole_lengths_of(rates), links).visits
+        worths["solar visits"].append(best_revisits(rates, visits).worth)
+        worths["ours"].append(optimal_online(rates, links)[1].worth)
+        worths["ours, pages not counted"].append(optimal_online(rates, links, count_known=False)[1].worth)
+    return {name: float(np.mean(values)) for name, values in worths.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.trees", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    asked = parser.parse_args()
+    rows = []
+    for tree in TREES:
+        for law in LAWS:
+            rows.append({"tree": tree, "rates": law, **compare(tree, law, asked.seeds)})
+            if not asked.json:
+                print(
+                    *(f"{one:.1f}" if isinstance(one, float) else one for one in rows[-1].values()),
+                    sep="  ",
+                    flush=True,
+                )
+    if asked.json:
+        print(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
