@@ -17,6 +17,9 @@ from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.signals import NOTHING, Hint, Signals, changed_given
 from webstrata.schedule.value import Outlook, Value
 
+_POINTED_AT = 0.2
+"""So much likelier than by its forecast a page must seem through hints to count as pointed at."""
+
 
 class Population:
     """Pages, the sites they belong to, and what is known of both."""
@@ -66,10 +69,9 @@ class Population:
         outlook = self.policy.outlook(self.state, rows, now)
         signals = self.signals(rows, now, outlook)
         own = self.policy.unchanged(outlook, elapsed)
-        told = self._teach_sources(rows, own, signals, changed)
+        self._teach_sources(rows, elapsed, own, signals, changed)
         if self.siblings is not None and self.sites is not None:
-            # What a source pointed at is no fair sample of its site: only the other visits tell of joint events.
-            fair = ~told
+            fair = self._fair(own, signals)
             since = np.floor(self.state["seen_at"][rows]).astype(np.int64)
             self.siblings.learn(self.sites, self.site[rows][fair], since[fair], _day(now), changed[fair], own[fair])
         self.policy.learn(self.state, rows, elapsed, changed, signals)
@@ -105,11 +107,12 @@ class Population:
         quiet = 1.0 if signals.quiet is None else signals.quiet
         changed = changed_given(own * quiet, signals.hints)
         known = book.told(self.rows, self.state["seen_at"])
-        recall, false_per_day = book.quality_of(self.rows)
-        unseen = now - np.maximum(book.looked_at[self.site], self.state["seen_at"])
-        worth = list_worth(np.where(known, 0.0, changed), recall, false_per_day * unseen, price)
+        precision, _ = book.quality_of(self.rows)
+        proven = book.sources.proven_recall(book.quality)[self.site]
+        worth = list_worth(np.where(known, 0.0, changed), precision, proven, book.noise(now), price)
         worth = worth if self.weights is None else worth * self.weights
-        return np.bincount(self.site, weights=worth, minlength=len(book.quality)).astype(np.float32)
+        revealed = np.bincount(self.site, weights=worth, minlength=len(book.quality))
+        return np.minimum(revealed, book.sources.most_worth(book.quality)).astype(np.float32)
 
     def _renewed(self, policy: Value, now: float) -> Outlook:
         """The forecast of all pages, made anew only where another day has begun since their last visit."""
@@ -129,15 +132,15 @@ class Population:
 
     def _hint(self, book: SourceBook, rows: Rows, seen_at: Days, now: float) -> Hint:
         covered = book.covered_days(rows, seen_at)
-        recall, false_per_day = book.quality_of(rows)
+        precision, recall = book.quality_of(rows)
         whole = covered.astype(np.intp)
         unchanged = self._own_unchanged(rows, whole) * self._quiet(rows, seen_at, seen_at + whole, now)
         return Hint(
             covered_days=covered,
             unchanged=unchanged,
             told=book.told(rows, seen_at),
+            precision=precision,
             recall=recall,
-            false_per_day=false_per_day,
         )
 
     def _own_unchanged(self, rows: Rows, whole_days: NDArray[np.intp]) -> Column:
@@ -154,23 +157,29 @@ class Population:
         quiet: Column = self.siblings.quiet(self.sites, site, whole[0], day) / after
         return quiet
 
-    def _teach_sources(self, rows: Rows, own: Column, signals: Signals, changed: Flags) -> Flags:
-        told = np.zeros(len(rows), dtype=bool)
+    def _fair(self, own: Column, signals: Signals) -> Flags:
+        """Which visits are a fair sample of their site. What a source pointed at, believably, is not: if only such
+        pages told of joint events, every one that was listed would seem to be one."""
+        if not signals.hints:
+            return np.ones(len(own), dtype=bool)
+        unchanged = own if signals.quiet is None else own * signals.quiet
+        fair: Flags = changed_given(unchanged, signals.hints) - (1.0 - unchanged) < _POINTED_AT
+        return fair
+
+    def _teach_sources(self, rows: Rows, elapsed: Days, own: Column, signals: Signals, changed: Flags) -> None:
         books = [book for book in (self.lists, self.reports) if book is not None]
         quiet = 1.0 if signals.quiet is None else signals.quiet
         for book, hint in zip(books, signals.hints, strict=True):
-            reached = hint.covered_days > 0
-            in_time = np.clip((1.0 - hint.unchanged) / np.maximum(1.0 - own * quiet, 1e-6), 0.0, 1.0)
+            heard = (hint.covered_days > 0) | hint.told
             book.sources.learn(
                 book.quality,
-                self.site[rows][reached],
-                hint.covered_days[reached],
-                hint.told[reached],
-                changed[reached],
-                in_time[reached],
+                self.site[rows][heard],
+                elapsed[heard],
+                hint.told[heard],
+                changed[heard],
+                (own * quiet)[heard],
+                hint.unchanged[heard],
             )
-            told |= hint.told
-        return told
 
 
 def _day(now: float) -> int:

@@ -22,19 +22,19 @@ class SourceBook:
         self.quality = self.sources.start(int(site.max(initial=-1)) + 1)
         self.looked_at: Days = np.full(len(self.quality), now)
         """Until when each source's word reaches; at first it has said nothing."""
+        self.looks: NDArray[np.int64] = np.zeros(len(self.quality), dtype=np.int64)
         self.told_at: Days = np.full(len(site), -np.inf)
-        self.before_at: Days = np.full(len(site), now)
-        """The last look at which a page was not told of."""
 
     def looked(self, source: int, now: float, rows: Rows, dated: Days) -> None:
         """A source was read: of the pages in `rows` it says that they changed last at `dated`."""
-        before = self.looked_at[source]
         news = dated > self.told_at[rows]
-        self.sources.dated(self.quality, source, np.maximum(before - dated[news], 0.0))
-        own = np.flatnonzero(self.site == source)
-        self.before_at[own[self.told_at[own] <= self.before_at[own]]] = before
+        if self.looks[source]:  # what the first look shows may be of any age
+            self.sources.dated(self.quality, source, np.maximum(self.looked_at[source] - dated[news], 0.0))
+        pages = int(np.count_nonzero(self.site == source))
+        self.sources.looked(self.quality, source, int(news.sum()), pages * (now - float(self.looked_at[source])))
         self.told_at[rows[news]] = dated[news]
         self.looked_at[source] = now
+        self.looks[source] += 1
 
     def covered_days(self, rows: Rows, seen_at: Days) -> Days:
         """How much of the time since these pages were seen their source has looked at."""
@@ -47,6 +47,12 @@ class SourceBook:
         return flags
 
     def quality_of(self, rows: Rows) -> tuple[Column, Column]:
-        """(recall, false alarms a day) of the source of each page."""
+        """(precision, recall) of the source of each page."""
         source = self.site[rows]
-        return self.sources.recall(self.quality)[source], self.sources.false_per_day(self.quality)[source]
+        return self.sources.precision(self.quality)[source], self.sources.recall(self.quality)[source]
+
+    def noise(self, now: float) -> Column:
+        """Entries without cause that the list of each page's site may have got since it was read."""
+        per_day = self.sources.told_per_day(self.quality) * (1.0 - self.sources.precision(self.quality))
+        noise: Column = (per_day * (now - self.looked_at))[self.site]
+        return noise

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.columns import Days, Flags, Rows
+from webstrata.columns import Days, Rows
 from webstrata.errors import UsageError
 from webstrata.lab.truth import Truth
 
@@ -37,7 +37,7 @@ class MadeLists:
             raise UsageError("recall and precision of a list are shares from 0 to 1.")
         if not every_days >= 1.0:
             raise UsageError("a list can be fetched once a day at most: give an interval of a day or longer.")
-        self._every = every_days
+        self.every_days = every_days
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
         listed = random.random(len(page)) < recall
@@ -45,24 +45,15 @@ class MadeLists:
         false = round(len(page) * min((1.0 - precision) / precision, _MOST_FALSE)) if precision else len(page)
         if not precision:
             page, at = page[:0], at[:0]
-        self._page = np.concatenate([page, random.integers(0, len(truth), false)])
-        self._at = np.concatenate([at, random.random(false) * truth.days])
-        order = np.lexsort((self._at, self._page))
-        self._page, self._at = self._page[order], self._at[order]
-        self._of = site[self._page]
+        self._entries = _Entries(
+            np.concatenate([page, random.integers(0, len(truth), false)]),
+            np.concatenate([at, random.random(false) * truth.days]),
+            site,
+        )
 
-    def ready(self, day: int, looked_at: Days, fetched: list[int]) -> Flags:
-        """Which lists may be fetched: not before their interval is over. The first time any day is right."""
-        known = np.isin(np.arange(len(looked_at)), fetched)
-        flags: Flags = ~known | (day - looked_at >= self._every)
-        return flags
-
-    def shown(self, site: int, now: float) -> tuple[Rows, Days]:
-        """The pages of a site that its list has an entry of by now, and the newest date of each."""
-        inside = (self._of == site) & (self._at <= now)
-        page, at = self._page[inside], self._at[inside]
-        last = np.r_[page[1:] != page[:-1], np.ones(min(len(page), 1), dtype=bool)]
-        return page[last], at[last]
+    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
+        """What a site's list shows now and did not show at `since`: pages, and the newest date of each."""
+        return self._entries.between(site, since, now)
 
 
 class MadeReports:
@@ -74,13 +65,24 @@ class MadeReports:
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
         told = at + random.exponential(1.0, len(at)) / max(rate_per_day, 1e-12)
-        order = np.lexsort((told, page))
-        self._page, self._changed, self._told = page[order], at[order], told[order]
-        self._of = site[self._page]
+        self._entries = _Entries(page, told, site)
 
-    def heard(self, site: int, since: float, until: float) -> tuple[Rows, Days]:
-        """Pages of a site of which a report came in (since, until], and when."""
-        inside = (self._of == site) & (self._told > since) & (self._told <= until)
-        page, at = self._page[inside], self._told[inside]
-        last = np.r_[page[1:] != page[:-1], np.ones(min(len(page), 1), dtype=bool)]
-        return page[last], at[last]
+    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
+        """Pages of a site of which a report came in (since, now], and when the last one did."""
+        return self._entries.between(site, since, now)
+
+
+class _Entries:
+    """Dated words about pages, by site and time."""
+
+    def __init__(self, page: Rows, at: Days, site: NDArray[np.intp]) -> None:
+        order = np.lexsort((at, site[page]))
+        self._page, self._at = page[order], at[order]
+        self._begin = np.searchsorted(site[self._page], np.arange(int(site.max(initial=-1)) + 2))
+
+    def between(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
+        begin, end = self._begin[site], self._begin[site + 1]
+        own = self._at[begin:end]
+        first, last = begin + np.searchsorted(own, [since, now], side="right")
+        page, newest = np.unique(self._page[first:last][::-1], return_index=True)
+        return page, self._at[first:last][::-1][newest]

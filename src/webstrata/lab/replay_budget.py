@@ -101,21 +101,22 @@ class _Run:
         if book is None or reports is None:
             return
         for site in range(len(book.quality)):
-            book.looked(site, now, *reports.heard(site, now - 1.0, now))
+            book.looked(site, now, *reports.news(site, now - 1.0, now))
 
     def _fetch_lists(self, day: int, allowed: int) -> int:
         """Fetch the lists whose worth passes the price, best first; how many."""
         book, lists = self.population.lists, self.extras.lists
         if book is None or lists is None:
             return 0
-        ready = np.flatnonzero(lists.ready(day, book.looked_at, [site for _, site in self.lists]))
+        ready = np.flatnonzero((book.looks == 0) | (day - book.looked_at >= lists.every_days))
         if not len(ready) or allowed <= 0:
             return 0
         worth = self.population.list_values(float(day), self.price)[ready]
+        worth[day - book.looked_at[ready] >= self.population.policy.bounds.max_days] = np.inf  # it may have improved
         order = np.argsort(-worth, kind="stable")
         fetched = [int(site) for site in ready[order] if worth[ready == site][0] > max(self.price, 1e-6)][:allowed]
         for site in fetched:
-            book.looked(site, float(day), *lists.shown(site, float(day)))
+            book.looked(site, float(day), *lists.news(site, float(book.looked_at[site]), float(day)))
             self.lists.append((day, site))
         return len(fetched)
 

@@ -42,7 +42,7 @@ class Truth:
         # Page and day in one sorted number: one search answers for any mixture of pages.
         self._span = 2.0 ** np.ceil(np.log2(days + past_days + 2))
         self._keys = self._page * self._span + (self._at + past_days)
-        self.first_day: Days = np.maximum((self.histories.first - start)[there] / DAY_S, -past_days)
+        self.first_day: Days = np.maximum((self.histories.first - start[there]) / DAY_S, -past_days)
 
     def __len__(self) -> int:
         return len(self.histories)

@@ -1,12 +1,17 @@
 """How far to believe a source that tells of changes: a sitemap with dates, a feed, a listing, visitors' reports.
 
-Of every source three things are learned from the visits that follow what it says or leaves out: its recall (which
-share of the changes it tells), its false alarms (how many it tells per page and day that never were), and its delay
-(how late it tells). They enter as likelihoods, so that silence counts exactly as much as the source deserves: that of
-a complete list nearly proves that nothing happened, that of a useless one proves nothing.
+Learned from the visits that follow, each against what the forecast of the page said before:
 
-A change that a source could not have told yet, because it came after its last look, teaches nothing about it: all
-counts are shares, by the probability that the change was in time.
+    precision   p: of the pages that it told of, how many had changed beyond what was to be expected anyway. A page with
+                chance u to be unchanged is unchanged with u (1 - p) once it is told of.
+    recall      r: of the changes that visits found, how many it had told. Silence takes the share r of the chance that
+                a page changed while the source was looking.
+    delay       how late its entries come, from those that could have stood there at the look before.
+
+Being compared with the forecast of the very pages visited, it does not matter that pages are visited because they were
+told of: a list of random pages finds its precision and its recall near 0, and then moves nothing. Where forecasts are
+too low for a whole site, the pages that the source was silent about show it, and no source is praised for that. And no
+source is right more often than there are changes for its words.
 """
 
 from __future__ import annotations
@@ -21,48 +26,82 @@ from webstrata.columns import Column, Days, Flags, State, columns
 
 Index: TypeAlias = NDArray[np.intp]
 
-_DTYPE = columns(
-    {
-        "told": np.float64,  # changes that the source had told
-        "missed": np.float64,  # changes in its reach that it had not
-        "false": np.float64,
-        "days": np.float64,  # page days behind the false alarms
-        "delay": np.float64,
-        "dated": np.float64,  # entries behind the delay
-    }
-)
+_SUREST = 0.98
+_CHECKS = ("told", "told_changed", "told_expected", "silent_changed", "silent_expected", "changes", "days")
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
-    """What is held of a source before it has shown anything, as if it had been seen so often."""
+    """What is held of a source before it has shown anything, as if it had been checked so often."""
 
-    told: float = 1.0
-    missed: float = 1.0
-    false: float = 0.02
-    days: float = 20.0
-    memory: float = 400.0
-    """Visits after which the past counts no more than the present: sources get better and worse."""
+    right: float = 1.0
+    wrong: float = 0.5
+    heard: float = 0.5
+    missed: float = 0.5
+    memory: float = 1000.0
+    """Visits after which the past counts half: sources get better and worse."""
+    per_change: float = 1.5
+    """Entries that a change may have."""
 
 
 class Sources:
     """Quality of many sources at once, one row each, owned by the caller."""
 
-    dtype = _DTYPE
+    dtype = columns(
+        {
+            **dict.fromkeys(_CHECKS, np.float64),
+            "looks": np.float64,
+            "gained": np.float64,  # changes told beyond those to be expected
+            "entries": np.float64,
+            "page_days": np.float64,  # behind them
+            "delay": np.float64,
+            "dated": np.float64,  # entries behind the delay
+        }
+    )
 
     def __init__(self, doubt: Doubt | None = None) -> None:
         self._doubt = doubt or Doubt()
 
     def start(self, n: int) -> State:
-        return np.zeros(n, dtype=_DTYPE)
+        return np.zeros(n, dtype=self.dtype)
+
+    def precision(self, state: State) -> Column:
+        expected = self._told_anyway(state)
+        right = np.maximum(state["told_changed"] - expected, 0.0) + self._doubt.right
+        share = right / (np.maximum(state["told"] - expected, 0.0) + self._doubt.right + self._doubt.wrong)
+        changes = (state["changes"] + 1.0) / np.maximum(state["days"], 1.0)
+        entries = np.maximum(self.told_per_day(state), 1e-9)
+        best: Column = np.minimum(share, self._doubt.per_change * changes / entries)
+        return np.minimum(best, _SUREST).astype(np.float32)
 
     def recall(self, state: State) -> Column:
-        told = state["told"] + self._doubt.told
-        recall: Column = (told / (told + state["missed"] + self._doubt.missed)).astype(np.float32)
-        return recall
+        heard = np.maximum(state["told_changed"] - self._told_anyway(state), 0.0) + self._doubt.heard
+        share: Column = heard / (heard + state["silent_changed"] + self._doubt.missed)
+        return np.minimum(share, _SUREST).astype(np.float32)
 
-    def false_per_day(self, state: State) -> Column:
-        false: NDArray[np.float64] = (state["false"] + self._doubt.false) / (state["days"] + self._doubt.days)
-        return false.astype(np.float32)
+    def proven_recall(self, state: State) -> Column:
+        """Recall less its standard error: what may be paid for. A source without any record is given its chance."""
+        heard = np.maximum(state["told_changed"] - self._told_anyway(state), 0.0)
+        checked = heard + state["silent_changed"]
+        recall = self.recall(state)
+        error = np.sqrt(recall * (1.0 - recall) * checked) / (checked + 1.0)
+        proven: Column = np.maximum(recall - error, 0.0).astype(np.float32)
+        return proven
+
+    def most_worth(self, state: State) -> Column:
+        """What a look may be held to be worth at most: twice what the looks so far have brought, and a chance."""
+        most: Column = (2.0 * np.maximum(state["gained"], 0.0) + 2.0) / (state["looks"] + 1.0)
+        return most.astype(np.float32)
+
+    def _told_anyway(self, state: State) -> Column:
+        """Changes to be expected on the pages told of, whatever the source says."""
+        found, expected = state["silent_changed"] + 1.0, state["silent_expected"] + 1.0
+        anyway: Column = np.minimum(state["told_expected"] * np.maximum(found / expected, 1.0), 0.95 * state["told"])
+        return anyway
+
+    def told_per_day(self, state: State) -> Column:
+        """Entries per page and day."""
+        rate: Column = state["entries"] / np.maximum(state["page_days"], 1.0)
+        return rate.astype(np.float32)
 
     def delay_days(self, state: State) -> Column:
         return np.where(state["dated"] > 0, state["delay"], 0.0).astype(np.float32)
@@ -71,40 +110,43 @@ class Sources:
         self,
         state: State,
         source: Index,
-        covered_days: Days,
+        elapsed_days: Days,
         told: Flags,
         changed: Flags,
-        in_time: Column,
+        unchanged: Column,
+        in_reach: Column,
     ) -> None:
-        """Pages were visited of which these sources had told a change or not. `covered_days`: how much of the time
-        since the visit before the source had looked at; `in_time`: how likely a change, if any, fell into it."""
+        """Pages were visited of which these sources had told a change or not. `unchanged` is what the forecast alone
+        gave for the whole time since the visit before, `in_reach` the same for the part that the source looked at."""
         if not len(source):
             return
-        recall = self.recall(state)[source] * in_time
-        alarm = -np.expm1(-self.false_per_day(state)[source] * covered_days)
-        meant = recall / np.maximum(recall + (1.0 - recall) * alarm, 1e-9)  # that an alarm was for the change
-        slipped = (in_time - recall) / np.maximum(1.0 - recall, 1e-9)  # that a silent source had missed it
-        n = len(state)
-        for name, weight in (
-            ("told", np.where(told & changed, meant, 0.0)),
-            ("missed", np.where(~told & changed, slipped, 0.0)),
-            ("false", np.where(told, np.where(changed, 1.0 - meant, 1.0), 0.0)),
-            ("days", covered_days),
-        ):
-            state[name] += np.bincount(source, weights=weight, minlength=n)
-        self._forget(state, np.bincount(source, minlength=n))
+        while_looking = np.clip((1.0 - in_reach) / np.maximum(1.0 - unchanged, 1e-9), 0.0, 1.0)
+        weights = {
+            "told": told,
+            "told_changed": told & changed,
+            "told_expected": np.where(told, 1.0 - unchanged, 0.0),
+            "silent_changed": np.where(~told & changed, while_looking, 0.0),
+            "silent_expected": np.where(told, 0.0, 1.0 - in_reach),
+            "changes": changed,
+            "days": elapsed_days,
+        }
+        gained = np.where(told, changed - (1.0 - unchanged), 0.0)
+        state["gained"] += np.bincount(source, weights=gained, minlength=len(state))
+        keep = np.exp2(-np.bincount(source, minlength=len(state)) / self._doubt.memory)
+        for name in _CHECKS:
+            state[name] = state[name] * keep + np.bincount(source, weights=weights[name], minlength=len(state))
+
+    def looked(self, state: State, source: int, entries: int, page_days: float) -> None:
+        """A source was read and had so many new entries, after so many pages times days."""
+        keep = np.exp2(-1.0 / self._doubt.memory)
+        for name, more in (("looks", 1.0), ("gained", 0.0), ("entries", entries), ("page_days", page_days)):
+            state[name][source] = state[name][source] * keep + more
 
     def dated(self, state: State, source: int, late_days: Days) -> None:
         """New entries of one source were late by at least so much: they could have stood in its list before."""
         if not len(late_days):
             return
-        before = float(state["dated"][source])
-        total = min(before + len(late_days), self._doubt.memory)
+        total = min(float(state["dated"][source]) + len(late_days), self._doubt.memory)
         share = min(1.0, len(late_days) / total)
         state["delay"][source] += share * (float(late_days.mean()) - float(state["delay"][source]))
         state["dated"][source] = total
-
-    def _forget(self, state: State, visits: NDArray[np.int64]) -> None:
-        keep = np.exp2(-visits / self._doubt.memory)
-        for name in ("told", "missed", "false", "days"):
-            state[name] *= keep

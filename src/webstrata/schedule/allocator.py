@@ -75,16 +75,15 @@ def _place_within(host: NDArray[np.intp]) -> NDArray[np.intp]:
     return place
 
 
-def list_worth(changed: Column, recall: Column, alarms: Days, price: float) -> Days:
-    """What a list that would be fetched now reveals of each page: changes that it tells, less visits in vain.
+def list_worth(changed: Column, precision: Column, recall: Column, noise: Column, price: float) -> Column:
+    """What a list that would be fetched now reveals of each page, in captures beyond what a visit costs.
 
-    `changed` is how likely each page has a change that is not yet told, `alarms` how many false ones the list has had
-    time for. A page gains by being told of only beyond what a blind visit would bring, or what a visit costs.
+    `changed` is how likely each page has a change that is not yet told, `noise` how many entries without cause the list
+    has had time for. What is told cannot be truer than all together: a list that tells of every page reveals nothing.
     """
-    alarm = -np.expm1(-np.maximum(alarms, 0.0))
-    both = (recall + (1.0 - recall) * alarm) * changed
-    told = both + alarm * (1.0 - changed)
-    gain: Days = np.maximum(both - told * np.maximum(changed, price), 0.0)
+    told = 1.0 - (1.0 - recall * changed) * np.exp(-noise)
+    believed = np.minimum(1.0 - (1.0 - changed) * (1.0 - precision), changed / np.maximum(told, 1e-9))
+    gain: Column = told * np.maximum(believed - np.maximum(changed, price), 0.0)
     return gain
 
 

@@ -21,8 +21,8 @@ class Hint(Struct, frozen=True, kw_only=True):
     """Probability, without any hint, that the page did not change in that time."""
     told: Flags
     """It told of a change since the last visit."""
+    precision: Column
     recall: Column
-    false_per_day: Column
 
 
 class Signals(Struct, frozen=True, kw_only=True):
@@ -39,17 +39,17 @@ NOTHING = Signals()
 
 
 def changed_given(unchanged: Column, hints: tuple[Hint, ...]) -> Column:
-    """Probability that pages changed, of which the forecast alone says `unchanged`, given what the hints say."""
-    for_change = 1.0 - unchanged
-    against = unchanged
+    """Probability that pages changed, of which the forecast alone says `unchanged`, given what the hints say.
+
+    A page that is told of is unchanged with `unchanged` times 1 - precision. Silence takes the share `recall` of the
+    chance that it changed while the source was looking. One hint after the other, as if they did not know each other.
+    """
+    odds = (1.0 - unchanged) / np.maximum(unchanged, 1e-9)
     for hint in hints:
-        share = np.clip((1.0 - hint.unchanged) / np.maximum(1.0 - unchanged, 1e-6), 0.0, 1.0)
-        heard = hint.recall * share  # a change, if there was one, would have been told
-        alarm = -np.expm1(-hint.false_per_day * hint.covered_days)
-        by_chance = np.where(hint.told, np.maximum(alarm, 1e-6), 1.0)
-        because = np.where(hint.told, heard + (1.0 - heard) * alarm, 1.0 - heard)
-        known = hint.covered_days > 0
-        for_change = np.where(known, for_change * because, for_change)
-        against = np.where(known, against * by_chance, against)
-    probability: Column = (for_change / np.maximum(for_change + against, 1e-30)).astype(np.float32)
+        before = np.maximum(1.0 - unchanged, 1e-9)
+        silent = 1.0 - hint.recall * np.minimum((1.0 - hint.unchanged) / before, 1.0)
+        doubt = 1.0 - hint.precision
+        told = (1.0 - unchanged * doubt) / (before * np.maximum(doubt, 1e-6))
+        odds = odds * np.where(hint.told, told, np.where(hint.covered_days > 0, silent, 1.0))
+    probability: Column = (odds / (1.0 + odds)).astype(np.float32)
     return probability

@@ -114,7 +114,8 @@ class Value:
             hazard = outlook.coming / np.maximum(own, 1e-9)  # of a page that has not changed
             after = (outlook.rate - outlook.coming) / np.maximum(1.0 - own, 1e-9)  # of one that has
             waiting = (1.0 - changed) * (1.0 - (1.0 - hazard) * ahead)
-            own_rate = np.clip((1.0 - changed) * hazard + changed * after, 0.0, 1.0)
+            by_itself = changed * (1.0 - own) / np.maximum(1.0 - own * quiet, 1e-9)  # not by an event of the site
+            own_rate = np.clip((1.0 - by_itself) * hazard + by_itself * after, 0.0, 1.0)
         else:
             changed = 1.0 - own * quiet
             waiting = own * quiet - (own - outlook.coming) * quiet * ahead
@@ -139,8 +140,8 @@ class Value:
                 {
                     "told": bool(hint.told[0]),
                     "covered_days": round(float(hint.covered_days[0]), 3),
+                    "precision": round(float(hint.precision[0]), 4),
                     "recall": round(float(hint.recall[0]), 4),
-                    "false_per_day": round(float(hint.false_per_day[0]), 6),
                 }
                 for hint in signals.hints
             ],

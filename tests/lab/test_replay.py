@@ -1,0 +1,185 @@
+"""Policies replayed over histories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.lab.made_histories import DAY, made, made_rows
+from webstrata.errors import UsageError
+from webstrata.flows.policies import budgeted_names, population
+from webstrata.lab.hints import MadeLists, MadeReports
+from webstrata.lab.histories import make_histories
+from webstrata.lab.replay_budget import Extras, replay_budget, start_day
+from webstrata.lab.replay_timer import replay_oracle, replay_timer
+from webstrata.lab.truth import Truth
+from webstrata.lab.visits import Log, judge
+from webstrata.schedule.registry import oracle, policy
+
+DAYS = 300
+
+
+def _site(truth: Truth) -> np.ndarray:
+    return np.unique(np.array(truth.histories.site), return_inverse=True)[1]
+
+
+def _budgeted(name: str, truth: Truth, downloads: float, extras: Extras | None = None) -> Log:
+    return replay_budget(population(name, _site(truth), now=start_day(truth)), truth, downloads, extras)
+
+
+def test_one_page_by_hand() -> None:
+    """Weekly visits of one page capture one change each, miss what was overwritten, and are late by known days."""
+    changes = [3 * DAY, 5 * DAY, 20 * DAY]
+    truth = Truth(
+        make_histories([{"corpus": "c", "page": "p", "first": 0.0, "until": 28 * DAY, "changes": changes}]), 28
+    )
+    log = replay_timer(policy("week"), truth)
+
+    outcome = judge(log, truth)
+
+    assert log.at.tolist() == [7, 14, 21, 28]
+    assert log.changed.tolist() == [True, False, True, False]
+    assert (outcome.downloads.sum(), outcome.captured.sum(), outcome.changes.sum()) == (4, 2, 3)
+    assert outcome.outdated.sum() == pytest.approx(4 + 1)
+    assert outcome.delay.sum() == pytest.approx(4 + 1)
+
+
+def test_the_oracle_is_told() -> None:
+    """Gold visits at the real mean interval, pages without a change at the longest."""
+    rows = made_rows(2)
+    rows[1]["changes"] = []
+    truth = Truth(make_histories(rows), DAYS)
+    log = replay_oracle(oracle("gold"), truth)
+
+    real = DAYS / truth.total()[0]
+    assert np.diff(log.at[log.page == 0])[0] == pytest.approx(np.clip(real, 1, 180))
+    assert log.at[log.page == 1].tolist() == [180.0]
+
+
+@pytest.mark.parametrize("name", [*budgeted_names(), "dyn", "state-2"])
+def test_the_future_does_not_reach_a_policy(name: str) -> None:
+    """Changes that come later may be any: all visits up to that moment are the same to the last one."""
+    rows = made_rows()
+    cut = 600 - DAYS + 150
+    random = np.random.default_rng(9)
+    shuffled = [
+        {**row, "changes": np.r_[row["changes"][row["changes"] <= cut * DAY], random.uniform(cut, 600, 40) * DAY]}
+        for row in rows
+    ]
+    logs = []
+    for part in (rows, shuffled):
+        truth = Truth(make_histories(part), DAYS, past_days=0.0 if name in ("dyn", "state-2") else 70.0)
+        if name in ("dyn", "state-2"):
+            logs.append(replay_timer(policy(name), truth))
+        else:
+            extras = Extras(lists=MadeLists(truth, _site(truth), every_days=3.0)) if name == "value" else None
+            logs.append(_budgeted(name, truth, 1500, extras))
+    early = [sorted(zip(log.at[log.at <= 150], log.page[log.at <= 150], strict=True)) for log in logs]
+
+    assert early[0] == early[1]
+    assert len(early[0]) > 100
+
+
+@pytest.mark.parametrize("name", budgeted_names())
+@pytest.mark.parametrize("downloads", [0, 7, 1000.5, 1e9])
+def test_the_budget_is_kept(name: str, downloads: float) -> None:
+    """No policy spends more than it has, no page is visited twice a day, and a huge budget visits all daily."""
+    truth = Truth(made(20), DAYS)
+    log = _budgeted(name, truth, downloads)
+
+    assert len(log.page) <= downloads
+    assert len(log.page) >= min(downloads, DAYS * 20) - 1
+    assert len({(page, at) for page, at in zip(log.page, log.at, strict=True)}) == len(log.page)
+
+
+def test_no_page_starves() -> None:
+    """With a budget that suffices every page is seen within the longest interval, even one that never changes."""
+    rows = made_rows(40, 1000)
+    rows[0]["changes"] = []
+    truth = Truth(make_histories(rows), 800)
+    log = _budgeted("value", truth, 3000)
+
+    assert np.diff(np.r_[0.0, np.sort(log.at[log.page == 0]), 800.0]).max() <= 190
+
+
+def test_archive_copies_help_and_cost_nothing() -> None:
+    """A year of weekly copies before the window teaches the rates: more captures for the same downloads."""
+    histories = made(120, 800, seed=3)
+    captured = [
+        judge(_budgeted("value", truth := Truth(histories, 200, past), 1200), truth).captured.sum()
+        for past in (0.0, 364.0)
+    ]
+
+    assert captured[1] > captured[0]
+
+
+def test_pages_born_before_the_window_are_copied_when_they_appear() -> None:
+    """An archive has no copy of a page before the page is there; the replay begins all the same."""
+    rows = made_rows(30)
+    for row in rows[:10]:
+        row["first"] = 250 * DAY
+        row["changes"] = row["changes"][row["changes"] > 250 * DAY]
+    truth = Truth(make_histories(rows), DAYS, 200.0)
+
+    assert len(_budgeted("value", truth, 900).page) == 900
+
+
+def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
+    """A complete list is worth its fetches; one that tells nothing, or lies, is soon left alone."""
+    truth = Truth(make_histories(made_rows(150, 800, seed=5, fastest=-1.3)), 700)
+    site = _site(truth)
+
+    def captured(**quality: float) -> tuple[int, int]:
+        lists = MadeLists(truth, site, every_days=3.0, **quality)
+        log = _budgeted("value", truth, 6000, Extras(lists=lists))
+        assert len(log.page) + len(log.lists) == 6000
+        return int(judge(log, truth).captured.sum()), len(log.lists)
+
+    without = int(judge(_budgeted("value", truth, 6000), truth).captured.sum())
+    complete, fetched = captured()
+    assert complete > 1.1 * without
+    assert fetched > 300
+    for useless in ({"recall": 0.0}, {"precision": 0.0}):
+        found, wasted = captured(**useless)
+        assert found > 0.96 * without, useless
+        assert wasted < fetched, useless
+
+
+def test_reports_help() -> None:
+    """Visitors' browsers that tell of changes cost no download and lead to more captures."""
+    truth = Truth(made(100, 500, seed=6), 400)
+    reports = MadeReports(truth, _site(truth), rate_per_day=1.0)
+
+    with_reports = judge(_budgeted("value", truth, 3000, Extras(reports=reports)), truth).captured.sum()
+
+    assert with_reports > 1.1 * judge(_budgeted("value", truth, 3000), truth).captured.sum()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_outcomes_add_up(seed: int) -> None:
+    """Whatever the history: captures are no more than changes and downloads, and nothing is outdated for longer than
+    the window."""
+    truth = Truth(made(8, 200, seed), 150)
+    outcome = judge(replay_timer(policy("dyn"), truth), truth)
+
+    assert (outcome.captured.sum(axis=1) <= outcome.changes.sum(axis=1)).all()
+    assert (outcome.captured <= outcome.downloads).all()
+    assert (outcome.changes.sum(axis=1) == truth.total()).all()
+    assert (outcome.outdated >= 0).all()
+    assert (outcome.outdated.sum(axis=1) <= 150 + 1e-9).all()
+
+
+def test_windows_that_nothing_covers() -> None:
+    """A window longer than every history, or no window, is refused; pages too young are left out and counted."""
+    histories = made(4)
+    with pytest.raises(UsageError, match="--years"):
+        Truth(histories, 10_000)
+    with pytest.raises(UsageError, match="positive"):
+        Truth(histories, 0)
+    rows = made_rows(4)
+    rows[0] |= {"first": 599 * DAY, "changes": []}
+    truth = Truth(make_histories(rows), 100)
+    assert (len(truth), truth.left_out) == (3, 1)

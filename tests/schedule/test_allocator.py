@@ -1,0 +1,136 @@
+"""Values, budget and permits become visits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webstrata.errors import BadSettings
+from webstrata.schedule.allocator import DailyShare, Pace, choose, list_worth, usable_weights
+from webstrata.schedule.policy import Bounds
+
+BOUNDS = Bounds()
+
+
+def test_best_first_within_the_bounds() -> None:
+    """The most valuable pages are taken, never one seen within the shortest interval, and a starved one before all."""
+    values = np.array([0.1, 0.9, 0.5, 0.7, 0.01], dtype=np.float32)
+    age = np.array([5.0, 0.5, 5.0, 5.0, 180.0])
+
+    assert choose(values, age, 3, BOUNDS).tolist() == [4, 3, 2]
+    assert choose(values, age, 9, BOUNDS, price=0.3).tolist() == [4, 3, 2]
+    assert choose(values, age, 0, BOUNDS).tolist() == []
+    assert choose(values[:0], age[:0], 5, BOUNDS).tolist() == []
+
+
+def test_hosts_have_limits_of_their_own() -> None:
+    """What a host may not take goes to the next best pages of others."""
+    values = np.array([0.9, 0.8, 0.7, 0.6, 0.5], dtype=np.float32)
+    host = np.array([0, 0, 0, 1, 2])
+
+    assert choose(values, np.full(5, 9.0), 4, BOUNDS, host=host, per_host=2).tolist() == [0, 1, 3, 4]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 3000), st.integers(0, 400), st.integers(0, 2**32 - 1))
+def test_the_same_as_sorting_everything(pages: int, count: int, seed: int) -> None:
+    """The quick choice takes what a full sort would take, and never more than the budget."""
+    random = np.random.default_rng(seed)
+    values = random.random(pages, dtype=np.float32)
+    age = random.integers(0, 200, pages).astype(np.float64)
+
+    rows = choose(values, age, count, BOUNDS)
+
+    rank = np.where(age >= 180, 1e9 + age, values).astype(np.float32)
+    allowed = np.flatnonzero(age >= 1)
+    best = np.sort(rank[allowed])[::-1][:count]
+    assert rank[rows].tolist() == best.tolist()
+    assert len(set(rows.tolist())) == len(rows)
+
+
+def test_a_million_pages_and_few_to_choose() -> None:
+    """Sampling where the best begin leaves out none of them, though thousands share one value."""
+    values = np.round(np.random.default_rng(2).random(300_000, dtype=np.float32), 3)
+
+    rows = choose(values, np.full(len(values), 9.0), 1000, BOUNDS)
+
+    assert sorted(values[rows].tolist()) == np.sort(values)[-1000:].tolist()
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
+def test_weights_that_mean_nothing(weight: float) -> None:
+    """A weight that is no number from 0 up is refused with a sentence."""
+    with pytest.raises(BadSettings, match="weight"):
+        usable_weights(np.array([1.0, weight]))
+
+
+@pytest.mark.parametrize("budget", [float("nan"), float("inf"), -1.0])
+def test_budgets_that_cannot_be_kept(budget: float) -> None:
+    """A budget that is no number from 0 up is refused; nothing at all is a budget that buys nothing."""
+    with pytest.raises(BadSettings, match="budget"):
+        Pace(per_day=budget)
+    assert Pace(per_day=0.0).allowance(100.0) == 0
+
+
+def _spend(pace: Pace, interval: np.ndarray, age: np.ndarray, days: int) -> list[int]:
+    """Hour by hour: pages worth more the longer they wait; visits of each day."""
+    spent = []
+    for _ in range(days):
+        today = 0
+        for _ in range(24):
+            age += 1 / 24
+            values = (age / (age + interval)).astype(np.float32)
+            rows = choose(values, age, pace.allowance(1 / 24), BOUNDS, price=pace.price)
+            pace.spent(len(rows))
+            age[rows] = 0.0
+            today += len(rows)
+        spent.append(today)
+    return spent
+
+
+def test_spending_follows_the_budget_smoothly() -> None:
+    """New pages by the thousand and another budget move the price, not the spending away from the budget."""
+    random = np.random.default_rng(1)
+    interval, pace = random.uniform(5, 60, 500), Pace(per_day=48.0)
+    age = random.uniform(1, 30, 500)
+    before = _spend(pace, interval, age, 40)
+    low = pace.price
+
+    interval, age = np.r_[interval, random.uniform(5, 60, 2000)], np.r_[age, np.full(2000, 1.0)]
+    flooded = _spend(pace, interval, age, 40)
+    high = pace.price
+    pace.per_day = 96.0
+    doubled = _spend(pace, interval, age, 40)
+
+    for spent, budget in ((before[10:], 48), (flooded, 48), (doubled[1:], 96)):
+        assert max(spent) <= budget * 1.3
+        assert min(spent) >= budget * 0.6
+        assert sum(spent) == pytest.approx(budget * len(spent), rel=0.05)
+    assert high > low
+    assert pace.price < high
+
+
+@given(st.floats(0, 500), st.integers(1, 200))
+def test_even_shares_add_up(per_day: float, days: int) -> None:
+    """Fractions are carried: after any number of days all but less than one visit is given out."""
+    share = DailyShare(per_day=per_day)
+
+    given_out = sum(share.next_day() for _ in range(days))
+
+    assert per_day * days - 1.001 <= given_out <= per_day * days + 0.001
+
+
+def test_what_a_list_is_worth() -> None:
+    """A good list is worth the changes it reveals beyond their cost; one that tells of all or none is worth nothing."""
+    changed = np.array([0.2, 0.2, 0.2, 0.2])
+    precision, recall = np.array([0.98, 0.98, 0.02, 0.98]), np.array([0.98, 0.49, 0.9, 0.0])
+    noise = np.array([0.0, 0.0, 50.0, 0.0])
+
+    good, half, noisy, silent = list_worth(changed, precision, recall, noise, price=0.3)
+
+    assert good == pytest.approx(0.98 * 0.2 * (0.984 - 0.3), abs=1e-6)
+    assert good > half > 0.05
+    assert noisy == pytest.approx(0.0, abs=1e-6)
+    assert silent == 0.0

@@ -1,0 +1,122 @@
+"""What a visit is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webstrata.errors import BadSettings
+from webstrata.predict.activity import Activity, Levels
+from webstrata.schedule.policy import LARGEST_STATE
+from webstrata.schedule.signals import Hint, Signals, changed_given
+from webstrata.schedule.value import Value
+
+TOY = Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05}))
+ROW = np.array([0], dtype=np.intp)
+
+
+def _signals(quiet: float, coming: float = 0.9951) -> Signals:
+    return Signals(quiet=np.array([quiet]), coming=np.array([coming]))
+
+
+@pytest.mark.parametrize(
+    ("quiet", "worth"),
+    [(0.9951**3, 0.169954), (0.981721**3, 0.184389), (0.932204**3, 0.240805), (0.997794**3, 0.167094)],
+)
+def test_worked_examples(quiet: float, worth: float) -> None:
+    """With two levels, three days and the events of a site the index is what was worked out by hand."""
+    policy = Value(Activity(TOY))
+
+    value = policy.value(policy.start(1), ROW, 3.0, _signals(quiet))
+
+    assert value[0] == pytest.approx(worth, abs=2e-5)
+
+
+def test_a_steady_page() -> None:
+    """For a page with one steady rate the index is that of the textbooks for captured changes."""
+    policy = Value(Activity(Levels(chance=(0.05,), start=(1.0,), moves=({},))))
+    x = -np.log1p(-0.05) * 20
+
+    value = policy.value(policy.start(1), ROW, 20.0)
+
+    assert value[0] == pytest.approx(1 - (1 + x) * np.exp(-x), abs=2e-3)
+
+
+def test_waiting_and_changes_add_worth() -> None:
+    """A visit is worth nothing at once, more the longer it is put off, and more for a page seen to change."""
+    policy = Value(Activity())
+    state = policy.start(2)
+    policy.learn(state, np.array([0, 1]), np.array([7.0, 7.0]), np.array([True, False]))
+
+    values = [policy.value(state, np.array([0, 1]), now) for now in (7.0, 7.5, 8.0, 10.0, 20.0, 60.0, 180.0)]
+
+    assert values[0] == pytest.approx([0, 0], abs=1e-6)
+    assert (np.diff(values, axis=0) >= -1e-6).all()
+    assert values[4][0] > values[4][1]
+    assert policy.dtype.itemsize <= LARGEST_STATE
+
+
+def _hint(told: bool, precision: float, recall: float) -> Hint:
+    return Hint(
+        covered_days=np.array([10.0]),
+        unchanged=np.array([0.6]),
+        told=np.array([told]),
+        precision=np.array([precision]),
+        recall=np.array([recall]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "precision", "recall", "changed"),
+    [
+        (True, 0.0, 0.0, 0.5),  # nobody to believe: the forecast alone
+        (False, 0.9, 0.0, 0.5),
+        (True, 0.9, 0.5, 0.95),
+        (False, 0.9, 1.0, 0.1 / 0.6),  # silent and complete: only what came after its last look
+        (False, 0.9, 0.5, 0.3 / 0.8),
+    ],
+)
+def test_hints_count_as_much_as_they_deserve(told: bool, precision: float, recall: float, changed: float) -> None:
+    """What a source tells and what it leaves out move the forecast by its own record, and by nothing else."""
+    assert changed_given(np.array([0.5]), (_hint(told, precision, recall),))[0] == pytest.approx(changed, abs=1e-5)
+
+
+def test_fresh_copies() -> None:
+    """Going for freshness a page that changes all the time loses against one that will stay as it is."""
+    hot_and_slow = np.array([0, 1], dtype=np.intp)
+    values = {}
+    for freshness in (0.0, 1.0):
+        policy = Value(Activity(), freshness=freshness)
+        state = policy.start(2)
+        for visit in range(20):
+            policy.learn(state, hot_and_slow, np.array([1.0, 15.0]), np.array([True, visit % 4 == 0]))
+        state["seen_at"] = 0.0
+        values[freshness] = policy.value(state, hot_and_slow, 40.0)
+
+    assert values[0.0][0] > values[0.0][1]
+    assert values[1.0][0] < values[1.0][1]
+    with pytest.raises(BadSettings, match="freshness"):
+        Value(Activity(), freshness=1.5)
+
+
+def test_it_says_why() -> None:
+    """The explanation names rate, age, chance of a change, hints and value."""
+    policy = Value(Activity())
+    hint = _hint(True, 0.9, 0.5)
+
+    told = policy.explain(policy.start(1), 0, 12.0, Signals(hints=(hint,)))
+
+    assert told["age_days"] == 12.0
+    assert {"rate_per_day", "changed_probability", "site_event_probability", "hints", "value", "rule"} <= told.keys()
+
+
+def test_a_source_without_record_changes_nothing() -> None:
+    """Hints of a source that is not believed leave every value as it is, events of the site included."""
+    policy = Value(Activity())
+    state = policy.start(1)
+    plain = policy.value(state, ROW, 30.0, _signals(0.8))
+    useless = _hint(True, 0.0, 0.0)
+
+    heard = policy.value(state, ROW, 30.0, Signals(quiet=np.array([0.8]), coming=np.array([0.9951]), hints=(useless,)))
+
+    assert heard == pytest.approx(plain, abs=1e-5)
