@@ -24,6 +24,9 @@ def main() -> None:
         run(("--home", "demo-home", "plan", "--offline", "--picture", str(HERE / "planned-round.svg")), folder, WIDTH)
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
         shutil.copy(Path(folder) / "lab" / "crawl-time.svg", HERE)
+        run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
+        for name in ("sharp-shrinking.svg", "sharp-expected.svg"):
+            shutil.copy(Path(folder) / "lab" / name, HERE)
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")
 

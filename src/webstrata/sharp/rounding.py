@@ -10,7 +10,7 @@ from webstrata.sharp.knots import Knots
 from webstrata.sharp.rates import Numbers, Places
 
 _CHUNK = 8192
-_SWEEPS = 4
+_SWEEPS = 12
 
 
 def rounded(curves: Curves, places: Knots, prices: Numbers) -> Places:
