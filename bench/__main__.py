@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 
-from bench import crawl, estimators, fingerprint, graph, memory, million, sharp, signals
+from bench import crawl, estimators, fingerprint, graph, memory, million, replay, sharp, signals, value
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
@@ -17,8 +17,10 @@ BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "graph": graph.run,
     "memory": memory.run,
     "million": million.run,
+    "replay": replay.run,
     "sharp": sharp.run,
     "signals": signals.run,
+    "value": value.run,
 }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.flows.sources import SourceBook
-from webstrata.predict.siblings import Siblings
+from webstrata.predict.siblings import WINDOW, Siblings, ring_places
 from webstrata.schedule.allocator import list_worth, usable_weights
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.signals import NOTHING, Hint, Signals, changed_given
@@ -43,19 +43,22 @@ class Population:
         self.lists: SourceBook | None = None
         self.reports: SourceBook | None = None
         self._outlook: Outlook | None = None
+        # The state's own column, side by side, and where the sites remember that day: a pass over millions needs both.
+        self._seen_at: Days = self.state["seen_at"].copy()
+        self._places = ring_places(site, _days(self._seen_at))
 
     def __len__(self) -> int:
         return len(self.site)
 
     def age(self, now: float) -> Days:
-        return self.policy.age(self.state, self.rows, now)
+        return np.maximum(now - self._seen_at, 0.0)
 
     def values(self, now: float) -> Column:
         """What a visit of each page is worth now."""
         if isinstance(self.policy, Value):
-            outlook = self._renewed(self.policy, now)
-            signals = self.signals(self.rows, now, outlook)
-            worth = self.policy.worth(outlook, self.age(now), signals)
+            age = self.age(now)
+            outlook = self._renewed(self.policy, now, age)
+            worth = self.policy.worth(outlook, age, self._all_signals(now, age))
         else:
             worth = self.policy.value(self.state, self.rows, now)
         return worth if self.weights is None else worth * self.weights
@@ -65,25 +68,43 @@ class Population:
         elapsed = self.policy.age(self.state, rows, now)
         if not isinstance(self.policy, Value):
             self.policy.learn(self.state, rows, elapsed, changed)
+            self._seen(rows)
             return
         outlook = self.policy.outlook(self.state, rows, now)
-        signals = self.signals(rows, now, outlook)
+        signals = self.signals(rows, now)
         own = self.policy.unchanged(outlook, elapsed)
         self._teach_sources(rows, elapsed, own, signals, changed)
         if self.siblings is not None and self.sites is not None:
             fair = self._fair(own, signals)
-            since = np.floor(self.state["seen_at"][rows]).astype(np.int64)
+            since = _days(self.state["seen_at"][rows])
             self.siblings.learn(self.sites, self.site[rows][fair], since[fair], _day(now), changed[fair], own[fair])
         self.policy.learn(self.state, rows, elapsed, changed, signals)
+        self._seen(rows)
+
+    def copied(self, rows: Rows, at: float | Days) -> None:
+        """Copies of these pages were taken that say nothing of changes before: their first ones, or the first here."""
+        self.state["seen_at"][rows] = at
+        self._seen(rows)
+
+    def _seen(self, rows: Rows) -> None:
+        self._seen_at[rows] = self.state["seen_at"][rows]
+        self._places[rows] = ring_places(self.site[rows], _days(self._seen_at[rows]))
         if self._outlook is not None:
             self._outlook.whole_days[rows] = -1
 
-    def copied(self, rows: Rows, now: float) -> None:
-        """A copy of these pages was taken now that says nothing of changes before: their first, or the first here."""
-        self.state["seen_at"][rows] = now
-        self._outlook = None
+    def _all_signals(self, now: float, age: Days) -> Signals:
+        """Every hint about all pages; those that the sites' memory does not reach are few."""
+        if self.siblings is None or self.sites is None or self.lists is not None or self.reports is not None:
+            return self.signals(self.rows, now)
+        self.siblings.advance(self.sites, _day(now))
+        quiet = self.siblings.quiet_since(self.sites, self.site, self._places, _day(now))
+        beyond = np.flatnonzero(age >= WINDOW - 1)
+        if len(beyond):
+            since = _days(self._seen_at[beyond])
+            quiet[beyond] = self.siblings.quiet(self.sites, self.site[beyond], since, _day(now))
+        return Signals(quiet=quiet, coming=self.siblings.coming(self.sites).take(self.site))
 
-    def signals(self, rows: Rows, now: float, outlook: Outlook) -> Signals:
+    def signals(self, rows: Rows, now: float) -> Signals:
         """Every hint about these pages."""
         if not isinstance(self.policy, Value):
             return NOTHING
@@ -91,7 +112,7 @@ class Population:
         seen_at = self.state["seen_at"][rows]
         if self.siblings is not None and self.sites is not None:
             self.siblings.advance(self.sites, _day(now))
-            quiet = self._quiet(rows, seen_at, np.full(len(rows), now), now)
+            quiet = self.siblings.quiet(self.sites, self.site[rows], _days(seen_at), _day(now))
             coming = self.siblings.coming(self.sites)[self.site[rows]]
         hints = tuple(self._hint(book, rows, seen_at, now) for book in (self.lists, self.reports) if book is not None)
         return Signals(quiet=quiet, coming=coming, hints=hints)
@@ -101,9 +122,10 @@ class Population:
         book = self.lists
         if book is None or not isinstance(self.policy, Value):
             return np.zeros(0, dtype=np.float32)
-        outlook = self._renewed(self.policy, now)
-        signals = self.signals(self.rows, now, outlook)
-        own = self.policy.unchanged(outlook, self.age(now))
+        age = self.age(now)
+        outlook = self._renewed(self.policy, now, age)
+        signals = self.signals(self.rows, now)
+        own = self.policy.unchanged(outlook, age)
         quiet = 1.0 if signals.quiet is None else signals.quiet
         changed = changed_given(own * quiet, signals.hints)
         known = book.told(self.rows, self.state["seen_at"])
@@ -114,13 +136,13 @@ class Population:
         revealed = np.bincount(self.site, weights=worth, minlength=len(book.quality))
         return np.minimum(revealed, book.sources.most_worth(book.quality)).astype(np.float32)
 
-    def _renewed(self, policy: Value, now: float) -> Outlook:
+    def _renewed(self, policy: Value, now: float, age: Days) -> Outlook:
         """The forecast of all pages, made anew only where another day has begun since their last visit."""
         if self._outlook is None:
             self._outlook = policy.outlook(self.state, self.rows, now)
             return self._outlook
         kept = self._outlook
-        passed = np.flatnonzero(kept.whole_days != self.age(now).astype(np.int16))
+        passed = np.flatnonzero(kept.whole_days != age.astype(np.int16))
         if len(passed):
             fresh = policy.outlook(self.state, passed, now)
             kept.whole_days[passed] = fresh.whole_days
@@ -151,10 +173,9 @@ class Population:
         if self.siblings is None or self.sites is None:
             return np.ones(len(rows), dtype=np.float32)
         site = self.site[rows]
-        whole = np.floor(since).astype(np.int64), np.floor(until).astype(np.int64)
         day = _day(now)
-        after = self.siblings.quiet(self.sites, site, whole[1], day)
-        quiet: Column = self.siblings.quiet(self.sites, site, whole[0], day) / after
+        after = self.siblings.quiet(self.sites, site, _days(until), day)
+        quiet: Column = self.siblings.quiet(self.sites, site, _days(since), day) / after
         return quiet
 
     def _fair(self, own: Column, signals: Signals) -> Flags:
@@ -180,6 +201,10 @@ class Population:
                 (own * quiet)[heard],
                 hint.unchanged[heard],
             )
+
+
+def _days(at: Days) -> NDArray[np.int64]:
+    return np.floor(at).astype(np.int64)
 
 
 def _day(now: float) -> int:

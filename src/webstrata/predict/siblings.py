@@ -38,6 +38,12 @@ class Events(Struct, frozen=True, kw_only=True):
     """When a day is counted into the site's record."""
 
 
+def ring_places(site: NDArray[np.intp], since: DayNumbers) -> NDArray[np.intp]:
+    """Where the sites' memory of these days is."""
+    places: NDArray[np.intp] = site * WINDOW + since % WINDOW
+    return places
+
+
 class Siblings:
     """Events of many sites at once. Holds only parameters; the caller owns the sites' state, one row each."""
 
@@ -78,10 +84,13 @@ class Siblings:
 
     def quiet(self, state: State, site: NDArray[np.intp], since: DayNumbers, day: int) -> Column:
         """For pages of these sites: probability that no event touched them after `since` and up to `day`."""
-        touched = state["touched"]
-        known = np.maximum(since, day - WINDOW + 1)
-        told = touched[:, day % WINDOW][site] - touched[site, known % WINDOW]
-        return np.exp(np.where(since < day, told, 0.0)).astype(np.float32)
+        return self.quiet_since(state, site, ring_places(site, np.maximum(since, day - WINDOW + 1)), day)
+
+    def quiet_since(self, state: State, site: NDArray[np.intp], places: NDArray[np.intp], day: int) -> Column:
+        """The same for places that the caller has kept; they hold for `WINDOW` days."""
+        touched = state["touched"].astype(np.float32) - state["touched"][:, day % WINDOW].astype(np.float32)[:, None]
+        told: Column = np.minimum(-touched.ravel().take(places), 0.0)  # a day that is yet to come counts for nothing
+        return np.exp(told, out=told)
 
     def coming(self, state: State) -> Column:
         """For each site: probability that no event touches a page on a day to come."""

@@ -97,8 +97,10 @@ class Value:
 
     def unchanged(self, outlook: Outlook, age_days: Days) -> Column:
         """Probability that pages themselves gave no cause for a change since their last visit."""
-        part = (age_days - outlook.whole_days).astype(np.float32)
-        return np.maximum(outlook.unchanged - part * outlook.coming, 0.0)
+        part = age_days.astype(np.float32) - outlook.whole_days
+        part *= -outlook.coming
+        part += outlook.unchanged
+        return np.maximum(part, 0.0, out=part)
 
     def unchanged_after(self, state: State, rows: Rows, whole_days: NDArray[np.intp]) -> Column:
         """Probability that pages gave no cause for a change in so many days after their last visit."""
@@ -152,6 +154,10 @@ class Value:
 
 def _price(waiting: Column, rate: Column) -> Column:
     """The price at which a page with this rate, whose chance to have changed grows so much a day, is worth a visit."""
-    x = np.clip(waiting / np.maximum(rate, 1e-7), 1e-30, 1.0)
-    price: Column = 1.0 - x * (1.0 - np.log(x))
+    x = waiting / np.maximum(rate, 1e-7)
+    np.clip(x, 1e-30, 1.0, out=x)
+    price: Column = np.log(x)
+    price -= 1.0
+    price *= x
+    price += 1.0
     return price

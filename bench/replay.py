@@ -1,0 +1,25 @@
+"""The lab: all shipped pages, three years, every strategy of the papers."""
+
+from __future__ import annotations
+
+import time
+
+from bench.figures import Figure
+from webstrata.lab.histories import shipped_histories
+from webstrata.lab.replay_timer import replay_oracle, replay_timer
+from webstrata.lab.truth import Truth
+from webstrata.lab.visits import judge
+from webstrata.schedule.registry import oracle, policy
+
+PAPERS = ("week", "fix", "dyn", "window", "state-1", "state-2", "historic", "bayesian", "threshold")
+
+
+def run(quick: bool) -> list[Figure]:
+    truth = Truth(shipped_histories(), 365 if quick else 1095)
+    start = time.perf_counter()
+    for name in PAPERS:
+        judge(replay_timer(policy(name), truth), truth)
+    judge(replay_oracle(oracle("gold"), truth), truth)
+    seconds = time.perf_counter() - start
+    title = f"{len(PAPERS) + 1} strategies of the papers over {len(truth):,} pages, {truth.days:g} days"
+    return [Figure(bench="replay", name=title, values=[seconds], unit="s", at_most=10.0)]
