@@ -5,11 +5,12 @@ What only a crawl needs (HTTP, NumPy) is imported where it is wired, so that the
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
     from webstrata.archive.reader import Reader
     from webstrata.archive.scrub import Scrubbed
     from webstrata.fetch.http import HttpWeb
+    from webstrata.flows.capture_proof import Certify
+    from webstrata.flows.capturing import Capturing
     from webstrata.flows.revisit import Pace, Progress, Revisit
+    from webstrata.flows.settle import Settler
     from webstrata.flows.slots import Slots
     from webstrata.flows.timetable import Timetable
     from webstrata.permit.gate import Gate
     from webstrata.plan.load import Manner
-    from webstrata.ports import Clock, Handler, Store, Web
-    from webstrata.records import Exchange, Looking, Sighting, Visited
+    from webstrata.ports import Clock, Handler, Journal, Store, Web
+    from webstrata.records import Exchange, Looking, Position, Sighting, Visited
     from webstrata.remember.sql import SqlStore
 
 log = logging.getLogger("webstrata.node")
@@ -51,6 +55,15 @@ def sightings(path: Path, *, media_type: str | None, moved: Callable[[int], obje
     from webstrata.archive.sightings import sightings
 
     return sightings(path, media_type=media_type, moved=moved)
+
+
+class Tools(NamedTuple):
+    """What everything that visits has in its hands."""
+
+    store: SqlStore
+    web: Web
+    gate: Gate
+    settler: Settler
 
 
 class Node:
@@ -248,11 +261,101 @@ class Node:
         self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[Revisit]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
+        from webstrata.fetch.choose import chooser
+        from webstrata.flows.revisit import Revisit
+
+        async with self._at_work(wrap_web) as tools:
+            if given_back := await tools.store.end_leases(self.home.node_name):
+                log.info("%d visits that an earlier run did not finish are due again", given_back)
+            yield Revisit(
+                store=tools.store,
+                web=tools.web,
+                clock=self.clock,
+                gate=tools.gate,
+                settler=tools.settler,
+                owner=self.home.node_name,
+                choose=chooser(self.handlers()),
+                pace=self._pace(),
+                progress=progress,
+                slots=self._slots(tools.store, tools.gate),
+            )
+
+    @asynccontextmanager
+    async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[Capturing]:
+        """Captures of sites, ready to run, with the same tools as the loop."""
+        from webstrata.archive import journal
+        from webstrata.fetch.choose import chooser
+        from webstrata.flows.capture_download import Downloads
+        from webstrata.flows.capture_proof import Notary
+        from webstrata.flows.capturing import Capturing
+        from webstrata.sharp.signature import new_key
+
+        key = self.home.signing_key(new_key)
+        settings = self.settings.capture
+
+        def new_journal(name: str) -> tuple[str, Journal]:
+            made = journal.fresh(self.home.captures, name, self.clock)
+            return made.path.stem, made
+
+        async with self._at_work(wrap_web) as tools:
+            downloads = Downloads(
+                store=tools.store,
+                web=tools.web,
+                gate=tools.gate,
+                clock=self.clock,
+                settler=tools.settler,
+                choose=chooser(self.handlers()),
+                max_redirects=self.settings.fetch.max_redirects,
+            )
+            try:
+                yield Capturing(
+                    store=tools.store,
+                    clock=self.clock,
+                    downloads=downloads,
+                    notary=Notary(
+                        key=key,
+                        software=self.software,
+                        authority=settings.timestamp_url,
+                        downloads=downloads,
+                        pack=self._pack,
+                        clock=self.clock,
+                    ),
+                    new_journal=new_journal,
+                    old_journal=lambda name: journal.existing(self.home.captures, name, self.clock),
+                    patience_s=settings.patience,
+                )
+            finally:
+                await downloads.close()
+
+    async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
+        """Write a WACZ in a thread; its certificate may need the network, and so is made here."""
+        from webstrata.archive.export import Source
+        from webstrata.archive.selection import pieces_at
+        from webstrata.archive.wacz import write_wacz
+
+        loop = asyncio.get_running_loop()
+
+        def certificate(records: dict[str, str], files: dict[str, str]) -> bytes:
+            return asyncio.run_coroutine_threadsafe(certify(records, files), loop).result()
+
+        def write() -> int:
+            source = Source(self.home.archive, self.home.index)
+            try:
+                wanted = pieces_at(source.reader, positions)
+                now = self.clock.now()
+                return write_wacz(source, wanted, out, software=self.software, at=now, title=title, certify=certificate)
+            finally:
+                source.close()
+
+        return await asyncio.to_thread(write)
+
+    @asynccontextmanager
+    async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[Tools]:
+        """What visits and writes: home locked, archive repaired."""
         from webstrata.archive.repair import repair
         from webstrata.archive.warc import WarcArchive
-        from webstrata.fetch.choose import chooser, handler_name
+        from webstrata.fetch.choose import handler_name
         from webstrata.flows.readers import Readers
-        from webstrata.flows.revisit import Revisit
         from webstrata.flows.settle import Settler, Unpacking
 
         async with AsyncExitStack() as stack:
@@ -260,8 +363,6 @@ class Node:
             for torn in repair(self.home.archive, self.home.index):
                 log.warning("%s: %s", torn.file, torn.what)
             store = await stack.enter_async_context(self.store())
-            if given_back := await store.end_leases(self.home.node_name):
-                log.info("%d visits that an earlier run did not finish are due again", given_back)
             archive = WarcArchive(
                 self.home.archive,
                 index_folder=self.home.index,
@@ -290,18 +391,7 @@ class Node:
                     max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
                 ),
             )
-            yield Revisit(
-                store=store,
-                web=web,
-                clock=self.clock,
-                gate=gate,
-                settler=settler,
-                owner=self.home.node_name,
-                choose=chooser(self.handlers()),
-                pace=self._pace(),
-                progress=progress,
-                slots=self._slots(store, gate),
-            )
+            yield Tools(store, web, gate, settler)
 
     def manner(self) -> Manner:
         """The spacing as planning needs it."""

@@ -3,7 +3,7 @@
 archive/data.warc.gz            the records, stored and not deflated again
 indexes/index.cdx.gz, .idx      CDXJ lines in gzip members of 300, and the first line of each member
 pages/pages.jsonl               where a reader can begin
-certificate.json                of a capture: what it proves, signed
+proof/certificate.json          of a capture: what it proves, signed
 datapackage.json                every file above with its SHA-256
 datapackage-digest.json         the SHA-256 of that
 """
@@ -75,7 +75,7 @@ def write_wacz(
         made.add_bytes("indexes/index.idx", index)
         made.add_bytes("pages/pages.jsonl", _pages(in_order))
         if certify is not None:
-            made.add_bytes("certificate.json", certify(copied.digests, made.digests()))
+            made.add_bytes("proof/certificate.json", certify(copied.digests, made.digests()))
         made.finish(software, title)
     return len(copied.lines)
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "check": "check",
     "reindex": "reindex",
     "export": "export",
+    "capture": "capture",
     "certificate": "certificate",
     "coherence": "coherence",
     "plan": "plan",

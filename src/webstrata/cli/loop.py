@@ -7,6 +7,7 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import typer
 
@@ -49,7 +50,19 @@ def _insist_on_certificates(node: Node) -> None:
         raise BadSettings(f"fetch.ca_file: there is no file {file}. Name one with certificates, or leave it empty.")
 
 
-async def until_signalled(loop: Revisit, work: Callable[[Revisit], Awaitable[object]]) -> None:
+class Stoppable(Protocol):
+    """Work that can be ended well."""
+
+    @property
+    def stopping(self) -> bool: ...
+
+    def stop(self) -> None: ...
+
+
+Work = TypeVar("Work", bound=Stoppable)
+
+
+async def until_signalled(loop: Work, work: Callable[[Work], Awaitable[object]]) -> None:
     """Work until it is done, or well stopped: `loop.stopping` tells."""
     task = asyncio.ensure_future(work(loop))
 

@@ -109,7 +109,7 @@ def command(
     pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
     bad: list[BadLine] = []
     if from_file is not None:
-        listed, bad = read_list(_lines(from_file), weight=weight, tags=tags, requisites=requisites)
+        listed, bad = read_list(read_lines(from_file), weight=weight, tags=tags, requisites=requisites)
         pages += listed
     if looking is not None:
         pages = [replace(page, looking=looking) for page in pages]
@@ -195,7 +195,7 @@ def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: boo
     return NewPage(url=url, host=urls.host_of(url), weight=weight, tags=tags, requisites=requisites)
 
 
-def _lines(source: str) -> Iterable[str]:
+def read_lines(source: str) -> Iterable[str]:
     """Lines as an editor counts them."""
     try:
         content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()

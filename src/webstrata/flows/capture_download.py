@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -14,15 +15,42 @@ from webstrata.errors import StoreError
 from webstrata.flows.discover import Discovery
 from webstrata.flows.doorkeeper import Doorkeeper
 from webstrata.flows.look import Look, payload_digest
+from webstrata.flows.looking import looked_at
+from webstrata.flows.polite import Politely
 from webstrata.flows.settle import Settler
 from webstrata.flows.visit import Choose, visit
 from webstrata.permit.gate import Gate
 from webstrata.ports import Clock, Store, Web
-from webstrata.records import Exchange, Looking, NewPage, Page, PageRole, Position, Visit, Visited, Wait
+from webstrata.records import (
+    Exchange,
+    FailureKind,
+    Followed,
+    Looking,
+    NewPage,
+    Page,
+    PageRole,
+    Position,
+    Posted,
+    Visit,
+    Visited,
+    Wait,
+)
 from webstrata.sharp.certificate import Download
 
 TAG = "capture"
 """Of pages that are known only because a site was captured; they are paused, so that the loop leaves them alone."""
+_LASTING = frozenset(
+    {
+        FailureKind.BAD_URL,
+        FailureKind.BLOCKED,
+        FailureKind.DENIED,
+        FailureKind.LOGIN_WALL,
+        FailureKind.REDIRECTS,
+        FailureKind.ROBOTS,
+        FailureKind.SOFT_404,
+    }
+)
+"""Failures that another try a little later would meet again."""
 
 
 class Downloaded(Struct, frozen=True, kw_only=True):
@@ -31,14 +59,24 @@ class Downloaded(Struct, frozen=True, kw_only=True):
     url: str
     download: Download | None = None
     why: str = ""
+    lasting: bool = False
+    """Another try would fail in the same way."""
     positions: tuple[Position, ...] = ()
     """All records that belong to it."""
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    """How a capture looks at pages: the layer that counts (a page's own rules apply), and whether a 304 will do."""
+
+    layer: str = "auto"
+    conditional: bool = False
 
 
 class Downloads:
-    """Downloads pages one at a time. The layer that counts can be set for all of them; a page's own rules apply."""
+    """Downloads pages, each for itself: several captures may ask at the same time, every host is asked politely."""
 
     def __init__(
         self,
@@ -49,26 +87,37 @@ class Downloads:
         clock: Clock,
         settler: Settler,
         choose: Choose,
-        layer: str,
-        conditional: bool,
         max_redirects: int,
     ) -> None:
         self._store = store
         self._clock = clock
         self._settler = settler
         self._choose = choose
-        self._layer = layer
-        self._conditional = conditional
         self._max_redirects = max_redirects
+        self._settling = asyncio.Lock()
         self._robots: list[Exchange] = []
-        self._door = Doorkeeper(web, gate, clock, keep=self._robots.append, listed=lambda origin, sitemaps: None)
+        self._sitemaps: dict[str, Sequence[str]] = {}
+        self._door = Doorkeeper(web, gate, clock, keep=self._robots.append, listed=self._sitemaps.__setitem__)
 
     async def close(self) -> None:
         await self._door.close()
 
-    async def get(self, url: str, *, role: PageRole = PageRole.PAGE, patience_until: float) -> Downloaded:
+    async def pace_s(self, url: str, *, patience_until: float) -> float:
+        """Seconds from request to request that the host of `url` asks for, by its robots.txt and our own rules."""
+        await self._door.meet(url, patience_until)
+        return self._door.gap_s(url)
+
+    def sitemaps(self, url: str) -> list[str]:
+        """What the robots.txt of an origin names, else the usual place."""
+        origin = urls.origin(url)
+        named = [urls.join(origin, sitemap) for sitemap in self._sitemaps.get(origin, ())]
+        return [sitemap for sitemap in named or [urls.join(url, "/sitemap.xml")] if sitemap is not None]
+
+    async def get(
+        self, url: str, manner: Manner, *, role: PageRole = PageRole.PAGE, patience_until: float
+    ) -> Downloaded:
         """Download a page now, or as soon as its host allows."""
-        page = self._as_captured(await self._page(url, role))
+        page = _as_captured(await self._page(url, role), manner)
         came = await visit(
             page,
             door=self._door,
@@ -80,10 +129,16 @@ class Downloads:
         if isinstance(came, Wait):
             return Downloaded(url=url, why=f"the host asks to wait: {came.why}")
         with_links = _AllLinks()
-        looks = await self._settler.read([came], with_links)
-        robots, self._robots[:] = list(self._robots), []
-        (row,) = await self._settler.settle([came], looks, robots, with_links)
-        return self._told(url, came, looks[0], row)
+        async with self._settling:
+            looks = await self._settler.read([came], with_links)
+            robots, self._robots[:] = list(self._robots), []
+            (row,) = await self._settler.settle([came], looks, robots, with_links)
+        return _told(url, came, looks[0], row)
+
+    async def ask(self, url: str, posted: Posted, *, accept: str, patience_until: float) -> Followed | Wait:
+        """A question to a service (a time stamp authority), as politely as all else; nothing of it is archived."""
+        polite = Politely(self._door, self._clock, max_redirects=self._max_redirects, patience_until=patience_until)
+        return await polite.post(url, posted, accept=accept)
 
     async def _page(self, url: str, role: PageRole) -> Page:
         page = await self._store.page(url)
@@ -94,48 +149,70 @@ class Downloads:
             page = await self._store.page(url)
         if page is None:
             raise StoreError(f"{url} was added and is not there. Run `webstrata check`.")
-        return page
+        return looked_at([page], await self._store.tag_lookings())[0]
 
-    def _as_captured(self, page: Page) -> Page:
-        """A 304 is no proof: nothing is asked for on condition unless that was allowed."""
-        if self._layer != "auto":
-            page = replace(page, looking=replace(page.looking or Looking(), layer=self._layer))
-        return page if self._conditional else replace(page, etag=None, last_modified=None)
 
-    def _told(self, url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded:
-        positions = [hop.position for hop in row.hops] + [row.position]
-        kept = tuple(position for position in positions if position is not None)
-        first = came.exchanges[0] if came.exchanges else None
-        if first is not None and read_answer(first.status or 0) is Answer.REDIRECT and kept:
-            return _redirect(url, first, kept)
-        download = self._download(came, found, row)
-        why = "" if download is not None else _why(row)
-        links = found.links if found is not None else ()
-        requisites = found.requisites if found is not None else ()
-        return Downloaded(url=url, download=download, why=why, positions=kept, links=links, requisites=requisites)
+def _as_captured(page: Page, manner: Manner) -> Page:
+    """A 304 is no proof: nothing is asked for on condition unless that was allowed."""
+    if manner.layer != "auto":
+        page = replace(page, looking=replace(page.looking or Looking(), layer=manner.layer))
+    return page if manner.conditional else replace(page, etag=None, last_modified=None)
 
-    def _download(self, came: Visited, found: Look | None, row: Visit) -> Download | None:
-        answer = came.answer
-        if answer is None or answer.status is None or row.position is None:
-            return None
-        gone = read_answer(answer.status) is Answer.GONE
-        if row.failure is not None and not gone:
-            return None
-        fingerprint = found.fingerprint if found is not None else came.page.fingerprint
-        if gone or fingerprint is None:
-            content, status = f"status:{answer.status}", answer.status
-        else:
-            layers = deciding(fingerprint, came.page.looking)
-            layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
-            content, status = f"{layer}:{digest}", 200 if answer.status == 304 else answer.status
-        return Download(
-            started=came.at,
-            ended=answer.at + answer.duration_s,
-            status=status,
-            payload=row.payload or payload_digest(answer.body),
-            content=content,
-            record=row.position.record_id,
-        )
+
+def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded:
+    positions = [hop.position for hop in row.hops] + [row.position]
+    kept = tuple(position for position in positions if position is not None)
+    first = came.exchanges[0] if came.exchanges else None
+    if first is not None and read_answer(first.status or 0) is Answer.REDIRECT and kept:
+        return _redirect(url, first, kept)
+    download = _download(url, came, found, row)
+    return Downloaded(
+        url=url,
+        download=download,
+        why="" if download is not None else _why(row),
+        lasting=row.failure is not None and row.failure.kind in _LASTING,
+        positions=kept,
+        links=found.links if found is not None else (),
+        requisites=found.requisites if found is not None else (),
+        sitemaps=found.sitemaps if found is not None else (),
+    )
+
+
+def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Download | None:
+    answer, place = came.answer, _answer_place(url, came, row)
+    if answer is None or answer.status is None or place is None:
+        return None
+    gone = read_answer(answer.status) is Answer.GONE
+    if row.failure is not None and not gone:
+        return None
+    fingerprint = found.fingerprint if found is not None else came.page.fingerprint
+    if gone or fingerprint is None:
+        content, status = f"status:{answer.status}", answer.status
+    else:
+        layers = deciding(fingerprint, came.page.looking)
+        layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
+        content, status = f"{layer}:{digest}", 200 if answer.status == 304 else answer.status
+    return Download(
+        started=came.at,
+        ended=answer.at + answer.duration_s,
+        status=status,
+        payload=_payload(answer, row),
+        content=content,
+        record=place.record_id,
+    )
+
+
+def _answer_place(url: str, came: Visited, row: Visit) -> Position | None:
+    """The record of the page's own answer: where a handler made the content of it, that is not the row's."""
+    if came.content is None:
+        return row.position
+    hop = row.hops[came.main]
+    return hop.position if hop.url == url else None
+
+
+def _payload(answer: Exchange, row: Visit) -> str:
+    """As the answer's record names it: a 304 names its original's."""
+    return row.payload if answer.status == 304 and row.payload else payload_digest(answer.body)
 
 
 def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> Downloaded:

@@ -21,7 +21,7 @@ from webstrata.sharp.coexistence import Instant, Span, best_instant
 
 TYPE = "webstrata/capture"
 VERSION = 1
-PATH = "certificate.json"
+PATH = "proof/certificate.json"
 """Its name inside a WACZ."""
 
 Verdict = Literal["sharp", "blurred", "unreachable"]

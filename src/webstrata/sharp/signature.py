@@ -37,6 +37,11 @@ def sign(certificate: dict[str, Any], private_key: bytes) -> dict[str, Any]:
     }
 
 
+def fingerprint_of(private_key: bytes) -> str:
+    """That of the public key that belongs to a private one."""
+    return fingerprint(Ed25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw())
+
+
 def fingerprint(public_key: bytes) -> str:
     """How people compare keys."""
     return "sha256:" + hashlib.sha256(public_key).hexdigest()

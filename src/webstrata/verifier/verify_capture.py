@@ -34,7 +34,7 @@ def check(path: str, expected_key: str | None = None) -> tuple[Any, list[str]]:
     except (struct.error, *UNREADABLE) as problem:
         return None, [f"package: not a readable ZIP file ({problem})"]
     try:
-        envelope = json.loads(files["certificate.json"])
+        envelope = json.loads(files["proof/certificate.json"])
         certificate = envelope["certificate"]
         if (certificate["type"], certificate["version"]) != ("webstrata/capture", 1):
             return None, ["certificate: of another kind"]

@@ -1,0 +1,112 @@
+"""What is asked of a capture, and everything that happens in it, as its journal keeps it.
+
+A capture is what its events say: the state of a run is made from them one by one, whether they happen now or were read
+back (`--resume`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from webstrata.records import Position
+from webstrata.sharp.certificate import Download
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """What is asked of one site's capture."""
+
+    url: str
+    sharp: bool = True
+    scope: Literal["prefix", "host", "domain"] = "prefix"
+    layer: str = "auto"
+    tau: float = 0.9
+    conditional: bool = False
+    max_pages: int = 10_000
+    max_time_s: float | None = None
+    """Of one run; a run that resumes has as much again."""
+    max_requisites: int = 5000
+    repair: int = 0
+    """Further passes at most, while pages are blurred."""
+    listed: tuple[str, ...] | None = None
+    """The pages, where they are known: no links are followed then."""
+    use_sitemap: bool = False
+    """The pages are those that the site's sitemaps list."""
+    weights: dict[str, float] = {}
+    """By URL or pattern (* and ?); else the watched page's own, else 1."""
+
+
+class FoundPage(Struct, frozen=True):
+    """A page that belongs to the capture."""
+
+    url: str
+    rate_per_s: float
+    rate_from: str
+    weight: float = 1.0
+
+
+class Began(Struct, frozen=True, kw_only=True, tag="began"):
+    """The first event."""
+
+    capture: str
+    order: Order
+    at: float
+    slot_s: float
+    """Seconds from request to request, as the site asks."""
+    reversion: float
+    """Share of the site's changes that bring an earlier content back."""
+    pages: tuple[FoundPage, ...]
+    """Seeds, or all pages where they are known."""
+
+
+class Got(Struct, frozen=True, kw_only=True, tag="got"):
+    """A page was asked for, with this download or none."""
+
+    url: str
+    turn: int
+    """0: visits, 1: revisits, 2 and on: further passes."""
+    download: Download | None = None
+    why: str = ""
+    lasting: bool = False
+    """It makes no sense to ask again."""
+    positions: tuple[Position, ...] = ()
+    requisites: tuple[str, ...] = ()
+    found: tuple[FoundPage, ...] = ()
+    left_out: int = 0
+    """Links in scope that look like traps."""
+
+
+class Planned(Struct, frozen=True, kw_only=True, tag="planned"):
+    """The order of a pass over the pages; the turn before is over."""
+
+    turn: int
+    instant: float
+    """Where the instant is expected."""
+    order: tuple[str, ...]
+    """A page that stands here twice is looked at before the instant and after it."""
+    chances: dict[str, float]
+
+
+class Fetched(Struct, frozen=True, kw_only=True, tag="fetched"):
+    """An image, style or script was asked for."""
+
+    url: str
+    positions: tuple[Position, ...] = ()
+    why: str = ""
+
+
+Event = Began | Got | Planned | Fetched
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+def to_line(event: Event) -> bytes:
+    return msgspec.json.encode(event)
+
+
+def from_line(line: bytes) -> Event:
+    """Raises msgspec.DecodeError (or ValidationError) where it is none."""
+    event: Event = _decoder.decode(line)
+    return event

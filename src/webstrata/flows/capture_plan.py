@@ -1,0 +1,79 @@
+"""The passes of a sharp capture after its visits: when is it worth while, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from webstrata.flows.capture_events import Planned
+from webstrata.flows.capture_state import CaptureState
+from webstrata.sharp.prior import POPULATION, RatePrior, posterior_rates
+from webstrata.sharp.repair import Pass, further_pass, revisits
+from webstrata.sharp.rounds import History
+
+
+def first_revisits(state: CaptureState) -> Planned:
+    """All visited pages again, but for the one that was visited last: its download is the instant."""
+    pages = state.visited()
+    if not pages:
+        return Planned(turn=1, instant=0.0, order=(), chances={})
+    last = max(pages, key=lambda page: page.downloads[-1].started)
+    middle = last.downloads[-1]
+    instant = (middle.started + middle.ended) / 2
+    others = [page for page in pages if page is not last]
+    chances = {last.url: 1.0}
+    order: Sequence[str] = ()
+    if others:
+        heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
+        plan = revisits(_rates(others), heads, _weights(others), state.began.slot_s)
+        order = _names(others, plan.after)
+        chances |= _chances(others, plan)
+    return Planned(turn=1, instant=instant, order=tuple(order), chances=chances)
+
+
+def next_pass(state: CaptureState, now: float) -> Planned | None:
+    """A further pass round a new instant; none where all pages that can be had are sharp."""
+    result = state.outcome()
+    verdicts = set(result.instant.pages) if result.instant is not None else set()
+    pages = [page for page in state.pages.values() if page.downloads or page.url in state.appeared]
+    sharp = {page.url for place, page in enumerate(state.pages.values()) if place in verdicts}
+    blurred = [place for place, page in enumerate(pages) if page.url not in sharp]
+    if not blurred:
+        return None
+    never = [place for place in blurred if not pages[place].downloads]
+    heads = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
+    slot_s = state.began.slot_s
+    plan = further_pass([_seen_rate(page) for page in pages], heads, _weights(pages), slot_s, blurred)
+    before = plan.before or tuple(never)
+    return Planned(
+        turn=state.turn + 1,
+        instant=now + slot_s * len(before),
+        order=tuple(_names(pages, (*before, *plan.after))),
+        chances=_chances(pages, plan),
+    )
+
+
+def _seen_rate(page: History) -> float:
+    """The rate with what this capture itself saw of the page: one that was found changed may well change again."""
+    if len(page.downloads) < 2:
+        return page.rate_per_s
+    changes = sum(before.content != after.content for before, after in pairwise(page.downloads))
+    observed_s = page.downloads[-1].started - page.downloads[0].started
+    prior = RatePrior(POPULATION.shape, POPULATION.shape / page.rate_per_s)
+    return float(posterior_rates([changes], [observed_s], prior)[0])
+
+
+def _rates(pages: Sequence[History]) -> list[float]:
+    return [page.rate_per_s for page in pages]
+
+
+def _weights(pages: Sequence[History]) -> list[float]:
+    return [page.weight for page in pages]
+
+
+def _names(pages: Sequence[History], places: Sequence[int]) -> list[str]:
+    return [pages[place].url for place in places]
+
+
+def _chances(pages: Sequence[History], plan: Pass) -> dict[str, float]:
+    return {page.url: float(chance) for page, chance in zip(pages, plan.chances, strict=True)}

@@ -1,0 +1,107 @@
+"""How often the pages of a site change, as far as our own visits tell; else as its other pages do, else as any page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+from msgspec import Struct
+
+from webstrata import urls
+from webstrata.clock import DAY_S
+from webstrata.flows.capture_events import FoundPage
+from webstrata.ports import Store
+from webstrata.predict.gamma import learned
+from webstrata.predict.visits import Visits
+from webstrata.records import Page, PageRole, Visit
+from webstrata.sharp.prior import POPULATION, RatePrior, site_prior
+
+_REVERTED, _CHANGES = 1.0, 50.0
+"""So many changes in so many bring an earlier content back, where nothing is known; the site's own are added."""
+
+
+class PastChanges(Struct, frozen=True, kw_only=True):
+    """What our own visits know of a site."""
+
+    prior: RatePrior = POPULATION
+    pages: int = 0
+    """Whose visits made the prior."""
+    changes_at: tuple[float, ...] = ()
+    """When visits found changes."""
+    reversion: float = _REVERTED / _CHANGES
+
+
+async def past_changes(store: Store, seed: str) -> PastChanges:
+    """Read the log of all pages on the seed's host."""
+    changes: list[int] = []
+    observed_s: list[float] = []
+    changes_at: list[float] = []
+    reverted = 0
+    async for page in store.pages(host=urls.host_of(seed)):
+        if page.role is not PageRole.PAGE or page.visits < 2:
+            continue
+        seen = await _sightings(store, page)
+        if len(seen) < 2:
+            continue
+        found = [visit for visit in seen[1:] if visit.counts]
+        changes.append(len(found))
+        observed_s.append(seen[-1].at - seen[0].at)
+        changes_at += [visit.at for visit in found]
+        reverted += sum(visit.reverted for visit in found)
+    return PastChanges(
+        prior=site_prior(changes, observed_s),
+        pages=len(changes),
+        changes_at=tuple(changes_at),
+        reversion=(reverted + _REVERTED) / (sum(changes) + _CHANGES),
+    )
+
+
+class PageRates:
+    """Rates and weights of single pages."""
+
+    def __init__(self, store: Store, past: PastChanges, weights: Mapping[str, float]) -> None:
+        self._store = store
+        self._past = past
+        self._weights = weights
+        self._patterns = [pattern for pattern in weights if "*" in pattern or "?" in pattern]
+
+    async def of(self, pages: Sequence[str]) -> list[FoundPage]:
+        return [await self._one(url) for url in pages]
+
+    async def _one(self, url: str) -> FoundPage:
+        page = await self._store.page(url)
+        seen = await _sightings(self._store, page) if page is not None and page.visits > 1 else []
+        weight = self._weight(url, page)
+        if len(seen) > 1:
+            rate_per_s = self._own_rate(seen)
+            return FoundPage(url, rate_per_s, f"{len(seen)} visits", weight)
+        origin = f"{self._past.pages} pages of the site" if self._past.pages else "pages in general"
+        return FoundPage(url, self._past.prior.rate, origin, weight)
+
+    def _own_rate(self, seen: Sequence[Visit]) -> float:
+        """The mean of the belief that the prior and all visits make."""
+        at = np.array([visit.at for visit in seen]) / DAY_S
+        history = Visits(
+            offsets=np.array([0, len(seen) - 1], dtype=np.int64),
+            elapsed_days=np.maximum(np.diff(at), 0.0),
+            changed=np.array([visit.counts for visit in seen[1:]], dtype=bool),
+            at_days=at[1:],
+        )
+        prior = self._past.prior
+        shape, days = learned(history, np.array([prior.shape]), np.array([prior.exposure_s / DAY_S]))
+        return float(shape[0] / (days[0] * DAY_S))
+
+    def _weight(self, url: str, page: Page | None) -> float:
+        if url in self._weights:
+            return self._weights[url]
+        for pattern in self._patterns:
+            if fnmatchcase(url, pattern):
+                return self._weights[pattern]
+        return page.weight if page is not None and page.role is PageRole.PAGE else 1.0
+
+
+async def _sightings(store: Store, page: Page) -> list[Visit]:
+    """Visits that saw the page, or that it was gone; oldest first."""
+    visits = await store.visits(page.id, order="oldest")
+    return [visit for visit in visits if visit.failure is None]

@@ -1,0 +1,95 @@
+"""Captures of scripted sites: one call from the order to the certificate, which both verifiers then read."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZipFile
+
+from tests.flows.conftest import Life
+from tests.flows.town import Asked, Reply, Script, reply
+from webstrata import verifier
+from webstrata.archive.package import Package
+from webstrata.flows.capture import SiteCapture
+from webstrata.flows.capture_events import Event, Order
+from webstrata.flows.capture_proof import Proved
+from webstrata.flows.verify import verify
+
+SITE = "http://a.test/"
+check_alone: Callable[..., tuple[Any, list[str]]] = runpy.run_path(
+    str(Path(verifier.__file__).parent / "verify_capture.py")
+)["check"]
+
+
+class Taken(NamedTuple):
+    """A capture as it ended."""
+
+    capture: SiteCapture
+    proved: Proved
+    certificate: dict[str, Any]
+
+    def verdicts(self) -> dict[str, str]:
+        """By path."""
+        return {_path(page["url"]): page["verdict"] for page in self.certificate["pages"]}
+
+    def page(self, path: str) -> dict[str, Any]:
+        return next(page for page in self.certificate["pages"] if _path(page["url"]) == path)
+
+
+async def capture(
+    life: Life,
+    order: Order | None = None,
+    *,
+    resume: str = "",
+    told: Callable[[SiteCapture, Event], None] = lambda one, event: None,
+    **changed: Any,
+) -> Taken:
+    """Capture and prove; both verifiers must agree that the certificate holds."""
+    order = order or Order(url=SITE, **changed)
+    out = life.home.path / "out.wacz"
+    async with life.node.capturing() as capturing:
+        one = await capturing.resume(resume, told) if resume else await capturing.begin(order, told)
+        await one.run()
+        proved = await capturing.finish(one, out)
+    assert faults(out) == []
+    assert check_alone(str(out))[1] == []
+    return Taken(one, proved, envelope(out)["certificate"])
+
+
+def envelope(file: Path) -> dict[str, Any]:
+    with ZipFile(file) as package:
+        return dict(json.loads(package.read("proof/certificate.json")))
+
+
+def faults(file: Path, **options: Any) -> list[str]:
+    with Package(file) as package:
+        return [f"{fault.where}: {fault.what}" for fault in verify(envelope(file), package, **options)]
+
+
+def links(*paths: str, text: str = "") -> Reply:
+    """A page of links."""
+    anchors = "".join(f'<p><a href="{path}">to {path}</a>' for path in paths)
+    return reply(f"<title>page</title><main><h1>A page</h1><p>{text or 'some words'}</p>{anchors}</main>")
+
+
+def changing_at(*moments: float) -> Callable[[Asked], Reply]:
+    """A page with another text after each of these moments."""
+
+    def script(asked: Asked) -> Reply:
+        return links(text=f"version {sum(asked.at >= moment for moment in moments)} of a text that changes")
+
+    return script
+
+
+def site(life: Life, **pages: Script) -> None:
+    """A start page that links to all the others."""
+    life.town.play(SITE, links(*(f"/{name}" for name in pages)))
+    for name, script in pages.items():
+        life.town.play(f"{SITE}{name}", script)
+
+
+def _path(url: str) -> str:
+    return "/" + url.removeprefix(SITE)

@@ -1,0 +1,67 @@
+"""A capture of a site: what was the same on both sides of the instant is sharp, and all else is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from tests.flows.capturing import SITE, capture, changing_at, links, site
+from tests.flows.conftest import START_AT, Life
+
+
+def test_a_still_site_is_sharp_as_a_whole(live: Callable[..., None]) -> None:
+    """Every page of a site that does not change is sharp; each is asked for twice but the one in the middle."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links("/deep"), b=links("/"), deep=links())
+        taken = await capture(life)
+        assert taken.verdicts() == {"/": "sharp", "/a": "sharp", "/b": "sharp", "/deep": "sharp"}
+        asked = [path for path in life.town.paths("a.test") if path != "/robots.txt"]
+        assert sorted(asked.count(path) for path in set(asked)) == [1, 2, 2, 2]
+        assert min(after - before for before, after in pairwise(life.town.times("a.test"))) >= 2
+        assert taken.capture.stopped == ""
+
+    live(scenario)
+
+
+def test_a_page_that_changes_is_blurred(live: Callable[..., None]) -> None:
+    """A page whose content changes between its visit and its revisit is blurred, and only that page."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), b=changing_at(START_AT + 9), c=links(), d=links())
+        taken = await capture(life)
+        verdicts = taken.verdicts()
+        visit, revisit = taken.page("/b")["visit"], taken.page("/b")["revisit"]
+        assert verdicts.pop("/b") == "blurred", (visit, revisit)
+        assert set(verdicts.values()) == {"sharp"}
+
+    live(scenario)
+
+
+def test_a_single_pass_proves_one_page(live: Callable[..., None]) -> None:
+    """Without revisits the certificate is as truthful: one page's download is the instant, all others are blurred."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), b=links())
+        taken = await capture(life, sharp=False)
+        assert sorted(taken.verdicts().values()) == ["blurred", "blurred", "sharp"]
+        assert len(life.town.requests("a.test", "/a")) == 1
+        assert taken.certificate["policy"]["sharp"] is False
+
+    live(scenario)
+
+
+def test_captured_pages_are_facts_like_any_others(live: Callable[..., None]) -> None:
+    """Captured pages are in the store with their visits, tagged and paused, so that no crawl visits them afterwards."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links())
+        await capture(life)
+        page = await life.page(f"{SITE}a")
+        assert (page.tags, page.state) == (("capture",), "paused")
+        assert await life.outcomes(f"{SITE}a") in (["new", "same"], ["new"])
+        asked = len(life.town.asked)
+        assert await life.crawl(after_s=30 * 86_400) == 0
+        assert len(life.town.asked) == asked
+
+    live(scenario)
