@@ -25,7 +25,7 @@ _DRIFT = 0.05
 _CRAWL_DELAYS = (None, None, None, None, None, None, 1.0, 5.0, 20.0, 120.0)
 _LATENCY = NormalDist(-0.3, 1.2)
 """Logarithm of the hosts' mean latencies: three quarters of a second in the middle."""
-_OWN_DELAYS = (1.0, 1.0, 2.0, 5.0)
+_OWN_DELAYS = (1.0, 2.0, 2.0, 5.0)
 _THREADS = (2, 3, 4, 8, 16, 64)
 
 
@@ -63,7 +63,7 @@ class World:
         for number in range(count):
             at += float(self._chance.uniform(6, 40)) * 3600
             known = self.names[: HOSTS - LATE_HOSTS] if number < LATE_AFTER else self.names
-            hosts = self._chance.choice(len(known), int(self._chance.integers(2, 9)), replace=False)
+            hosts = self._chance.choice(len(known), int(self._chance.integers(2, 8)), replace=False)
             yield Crawl(
                 at=at,
                 delay_s=float(self._chance.choice(_OWN_DELAYS)),
@@ -75,7 +75,7 @@ class World:
     def _pages(self, recording: Recording) -> Sequence[str]:
         """A few pages of a site, or many: any of them."""
         paths = list(recording.pages)
-        many = int(np.clip(np.exp(self._chance.normal(3.5, 0.8)), 1, len(paths)))
+        many = int(np.clip(np.exp(self._chance.normal(3.8, 0.7)), 1, len(paths)))
         return [recording.url(paths[int(n)]) for n in self._chance.choice(len(paths), many, replace=False)]
 
     def _latency(self, name: str) -> float:
