@@ -1,0 +1,90 @@
+"""`webstrata lab policies` as users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import Call
+from tests.lab.made_histories import made_rows
+
+
+@pytest.fixture
+def histories(tmp_path: Path) -> Path:
+    """Two small corpora in a folder."""
+    folder = tmp_path / "histories"
+    folder.mkdir()
+    for corpus in ("one", "two"):
+        rows = [
+            {**row, "bucket": "l>6m", "changes": [int(at) for at in row["changes"]]}
+            for row in made_rows(24, 500, seed=len(corpus), corpus=corpus)
+        ]
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"{corpus}.parquet")
+    return folder
+
+
+def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
+    """Budgeted policies get exactly the downloads of the policy that is matched, corpus by corpus."""
+    told = call(
+        *("lab", "policies", "--histories", histories / "one.parquet", histories / "two.parquet", "--years", "1"),
+        *("--policies", "value,proportional,dyn", "--match", "dyn", "--json"),
+    )
+    assert told.code == 0, told.err
+    whole = {(row["policy"], row["corpus"]): row for row in told.json["rows"] if row["bucket"] == "all"}
+
+    assert set(whole) == {(name, corpus) for name in ("value", "proportional", "dyn") for corpus in ("one", "two")}
+    for corpus in ("one", "two"):
+        assert whole["value", corpus]["downloads"] == whole["dyn", corpus]["downloads"]
+        assert whole["value", corpus]["match"] == "dyn"
+        assert whole["dyn", corpus]["match"] is None
+        low, high = whole["value", corpus]["recall_interval"]
+        assert low <= whole["value", corpus]["recall"] <= high
+        assert len(whole["value", corpus]["quarters"]) == 4
+    compared = {(one["versus"], one["corpus"]) for one in told.json["comparisons"]}
+    assert compared == {(a, b) for a in ("dyn", "proportional") for b in ("one", "two", "geometric mean")}
+
+
+def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None:
+    """History, lists, reports, several budgets and a report that stands alone, with every picture in it."""
+    out = tmp_path / "report"
+    told = call(
+        *("lab", "policies", "--histories", histories, "--years", "0.5", "--policies", "value,uniform,week,gold"),
+        *("--history-days", "100", "--lists", "3d", "--list-recall", "0.8", "--list-precision", "0.9"),
+        *("--reports", "0.5", "--budget", "0.5x:week,300,2/day", "--objective", "mix", "--out", out),
+    )
+    assert told.code == 0, told.err
+
+    assert "0.5x:week" in told.text
+    page = (out / "report.html").read_text()
+    assert page.count("<svg") == 3
+    assert "real changes" in page
+    rows = json.loads((out / "policies.json").read_text())["rows"]
+    assert {row["match"] for row in rows} == {None, "0.5x:week", "300", "364"}
+    assert all(row["downloads"] <= 300 for row in rows if row["match"] == "300")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--policies", "best"), "best"),
+        (("--match", "value"), "value has no downloads of its own"),
+        (("--budget", "plenty"), "no budget 'plenty'"),
+        (("--lists", "often"), "often"),
+        (("--lists", "1h"), "once a day"),
+        (("--lists", "3d", "--list-recall", "2"), "from 0 to 1"),
+        (("--reports", "-1"), "rate of reports"),
+        (("--years", "50"), "--years"),
+        (("nowhere.parquet",), "nowhere.parquet"),
+    ],
+)
+def test_what_cannot_be(words: tuple[str, ...], said: str, histories: Path, call: Call) -> None:
+    """What cannot be run is refused with a sentence and exit code 2."""
+    told = call("lab", "policies", "--histories", histories, "--policies", "value,dyn", "--years", "0.2", *words)
+
+    assert told.code == 2
+    assert said in told.err
+    assert "Traceback" not in told.err
