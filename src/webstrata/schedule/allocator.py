@@ -36,10 +36,10 @@ def choose(
     """
     if count <= 0 or not len(values):
         return np.empty(0, dtype=np.intp)
-    starved = age_days >= bounds.max_days
-    rank = np.where(starved, np.float32(1e9) + age_days.astype(np.float32), values)
-    if bounds.min_days > 0:
-        rank = np.where(age_days >= bounds.min_days, rank, -np.inf)
+    rank = values.copy()
+    starved = np.flatnonzero(age_days >= bounds.max_days)
+    rank[starved] = np.float32(1e9) + age_days[starved].astype(np.float32)
+    rank[age_days < bounds.min_days] = -np.inf
     worthy = _best(rank, count if per_host is None else len(rank), price)
     if per_host is None or host is None:
         return worthy[:count]

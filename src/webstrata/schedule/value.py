@@ -97,10 +97,11 @@ class Value:
 
     def unchanged(self, outlook: Outlook, age_days: Days) -> Column:
         """Probability that pages themselves gave no cause for a change since their last visit."""
-        part = age_days.astype(np.float32) - outlook.whole_days
+        part: Column = age_days.astype(np.float32) - outlook.whole_days
         part *= -outlook.coming
         part += outlook.unchanged
-        return np.maximum(part, 0.0, out=part)
+        np.maximum(part, 0.0, out=part)
+        return part
 
     def unchanged_after(self, state: State, rows: Rows, whole_days: NDArray[np.intp]) -> Column:
         """Probability that pages gave no cause for a change in so many days after their last visit."""
@@ -111,6 +112,7 @@ class Value:
         own = self.unchanged(outlook, age_days)
         quiet = np.float32(1.0) if signals.quiet is None else signals.quiet
         ahead = np.float32(1.0) if signals.coming is None else signals.coming
+        waiting: Column
         if signals.hints:
             changed = changed_given(own * quiet, signals.hints)
             hazard = outlook.coming / np.maximum(own, 1e-9)  # of a page that has not changed
@@ -118,11 +120,17 @@ class Value:
             waiting = (1.0 - changed) * (1.0 - (1.0 - hazard) * ahead)
             by_itself = changed * (1.0 - own) / np.maximum(1.0 - own * quiet, 1e-9)  # not by an event of the site
             own_rate = np.clip((1.0 - by_itself) * hazard + by_itself * after, 0.0, 1.0)
+            worth = _price(waiting, 1.0 - (1.0 - own_rate) * ahead)
         else:
-            changed = 1.0 - own * quiet
-            waiting = own * quiet - (own - outlook.coming) * quiet * ahead
-            own_rate = outlook.rate
-        worth = _price(waiting, 1.0 - (1.0 - own_rate) * ahead)
+            same = own * quiet
+            waiting = outlook.coming * quiet  # in place from here on: there may be millions
+            np.subtract(same, waiting, out=waiting)
+            waiting *= ahead
+            np.subtract(same, waiting, out=waiting)
+            rate = 1.0 - outlook.rate
+            rate *= ahead
+            worth = _price(waiting, np.subtract(1.0, rate, out=rate))
+            changed = 1.0 - same if self.freshness else same
         if self.freshness:
             fresh = outlook.fresh_days * (1.0 + quiet) / 2 - age_days * (1.0 - changed)
             worth = (1.0 - self.freshness) * worth + self.freshness / _MONTH_DAYS * np.maximum(fresh, 0.0)
@@ -154,7 +162,7 @@ class Value:
 
 def _price(waiting: Column, rate: Column) -> Column:
     """The price at which a page with this rate, whose chance to have changed grows so much a day, is worth a visit."""
-    x = waiting / np.maximum(rate, 1e-7)
+    x = np.divide(waiting, np.maximum(rate, 1e-7))
     np.clip(x, 1e-30, 1.0, out=x)
     price: Column = np.log(x)
     price -= 1.0
