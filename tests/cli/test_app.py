@@ -9,6 +9,7 @@ import pytest
 import typer.main
 
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
+from tests.flows.test_verify import make_wacz
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
@@ -32,19 +33,32 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "fingerprint": ("OUT/a.html", "--url", PAGE),
     "compare": ("OUT/a.html", "OUT/b.html"),
     "plan": ("--offline",),
+    "estimate": ("OUT/seen.csv",),
     "settings": (),
     "check": (),
     "reindex": (),
     "export wacz": ("OUT/x.wacz",),
     "export warc": ("OUT/x.warc.gz",),
     "export cdxj": ("OUT/x.cdxj",),
+    "certificate show": ("OUT/site.wacz",),
+    "certificate verify": ("OUT/site.wacz",),
+    "certificate verifier": (),
+    "coherence": ("--store", "llvm.test"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
+    "lab sharp": ("--runs", "2", "--starts", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }
 """Words with which each command does something in the demo's home; the demo itself has tests of its own."""
 
-WITHOUT_HOME = ("fingerprint", "compare", "lab crawl-time", "lab policies")
+WITHOUT_HOME = {
+    *("fingerprint", "compare", "estimate", "certificate show", "certificate verify", "certificate verifier"),
+    *("lab crawl-time", "lab policies", "lab sharp"),
+}
 """They read files and nothing else."""
+
+
+PRINTS_TEXT = ("diff", "certificate verifier")
+"""Their lines are others' and begin as they like."""
 
 
 def words_for(command: str, folder: Path) -> list[str]:
@@ -52,6 +66,9 @@ def words_for(command: str, folder: Path) -> list[str]:
     if command in WITHOUT_HOME:
         (folder / "a.html").write_text("<title>A</title><p>one")
         (folder / "b.html").write_text("<title>A</title><p>two")
+        (folder / "seen.csv").write_text("page,time,changed\na,2026-01-01,0\na,2026-01-08,1\na,2026-01-15,0\n")
+        if "certificate" in command:
+            make_wacz(folder)
     return [word.replace("OUT", str(folder)) for word in ARGUMENTS[command]]
 
 
@@ -75,7 +92,7 @@ def test_all_have_json() -> None:
 
     assert {name.split()[0] for name in commands} == set(COMMANDS)
     assert [name for name, options in commands.items() if "--json" not in options] == []
-    assert [name for name, options in commands.items() if "--home" not in options] == list(WITHOUT_HOME)
+    assert {name for name, options in commands.items() if "--home" not in options} == WITHOUT_HOME
     assert set(commands) - {"demo"} == set(ARGUMENTS)
 
 
@@ -110,7 +127,9 @@ def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call
     assert told.code == 0, told.err
     assert told.text.strip()
     assert "\x1b" not in told.text
-    assert not any(line.startswith("                    ") for line in told.text.splitlines() if command != "diff")
+    assert not any(
+        line.startswith("                    ") for line in told.text.splitlines() if command not in PRINTS_TEXT
+    )
 
 
 def test_home_before_or_after(demo: Demo, call: Call) -> None:
@@ -164,7 +183,7 @@ BAD_INPUT: list[tuple[str, int, str]] = [
     ("settings --set polite.delay=soon", 2, "Write 90s"),
     ("settings --set archive.rotate=huge", 2, "Write 64KB"),
     ("settings --set fetch.connections=many", 2, "fetch.connections (--set)"),
-    ("crawl --set schedule.policy=nonsense", 2, "Known: dyn"),
+    ("crawl --set schedule.policy=nonsense", 2, "your own is written module:Class"),
     ("crawl --set fetch.ca_file=/nowhere.pem", 2, "fetch.ca_file"),
     ("crawl --set fetch.allow=everything", 2, "everything"),
     ("crawl --set store.url=nonsense", 1, "Write sqlite:///path"),

@@ -71,11 +71,14 @@ def verify(
 
 
 @app.command()
-def verifier() -> None:
+def verifier(as_json: JsonOption = False) -> None:
     """Print the second verifier: one file that needs nothing of Webstrata, to be read and kept with captures."""
-    typer.echo(
-        resources.files("webstrata.verifier").joinpath("verify_capture.py").read_text(encoding="utf-8"), nl=False
-    )
+    program = resources.files("webstrata.verifier").joinpath("verify_capture.py")
+    text = program.read_text(encoding="utf-8")
+    if as_json:
+        print_json({"file": program.name, "text": text})
+    else:
+        typer.echo(text, nl=False)
 
 
 def _envelope(file: Path) -> dict[str, Any]:

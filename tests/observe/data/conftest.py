@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("data", deadline=None, max_examples=60)
+settings.register_profile("data", settings.get_profile("unhurried"), max_examples=60)
 settings.load_profile("data")
