@@ -45,6 +45,13 @@ def command(
     ] = None,
     starts: Annotated[int, typer.Option(min=0, help="Captures of every recorded site; 0: none.")] = 24,
     days: Annotated[str, typer.Option(help="How long these captures last, in days.")] = "1,14",
+    live: Annotated[
+        bool, typer.Option("--live", help="Instead, capture the living web over real HTTP and judge every verdict.")
+    ] = False,
+    captures: Annotated[int, typer.Option(min=1, help="With --live: captures of every site, in every way.")] = 4,
+    only: Annotated[
+        str | None, typer.Option(help="With --live: only these sites, with commas between them.", show_default=False)
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables as JSON and the pictures as SVG.", show_default=False)
     ] = None,
@@ -53,6 +60,9 @@ def command(
     """Run the tables of the solar paper again, beside the bound that no schedule passes, and captures of real sites."""
     if lengths is not None:
         _one_schedule(lengths, weights, algorithm, tree, tau, out, as_json)
+        return
+    if live:
+        _live(sites, captures, only, out, as_json)
         return
     document = _experiments(runs, sites, starts, days)
     if out is not None:
@@ -85,6 +95,28 @@ def _one_schedule(
         [(page, -visit, revisit, "hopeless" if page in hopeless else "") for page, (visit, revisit) in slots],
     )
     typer.echo(f"expected sharp: {found.expected:.6f}, no schedule has more than {found.bound:.6f}")
+
+
+def _live(sites: Path | None, captures: int, only: str | None, out: Path | None, as_json: bool) -> None:
+    import msgspec
+
+    from webstrata.cli import lab_sharp_live
+
+    wanted = set(only.split(",")) if only else None
+    recordings = [one for one in _recordings(sites) if wanted is None or one.site in wanted]
+    if not recordings:
+        raise UsageError(f"no recorded site is called {only}.")
+    with _telling() as told:
+        rows = lab_sharp_live.live(recordings, captures, told)
+    if out is not None:
+        text = msgspec.json.format(msgspec.json.encode({"live": rows}), indent=2) + b"\n"
+        (_folder(out) / "sharp-live.json").write_bytes(text)
+    if as_json:
+        print_json({"live": rows})
+    else:
+        lab_sharp_live.show(rows)
+    if any(row.false_sharp > row.changed_and_back or row.faults or row.politeness_violations for row in rows):
+        raise typer.Exit(1)
 
 
 def _experiments(runs: int, sites: Path | None, starts: int, days: str) -> dict[str, Any]:

@@ -1,0 +1,156 @@
+"""Sharp captures end to end: real HTTP against the living web on a jumping clock, every verdict held against the truth.
+
+Recorded sites are hurried: two years pass in some hours, so that pages change while a capture of minutes goes on. After
+each capture every page of its certificate is compared with what the site really showed between its two downloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from webstrata.clock import JumpingClock, parse_instant
+from webstrata.flows.capture_events import Order
+from webstrata.flows.capture_proof import Proved
+from webstrata.flows.capturing import Capturing
+from webstrata.lab.livingweb.paced import PacedWeb
+from webstrata.lab.livingweb.recording import Recording
+from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.sharp_truth import PageTruth, SiteTruth
+from webstrata.ports import Clock, Web
+
+START_AT = parse_instant("2026-01-05")
+HOURS = 1.0
+"""In so many hours all that was recorded happens."""
+SINGLE, SHARP, REPAIRED, BY_LINKS = "single pass", "sharp", "sharp, repaired", "sharp, by links"
+WAYS = (SINGLE, SHARP, REPAIRED, BY_LINKS)
+"""All but the last are given the pages; that one starts at the home page, where there is one."""
+
+
+class Archiver(Protocol):
+    """The assembled node, as much of it as the experiment uses."""
+
+    def capturing(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[Capturing]: ...
+
+
+Assemble = Callable[[Clock, Mapping[str, str], Sequence[str]], Archiver]
+"""(clock, hosts, exceptions of the address guard) -> an archiver; its home is always the same."""
+Check = Callable[[Path], int]
+"""File -> faults that both verifiers find in it."""
+
+
+class LiveRow(Struct, frozen=True, kw_only=True):
+    """All captures of one site in one way."""
+
+    site: str
+    way: str
+    captures: int
+    pages: int
+    sharp: int
+    blurred: int
+    unreachable: int
+    expected: float
+    changes: int
+    """Of these pages between their two downloads."""
+    false_sharp: int
+    """Called sharp, and not as recorded at the instant."""
+    changed_and_back: int
+    """Of these, those that changed and changed back between their downloads: no archiver can see that."""
+    false_blurred: int
+    """Downloaded on both sides of the instant, called blurred, and the same all the time."""
+    faults: int
+    politeness_violations: int
+
+
+def hurried(recording: Recording, hours: float = HOURS) -> Recording:
+    """The same versions, all changes within so many hours from `START_AT`."""
+    times = [at for versions in recording.pages.values() for at, _ in versions[1:]] or [0.0]
+    first, last = min(times), max(times)
+    pace = hours * 3600.0 / max(last - first, 1.0)
+    pages = {
+        path: [(START_AT + (at - first) * pace, blob) for at, blob in versions]
+        for path, versions in recording.pages.items()
+    }
+    return Recording(
+        site=recording.site,
+        licence=recording.licence,
+        source=recording.source,
+        pages=pages,
+        contents=recording.contents,
+    )
+
+
+async def live_rows(
+    recordings: Iterable[Recording],
+    assemble: Assemble,
+    check: Check,
+    folder: Path,
+    *,
+    captures: int,
+    told: Callable[[str], None] = lambda _: None,
+) -> list[LiveRow]:
+    """Capture every site so often in every way, spread over the hours that it lives."""
+    rows: list[LiveRow] = []
+    for recording in recordings:
+        site = hurried(recording)
+        for way in WAYS if "index.html" in site.pages else WAYS[:-1]:
+            told(f"{site.site}, {way}")
+            rows.append(await _captures(site, way, assemble, check, folder, captures))
+    return rows
+
+
+async def _captures(
+    site: Recording, way: str, assemble: Assemble, check: Check, folder: Path, captures: int
+) -> LiveRow:
+    clock = JumpingClock(START_AT)
+    truth = SiteTruth(site)
+    told: list[tuple[Proved, list[PageTruth], int]] = []
+    async with LivingWeb([site], clock) as living:
+        archiver = assemble(clock, living.hosts(), living.exceptions())
+        for number in range(captures):
+            await clock.sleep_until(max(clock.now(), START_AT + (number + 0.5) * HOURS * 3600.0 / captures))
+            order = Order(
+                url=f"http://{site.host}/",
+                sharp=way != SINGLE,
+                scope="host",
+                repair=2 if way == REPAIRED else 0,
+                listed=None if way == BY_LINKS else tuple(living.urls(clock.now())),
+                max_requisites=0,
+            )
+            async with archiver.capturing(wrap_web=lambda web: PacedWeb(web, clock, living)) as capturing:
+                capture = await capturing.begin(order, lambda one, event: None)
+                await capture.run()
+                proved = await capturing.finish(capture, folder / f"{site.site}-{WAYS.index(way)}-{number}.wacz")
+            judged = [truth.of(page, proved.certificate["instant"]) for page in proved.certificate["pages"]]
+            told.append((proved, judged, check(proved.file)))
+        violations = living.meter.count
+    return _row(site.site, way, told, violations)
+
+
+def _row(site: str, way: str, told: Sequence[tuple[Proved, list[PageTruth], int]], violations: int) -> LiveRow:
+    counts = [proved.certificate["counts"] for proved, _, _ in told]
+    pages = [page for _, judged, _ in told for page in judged]
+
+    def total(name: str) -> Any:
+        return sum(float(one[name]) for one in counts)
+
+    return LiveRow(
+        site=site,
+        way=way,
+        captures=len(told),
+        pages=int(total("pages")),
+        sharp=int(total("sharp")),
+        blurred=int(total("blurred")),
+        unreachable=int(total("unreachable")),
+        expected=total("expected_sharp"),
+        changes=sum(page.changes for page in pages),
+        false_sharp=sum(page.false_sharp for page in pages),
+        changed_and_back=sum(page.changed_and_back for page in pages),
+        false_blurred=sum(page.false_blurred for page in pages),
+        faults=sum(faults for _, _, faults in told),
+        politeness_violations=violations,
+    )

@@ -1,0 +1,182 @@
+"""What happens to captures in practice: redirects, errors, traps, dead sites, little time. Every end is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.flows.capturing import SITE, capture, changing_at, links, site
+from tests.flows.conftest import START_AT, Life
+from tests.flows.town import Asked, Reply, Script, moved, reply, robots
+
+
+def after(moment: float, first: Reply, then: Reply) -> Script:
+    """One answer before a moment, another from then on."""
+    return lambda asked: then if asked.at >= moment else first
+
+
+def test_a_redirect_is_content_of_its_own(live: Callable[..., None]) -> None:
+    """An address that redirects is sharp if it redirects to the same place twice; its target is a page of its own."""
+
+    async def scenario(life: Life) -> None:
+        site(life, old=moved("/new"), fickle=after(START_AT + 14, moved("/new"), moved("/")), new=links(), z=links())
+        taken = await capture(life)
+        assert taken.page("/old")["verdict"] == "sharp"
+        assert taken.page("/old")["visit"]["content"] == "redirect:http://a.test/new"
+        assert taken.page("/new")["visit"]["status"] == 200
+        assert taken.page("/fickle")["verdict"] == "blurred"
+
+    live(scenario)
+
+
+@pytest.mark.parametrize(
+    ("script", "visits", "why"),
+    [
+        (reply("gone", 404), 1, "status 404"),
+        (reply("no", 403), 1, "status 403"),
+        (reply("oops", 500), 2, "status 500"),
+        (Reply(b"", "close"), 2, "reset"),
+    ],
+    ids=["404", "403", "500", "hung up"],
+)
+def test_pages_that_cannot_be_had(script: Reply, visits: int, why: str, live: Callable[..., None]) -> None:
+    """A page that is not there is unreachable and visited once; one whose server failed is visited once more."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), bad=script, c=links())
+        taken = await capture(life)
+        verdicts = taken.verdicts()
+        assert verdicts.pop("/bad") == "unreachable"
+        assert set(verdicts.values()) == {"sharp"}
+        assert why in taken.page("/bad")["why"]
+        assert len(await life.visits(f"{SITE}bad")) == visits
+
+    live(scenario)
+
+
+def test_robots_are_obeyed(live: Callable[..., None]) -> None:
+    """What robots.txt forbids is never asked for and is unreachable; its Crawl-delay is the pace of the capture."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), secret=links())
+        life.town.play("http://a.test/robots.txt", robots("User-agent: *\nDisallow: /secret\nCrawl-delay: 7"))
+        taken = await capture(life)
+        assert taken.page("/secret")["verdict"] == "unreachable"
+        assert life.town.requests("a.test", "/secret") == []
+        assert taken.capture.state.began.slot_s == 7
+
+    live(scenario)
+
+
+def test_a_page_that_vanishes_is_blurred(live: Callable[..., None]) -> None:
+    """A page that is gone at its revisit is blurred, because its status changed, and the archive has both answers."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=after(START_AT + 8, links(), reply("gone", 404)), b=links(), c=links())
+        taken = await capture(life)
+        page = taken.page("/a")
+        assert (page["verdict"], page["visit"]["status"], page["revisit"]["status"]) == ("blurred", 200, 404)
+
+    live(scenario)
+
+
+def test_a_page_that_appears_is_told_apart(live: Callable[..., None]) -> None:
+    """A page that is first linked to at a revisit did not belong to the instant; a further pass takes it in."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), b=links())
+        life.town.play(f"{SITE}fresh", links())
+        life.town.play(SITE, after(START_AT + 8, links("/a", "/b"), links("/a", "/b", "/fresh")))
+        taken = await capture(life)
+        assert taken.capture.state.appeared == [f"{SITE}fresh"]
+        assert taken.verdicts()["/fresh"] == "unreachable"
+        repaired = await capture(life, repair=1)
+        assert set(repaired.verdicts().values()) == {"sharp"}
+
+    live(scenario)
+
+
+def test_traps_end(live: Callable[..., None]) -> None:
+    """Links that would never end are counted and not followed; a site without end is cut at the most pages wanted."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play(SITE, links("/n/0", "/x/x/x/x", "/deep"))
+        for number in range(30):
+            life.town.play(f"{SITE}n/{number}", links(f"/n/{number + 1}"))
+        taken = await capture(life, max_pages=8)
+        assert len(taken.verdicts()) == 8
+        assert taken.capture.state.left_out > 0
+        assert "/x/x/x/x" not in life.town.paths()
+
+    live(scenario)
+
+
+def test_a_site_that_goes_down(live: Callable[..., None]) -> None:
+    """A site that stops answering ends the capture after ten failures; what was had is proved and can be resumed."""
+
+    async def scenario(life: Life) -> None:
+        names = [f"p{number}" for number in range(30)]
+        dead_at = START_AT + 40
+
+        def page(asked: Asked) -> Reply:
+            return Reply(b"", "close") if dead_at <= asked.at < dead_at + 30_000 else links()
+
+        site(life, **dict.fromkeys(names, page))
+        taken = await capture(life)
+        assert "stopped answering" in taken.capture.stopped
+        assert 10 < len(taken.capture.state.visited()) < 30
+        assert len(life.town.asked) < 50
+        await life.clock.sleep_until(dead_at + 40_000)
+        again = await capture(life, resume=taken.certificate["capture"])
+        assert again.capture.stopped == ""
+        assert again.verdicts()["/"] == "sharp"
+        assert again.certificate["counts"]["sharp"] > 10
+
+    live(scenario)
+
+
+def test_little_time(live: Callable[..., None]) -> None:
+    """Visits end so early that there is time for the revisits; pages that were found and not visited are listed."""
+
+    async def scenario(life: Life) -> None:
+        site(life, **{f"p{number}": links() for number in range(30)})
+        taken = await capture(life, max_time_s=60.0)
+        counts = taken.certificate["counts"]
+        assert counts["sharp"] >= 10
+        assert counts["unreachable"] == 31 - counts["sharp"]
+        assert life.clock.now() - START_AT < 75
+        unvisited = [page["why"] for page in taken.certificate["pages"] if page["visit"] is None]
+        assert set(unvisited) == {"there was no time to visit it"}
+
+    live(scenario)
+
+
+def test_repair_joins_instants(live: Callable[..., None]) -> None:
+    """A page that changed once is blurred without repair; a further pass makes the whole site sharp as of a new one."""
+
+    async def scenario(life: Life) -> None:
+        moment = START_AT + 12
+        site(life, a=changing_at(moment), b=links(), c=links(), d=links())
+        taken = await capture(life, repair=2)
+        assert set(taken.verdicts().values()) == {"sharp"}
+        assert taken.capture.state.turn == 2, "a second further pass has nothing to mend"
+        assert taken.certificate["instant"]["from"] > taken.page("/b")["visit"]["started"]
+
+    live(scenario)
+
+
+def test_other_instants_are_named(live: Callable[..., None]) -> None:
+    """A page that keeps changing is blurred at the best instant; another instant that would serve it is named."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=changing_at(*(START_AT + 5 * step for step in range(40))), b=links(), c=links(), d=links())
+        taken = await capture(life, repair=1)
+        place = list(taken.capture.state.pages).index(f"{SITE}a")
+        instant = taken.proved.outcome.instant
+        assert instant is not None
+        served = set(instant.pages).union(*(other.pages for other in taken.proved.outcome.others))
+        assert place in served
+        assert len(instant.pages) >= 4
+
+    live(scenario)
