@@ -122,7 +122,8 @@ class SiteCapture:
             self.stop("its time was up")
             return
         got = await self._downloads.get(url, Manner(), role=PageRole.REQUISITE, patience_until=self._patience())
-        await self._happened(Fetched(url=url, positions=got.positions, why=got.why))
+        gone = f"status {got.download.status}" if got.download is not None and got.download.status >= 400 else ""
+        await self._happened(Fetched(url=url, positions=got.positions, why=got.why or gone))
 
     def _patience(self) -> float:
         return min(self.deadline, self._clock.now() + self._patience_s)

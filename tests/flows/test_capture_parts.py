@@ -1,0 +1,196 @@
+"""What captures are made of: known lists, rates, weights, requisites, layers, conditional requests, several sites."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from tests.flows.capturing import SITE, capture, changing_at, links, site
+from tests.flows.conftest import DAY_S, START_AT, Life
+from tests.flows.town import Asked, Reply, moved, reply, robots
+from webstrata.archive.package import Package
+from webstrata.errors import UsageError
+from webstrata.flows.capture_events import Order
+from webstrata.records import Looking
+
+
+def test_known_pages_are_visited_as_planned(live: Callable[..., None]) -> None:
+    """With a list no link is followed, pages out of scope are left out, and the hottest page stands in the middle."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links("/other"), b=links(), hot=changing_at(*(START_AT + DAY_S * day for day in range(40))))
+        await life.watch(f"{SITE}hot")
+        for _ in range(12):
+            await life.crawl(after_s=3 * DAY_S)
+        listed = (f"{SITE}a", f"{SITE}hot", f"{SITE}b", SITE, "http://b.test/x")
+        taken = await capture(life, listed=listed)
+        assert set(taken.verdicts()) == {"/a", "/hot", "/b", "/"}
+        assert taken.certificate["policy"]["algorithm"] == "optimal"
+        assert taken.page("/hot")["revisit"] is None, "its download is the instant"
+        assert float(taken.page("/hot")["rate_per_day"]) > 3 * float(taken.page("/a")["rate_per_day"])
+        assert "visits" in taken.page("/hot")["rate_from"]
+        assert "1 pages of the site" in taken.page("/a")["rate_from"]
+
+    live(scenario, "schedule.policy=dyn", "schedule.max_interval=3d")
+
+
+def test_sitemaps_name_the_pages(live: Callable[..., None]) -> None:
+    """The pages of a capture can be those that the sitemaps list, an index and robots.txt included."""
+
+    async def scenario(life: Life) -> None:
+        xml = {"kind": "application/xml"}
+        space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        life.town.play("http://a.test/robots.txt", robots("Sitemap: http://a.test/maps.xml"))
+        life.town.play(
+            "http://a.test/maps.xml",
+            reply(f"<sitemapindex {space}><sitemap><loc>{SITE}m1.xml</loc></sitemap></sitemapindex>", **xml),
+        )
+        rows = "".join(f"<url><loc>{url}</loc></url>" for url in (f"{SITE}a", f"{SITE}b", "http://b.test/far"))
+        life.town.play("http://a.test/m1.xml", reply(f"<urlset {space}>{rows}</urlset>", **xml))
+        site(life, a=links("/unlisted"), b=links())
+        taken = await capture(life, use_sitemap=True)
+        assert taken.verdicts() == {"/a": "sharp", "/b": "sharp"}
+
+    live(scenario)
+
+
+def test_nothing_listed_is_said(live: Callable[..., None]) -> None:
+    """A list without a page of the site is refused with words, before anything is written."""
+
+    async def scenario(life: Life) -> None:
+        with pytest.raises(UsageError, match="no page below"):
+            await capture(life, listed=("http://b.test/x",))
+        with pytest.raises(UsageError, match="no page below"):
+            await capture(life, use_sitemap=True)
+        assert not (life.home.path / "captures").exists()
+
+    live(scenario)
+
+
+def test_weights_count(live: Callable[..., None]) -> None:
+    """Weights come from the order, by address or pattern, else from the watched page; the certificate has them."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), b=links(), c=links())
+        await life.watch(f"{SITE}c", weight=7.0)
+        taken = await capture(life, weights={f"{SITE}a": 5.0, "*/b": 0.5})
+        weights = {path: taken.page(path)["weight"] for path in taken.verdicts()}
+        assert weights == {"/": "1", "/a": "5", "/b": "0.5", "/c": "7"}
+
+    live(scenario)
+
+
+def test_requisites_come_after_the_proof(live: Callable[..., None]) -> None:
+    """Images and styles are asked for once, after all pages, wherever they are; they are in the archive, not judged."""
+
+    async def scenario(life: Life) -> None:
+        head = '<link rel="stylesheet" href="/s.css"><img src="http://b.test/i.png"><img src="/none.png">'
+        page = reply(f"<title>t</title>{head}<main><p>words of a page</p><a href='/a'>a</a></main>")
+        site(life, a=page)
+        life.town.play(SITE, page)
+        life.town.play("http://a.test/s.css", reply("p{}", kind="text/css"))
+        life.town.play("http://b.test/i.png", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(life)
+        assert taken.capture.state.requisites == {
+            "http://a.test/s.css": True,
+            "http://b.test/i.png": True,
+            "http://a.test/none.png": False,
+        }
+        asked = [asked.path for asked in life.town.asked if asked.path != "/robots.txt"]
+        assert sorted(asked[-3:]) == ["/i.png", "/none.png", "/s.css"]
+        assert set(taken.verdicts()) == {"/", "/a"}
+        with Package(taken.proved.file) as package:
+            kept = {one.url for one in package.kept() if not isinstance(one, str)}
+        assert {"http://a.test/s.css", "http://b.test/i.png", "http://a.test/none.png"} <= kept
+
+    live(scenario)
+
+
+@pytest.mark.parametrize(
+    ("layer", "rules", "verdict"),
+    [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", Looking(ignore=("css:.count",)), "sharp")],
+    ids=["useful content", "raw", "raw with a rule"],
+)
+def test_the_layer_that_counts(layer: str, rules: Looking | None, verdict: str, live: Callable[..., None]) -> None:
+    """Bytes that no reader sees blur a page only by the raw layer; what the page's own rules ignore never does."""
+
+    def counting(asked: Asked) -> Reply:
+        return reply(
+            f"<title>t</title><main><p>the same words</p></main><i class=count hidden data-n={asked.at:.0f}></i>"
+        )
+
+    async def scenario(life: Life) -> None:
+        site(life, a=counting, b=links(), c=links())
+        await life.watch(f"{SITE}a", looking=rules)
+        taken = await capture(life, layer=layer)
+        assert taken.page("/a")["verdict"] == verdict
+        page = await life.page(f"{SITE}a")
+        assert page.looking == rules, "a capture's wish is not the page's"
+
+    live(scenario)
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+def test_conditional_requests_are_asked_for(conditional: bool, live: Callable[..., None]) -> None:
+    """Every download is whole unless that was allowed; then a 304 will do, and the certificate says so."""
+
+    def tagged(asked: Asked) -> Reply:
+        if asked.headers.get("if-none-match") == '"v"':
+            return reply("", 304, ETag='"v"')
+        return reply("<title>t</title><main><p>tagged words</p></main>", ETag='"v"')
+
+    async def scenario(life: Life) -> None:
+        site(life, a=tagged, b=links())
+        taken = await capture(life, conditional=conditional)
+        assert set(taken.verdicts().values()) == {"sharp"}
+        sent = ["if-none-match" in asked.headers for asked in life.town.requests("a.test", "/a")]
+        assert sent == ([False, True] if conditional else [False, False])
+        assert taken.certificate["policy"]["conditional_requests"] is conditional
+
+    live(scenario)
+
+
+def test_several_sites_each_politely(live: Callable[..., None]) -> None:
+    """Two sites are captured at the same time; each host is asked at its own pace, and both certificates hold."""
+
+    async def scenario(life: Life) -> None:
+        for host in ("a.test", "b.test"):
+            life.town.play(f"http://{host}/", links("/x", "/y"))
+            life.town.play(f"http://{host}/x", links())
+            life.town.play(f"http://{host}/y", moved("/x"))
+        async with life.node.capturing() as capturing:
+
+            async def one(host: str) -> dict[str, int]:
+                taken = await capturing.begin(Order(url=f"http://{host}/"), lambda one, event: None)
+                await taken.run()
+                proved = await capturing.finish(taken, life.home.path / f"{host}.wacz")
+                return dict(proved.certificate["counts"])
+
+            counts = await asyncio.gather(one("a.test"), one("b.test"))
+        assert [count["sharp"] for count in counts] == [3, 3]
+        for host in ("a.test", "b.test"):
+            assert min(after - before for before, after in pairwise(life.town.times(host))) >= 2
+        assert life.town.times("b.test")[0] < life.town.times("a.test")[-1]
+
+    live(scenario)
+
+
+def test_the_quietest_stretch(live: Callable[..., None]) -> None:
+    """A site that changes by day is captured by night, by what its own visits saw."""
+
+    async def scenario(life: Life) -> None:
+        by_day = [START_AT + DAY_S * day for day in range(60)]
+        site(life, a=changing_at(*by_day))
+        await life.watch(f"{SITE}a")
+        for _ in range(40):
+            await life.crawl(after_s=DAY_S)
+        async with life.node.capturing() as capturing:
+            start, past = await capturing.quietest(Order(url=SITE, max_time_s=3600.0), DAY_S)
+        assert len(past.changes_at) >= 30
+        assert start.relative < 1
+        assert 3600 <= start.at - life.clock.now() <= DAY_S
+
+    live(scenario, "schedule.policy=dyn", "schedule.max_interval=1d")
