@@ -66,7 +66,9 @@ def show(told: dict[str, Any]) -> None:
         f"  {counts['blurred']} blurred, {counts['unreachable']} unreachable; {told['expected_sharp']:.1f} sharp were "
         f"expected, {told['doubtful']} were doubtful"
     )
-    for one in told["other_instants"]:
+    if not told["sharp"]:
+        typer.echo("  one pass proves no two pages to have stood together: `--sharp` revisits them")
+    for one in told["other_instants"] if told["sharp"] else ():
         typer.echo(f"  another instant, {_short(one['from'])} to {_short(one['to'])}, serves {one['pages']}")
     if told["stopped"]:
         typer.echo(f"  {printable(told['stopped'])}: `webstrata capture --resume {told['id']}` goes on")

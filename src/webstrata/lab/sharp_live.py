@@ -17,6 +17,7 @@ from webstrata.clock import JumpingClock, parse_instant
 from webstrata.flows.capture_events import Order
 from webstrata.flows.capture_proof import Proved
 from webstrata.flows.capturing import Capturing
+from webstrata.lab.livingweb.manners import manners_of
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
@@ -107,7 +108,7 @@ async def _captures(
     site: Recording, way: str, assemble: Assemble, check: Check, folder: Path, captures: int
 ) -> LiveRow:
     clock = JumpingClock(START_AT)
-    truth = SiteTruth(site)
+    truth = SiteTruth(site, manners_of(site.site).gone_status)
     told: list[tuple[Proved, list[PageTruth], int]] = []
     async with LivingWeb([site], clock) as living:
         archiver = assemble(clock, living.hosts(), living.exceptions())

@@ -26,10 +26,14 @@ class PageTruth(Struct, frozen=True, kw_only=True):
 
 
 class SiteTruth:
-    """Knows every content of a site at every instant, by the layer that counts."""
+    """Knows every content of a site at every instant, by the layer that counts.
 
-    def __init__(self, recording: Recording) -> None:
+    `gone_status`: what the site answers for a page that was removed.
+    """
+
+    def __init__(self, recording: Recording, gone_status: int = 404) -> None:
         self._recording = recording
+        self._gone = f"status:{gone_status}"
         self._paths = {recording.url(path): path for path in recording.pages}
         self._contents: dict[tuple[str, str], str] = {}
 
@@ -64,12 +68,13 @@ class SiteTruth:
         """What was shown at the start, and every content published since, up to the end."""
         first = self._recording.version_at(path, start)
         later = [blob for at, blob in self._recording.pages[path] if start < at <= end]
-        return [self._content(path, blob) for blob in [first[1] if first else None, *later]]
+        shown = [self._content(path, blob) for blob in later]
+        return [self._content(path, first[1]) if first else "status:404", *shown]
 
     def _content(self, path: str, blob: str | None) -> str:
         """As a certificate names it."""
         if blob is None:
-            return "status:404"
+            return self._gone
         if (path, blob) not in self._contents:
             body = self._recording.contents[blob]
             mark = fingerprint(body, *media_type(path, body), self._recording.url(path))

@@ -1,0 +1,198 @@
+"""`webstrata capture` as its users call it, and the file that it leaves: read by two verifiers and two other tools."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Call, Told, Town, started
+from webstrata import verifier
+from webstrata.sharp.certificate import PATH
+
+WORDS = "the words of a page that stay as they are"
+
+
+@pytest.fixture
+def site(town: Town) -> Town:
+    """A home page, three others, a style, and a link to nowhere."""
+    anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in ("a", "b", "c", "missing"))
+    head = '<title>page</title><link rel="stylesheet" href="/s.css">'
+    town.pages["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
+    for name in ("a", "b", "c"):
+        town.pages[f"/{name}"] = ("text/html", f"{head}<main><h1>{name}</h1><p>{WORDS}</p></main>".encode())
+    town.pages["/s.css"] = ("text/css", b"p { color: red }")
+    return town
+
+
+def captured(call: Call, home: Path, site: Town, *words: str) -> tuple[Told, dict[str, Any]]:
+    told = call("--home", home, "capture", site.url(), "--delay", "0.01s", "--json", *words, **site.settings)
+    (one,) = told.json["captures"]
+    return told, one
+
+
+def test_a_site_becomes_a_file_that_proves_itself(
+    home: Path, site: Town, call: Call, peer: Callable[[str], str]
+) -> None:
+    """The summary says what the certificate says; our verifier, the one that stands alone, and wacz agree with it."""
+    told, one = captured(call, home, site, "--sharp")
+    assert told.code == 0, told.err
+    assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
+    assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}
+    assert one["stopped"] is None
+    file = Path(one["file"])
+    assert file == home / "captures" / f"{one['id']}.wacz"
+    assert call("certificate", "verify", file, "--key", one["key"], "--json").json["counts"]["sharp"] == 4
+    alone = Path(verifier.__file__).parent / "verify_capture.py"
+    assert subprocess.run([sys.executable, alone, file], capture_output=True, check=False).returncode == 0
+    judged = subprocess.run([peer("wacz"), "validate", "-f", file], capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    assert (home / "signing.key").stat().st_mode & 0o777 == 0o600
+    assert call("--home", home, "check").code == 0
+
+
+def test_one_altered_byte_is_seen(home: Path, site: Town, call: Call) -> None:
+    """A byte of a page, of its certificate or of the index that differs is seen by both verifiers."""
+    _, one = captured(call, home, site, "--sharp")
+    whole = Path(one["file"]).read_bytes()
+    alone = Path(verifier.__file__).parent / "verify_capture.py"
+    places = [whole.index(b"archive/data.warc.gz") + 3000, whole.index(PATH.encode()) + 900, len(whole) // 2]
+    for place in places:
+        other = home / "altered.wacz"
+        other.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert call("certificate", "verify", other).code != 0, place
+        assert subprocess.run([sys.executable, alone, other], capture_output=True, check=False).returncode != 0, place
+
+
+def test_pages_that_change_are_named(home: Path, site: Town, call: Call) -> None:
+    """People read how many pages are sharp, which are not and why; a plain capture is one pass and says so."""
+    told = call("--home", home, "capture", site.url(), "--delay", "0.01s", **site.settings)
+    assert told.code == 0
+    assert "1 of 5 pages sharp" in told.text
+    assert "blurred" in told.text
+    assert "it was not downloaded" in told.text
+    assert "--sharp" in told.text
+    assert "status 404" in told.text
+    assert "signed by sha256:" in told.text
+    assert "visits " in told.err, "a line for each download"
+
+
+def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_path: Path) -> None:
+    """The chart is drawn; a list of pages and weights are read from files, - is stdin."""
+    chart, out, weights = tmp_path / "chart.svg", tmp_path / "my.wacz", tmp_path / "weights"
+    weights.write_text(f"# what matters\n{site.url('/a')}\t3\n*/c\t0.5\n")
+    told = call(
+        *("--home", home, "capture", site.url(), "--sharp", "--delay", "0.01s", "--seeds", "-", "--quiet", "--json"),
+        *("--weights", weights, "--picture", chart, "--out", out, "--no-requisites"),
+        stdin=f"{site.url('/a')}\n{site.url('/c')}\nnot a url\n".encode(),
+        **site.settings,
+    )
+    (one,) = told.json["captures"]
+    assert one["counts"]["sharp"] == 2
+    assert one["file"] == str(out)
+    assert one["requisites"] == {"captured": 0, "failed": 0, "not_asked_for": 1}
+    assert "line 3" in told.err
+    assert b"from the instant" in chart.read_bytes()
+    shown = call("certificate", "show", out, "--json").json["certificate"]
+    assert sorted(page["weight"] for page in shown["pages"]) == ["0.5", "3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "name the sites"),
+        (("http://a.example/", "--resume", "x"), "name the sites"),
+        (("http://a.example/", "--out", "x.zip"), "ends in .wacz"),
+        (("http://a.example/", "http://b.example/", "--out", "x.wacz"), "one site"),
+        (("http://a.example/", "--tau", "1.5"), "between 0 and 1"),
+        (("http://a.example/", "--max-time", "soon"), "length of time"),
+        (("http://a.example/", "--sitemap", "--seeds", "-"), "Choose one"),
+        (("http://a.example/", "--weights", "/nowhere"), "cannot read"),
+        (("ftp://a.example/",), "ftp"),
+        (("--resume", "never"), "no capture"),
+    ],
+)
+def test_bad_words(words: tuple[str, ...], what: str, home: Path, call: Call) -> None:
+    """What cannot be done is refused in a sentence, with exit code 2, before anything is asked for."""
+    told = call("--home", home, "capture", *words)
+    assert (told.code, told.out) == (2, b"")
+    assert what in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_site_that_does_not_answer(home: Path, call: Call) -> None:
+    """A site of which nothing can be had leaves a certificate that says so, and exit code 1."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+    settings = {"WEBSTRATA_FETCH_ALLOW": f"127.0.0.1/32:{port}", "WEBSTRATA_CAPTURE_PATIENCE": "0s"}
+    told = call("--home", home, "capture", f"http://127.0.0.1:{port}/", "--json", "-q", **settings)
+    assert told.code == 1
+    assert told.json["captures"][0]["counts"] == {"sharp": 0, "blurred": 0, "unreachable": 1}
+
+
+def test_a_signal_ends_it_well_and_it_goes_on(home: Path, site: Town, call: Call) -> None:
+    """An interrupt leaves a certificate of what there is; --resume makes the whole."""
+    words = ("--home", home, "capture", site.url(), "--sharp", "--delay", "1s", "--json")
+    with started(*words, **{**site.settings, "WEBSTRATA_POLITE_DELAY": "1s"}) as process:
+        assert process.stderr is not None
+        while b"visits" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=100)
+    told = Told(process.returncode, out, "")
+    (one,) = told.json["captures"]
+    assert one["stopped"] == "it was interrupted"
+    assert call("certificate", "verify", one["file"]).code == 0
+    again = call("--home", home, "capture", "--resume", one["id"], "--delay", "0.01s", "--json", **site.settings)
+    assert again.json["captures"][0]["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
+    assert again.json["captures"][0]["file"] == one["file"]
+
+
+@pytest.fixture
+def replay(tmp_path: Path, peer: Callable[[str], str]) -> Iterator[Callable[[Path, str], bytes]]:
+    """pywb with a WACZ in its collection."""
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def get(file: Path, url: str) -> bytes:
+        folder = tmp_path / "pywb"
+        folder.mkdir()
+        manager = peer("wb-manager")
+        for words in (("init", "all"), ("add", "--unpack-wacz", "all", str(file))):
+            done = subprocess.run([manager, *words], cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        words = [peer("wayback"), "--port", str(port), "--bind", "127.0.0.1"]
+        servers.append(subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        deadline = time.monotonic() + 90
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/all/id_/{url}", timeout=20) as answer:
+                    return bytes(answer.read())
+            except urllib.error.HTTPError:
+                raise
+            except OSError:
+                assert time.monotonic() < deadline, "pywb does not answer"
+                time.sleep(0.1)  # another process: there is no clock to hand it
+
+    yield get
+    for server in servers:
+        server.terminate()
+        server.wait(20)
+
+
+def test_pywb_replays_a_capture(home: Path, site: Town, call: Call, replay: Callable[[Path, str], bytes]) -> None:
+    """pywb opens the WACZ and replays a page whose revisit is the same content."""
+    _, one = captured(call, home, site, "--sharp")
+    assert replay(Path(one["file"]), site.url("/a")) == site.pages["/a"][1]
