@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 
 import pytest
@@ -180,3 +181,32 @@ def test_other_instants_are_named(live: Callable[..., None]) -> None:
         assert len(instant.pages) >= 4
 
     live(scenario)
+
+
+def test_cut_answers_prove_nothing(live: Callable[..., None]) -> None:
+    """A body that was cut at the limit is no proof: nobody knows whether the rest is the same."""
+
+    async def scenario(life: Life) -> None:
+        site(life, long=reply("<p>" + "words " * 5000), b=links())
+        taken = await capture(life)
+        assert taken.page("/long")["verdict"] == "unreachable"
+        assert "cut" in taken.page("/long")["why"]
+        assert len(await life.visits(f"{SITE}long")) == 1
+
+    live(scenario, "fetch.max_body=10KB")
+
+
+def test_what_is_not_unpacked_is_compared_as_sent(live: Callable[..., None]) -> None:
+    """A body that unpacks beyond the limit is compared by the bytes that came, all of them."""
+
+    def bomb(asked: Asked) -> Reply:
+        end = b"early" if asked.at < START_AT + 9 else b"later"
+        return reply(gzip.compress(b"<p>" + b"words " * 30_000 + end, mtime=0), Content_Encoding="gzip")
+
+    async def scenario(life: Life) -> None:
+        site(life, bomb=bomb, b=links(), c=links(), d=links())
+        taken = await capture(life)
+        assert taken.page("/bomb")["visit"]["content"].startswith("payload:sha1:")
+        assert taken.page("/bomb")["verdict"] == "blurred", "only what lies beyond the limit differs"
+
+    live(scenario, "fetch.max_decoded=100KB")

@@ -25,6 +25,7 @@ def document(capture: SiteCapture, proved: Proved) -> dict[str, Any]:
     state, result = capture.state, proved.outcome
     order, certificate = state.began.order, proved.certificate
     counts = certificate["counts"]
+    sharp = set(result.instant.pages) if result.instant is not None else set()
     return {
         "id": state.began.capture,
         "url": order.url,
@@ -38,7 +39,13 @@ def document(capture: SiteCapture, proved: Proved) -> dict[str, Any]:
         "doubtful": sum(page.expected < order.tau for page in result.pages if page.visit is not None),
         "instant": certificate["instant"],
         "other_instants": [
-            {"from": when(one.start), "to": when(one.end), "pages": len(one.pages)} for one in result.others
+            {
+                "from": when(one.start),
+                "to": when(one.end),
+                "pages": len(one.pages),
+                "serves": [result.pages[place].url for place in one.pages if place not in sharp],
+            }
+            for one in result.others
         ],
         "verdicts": [{name: page[name] for name in ("url", "verdict", "why")} for page in certificate["pages"]],
         "appeared": state.appeared,
@@ -69,7 +76,10 @@ def show(told: dict[str, Any]) -> None:
     if not told["sharp"]:
         typer.echo("  one pass proves no two pages to have stood together: `--sharp` revisits them")
     for one in told["other_instants"] if told["sharp"] else ():
-        typer.echo(f"  another instant, {_short(one['from'])} to {_short(one['to'])}, serves {one['pages']}")
+        typer.echo(
+            f"  another instant, {_short(one['from'])} to {_short(one['to'])}, has {counted(one['pages'], 'page')}, "
+            f"{len(one['serves'])} of them not in this one"
+        )
     if told["stopped"]:
         typer.echo(f"  {printable(told['stopped'])}: `webstrata capture --resume {told['id']}` goes on")
     not_sharp = [one for one in told["verdicts"] if one["verdict"] != "sharp"]

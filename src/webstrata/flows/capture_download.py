@@ -170,7 +170,7 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
         url=url,
         download=download,
         why="" if download is not None else _why(row),
-        lasting=row.failure is not None and row.failure.kind in _LASTING,
+        lasting=row.truncated == "length" or (row.failure is not None and row.failure.kind in _LASTING),
         positions=kept,
         links=found.links if found is not None else (),
         requisites=found.requisites if found is not None else (),
@@ -180,7 +180,7 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
 
 def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Download | None:
     answer, place = came.answer, _answer_place(url, came, row)
-    if answer is None or answer.status is None or place is None:
+    if answer is None or answer.status is None or place is None or answer.truncated is not None:
         return None
     gone = read_answer(answer.status) is Answer.GONE
     if row.failure is not None and not gone:
@@ -188,6 +188,8 @@ def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Downlo
     fingerprint = found.fingerprint if found is not None else came.page.fingerprint
     if gone or fingerprint is None:
         content, status = f"status:{answer.status}", answer.status
+    elif found is not None and found.problem is not None:  # not read to its end: only the bytes as sent can be compared
+        content, status = f"payload:{found.payload}", answer.status
     else:
         layers = deciding(fingerprint, came.page.looking)
         layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
@@ -233,6 +235,8 @@ def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> Downloaded
 def _why(row: Visit) -> str:
     if row.failure is not None:
         return f"{row.failure.kind}: {row.failure.detail}" if row.failure.detail else str(row.failure.kind)
+    if row.truncated is not None:
+        return f"the answer was cut ({row.truncated}), so nothing can be said of the rest"
     return f"status {row.status}"
 
 

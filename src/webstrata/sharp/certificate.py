@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import iso
@@ -98,13 +99,15 @@ def joint_instant(pages: Sequence[CapturedPage]) -> Instant | None:
     weights = [page.weight for page in pages]
     twice = [span for i, page in enumerate(pages) if page.revisit is not None and (span := span_of(page, i))]
     best = best_instant(twice, weights)
+    starts, ends = np.array([span.start for span in twice]), np.array([span.end for span in twice])
+    heavy = np.array([weights[span.page] for span in twice])
     for i, page in enumerate(pages):
         if page.revisit is not None or (only := span_of(page, i)) is None:
             continue
-        around = [span for span in twice if span.start <= only.start and only.end <= span.end]
-        weight = sum(weights[span.page] for span in around) + page.weight
+        around = np.flatnonzero((starts <= only.start) & (only.end <= ends))
+        weight = float(heavy[around].sum()) + page.weight
         if best is None or weight > best.weight:
-            sharp = tuple(sorted([span.page for span in around] + [i]))
+            sharp = tuple(sorted([twice[place].page for place in around] + [i]))
             best = Instant(start=only.start, end=only.end, weight=weight, pages=sharp)
     return best
 
