@@ -1,4 +1,4 @@
-"""What captures show while they run: a row for each site on a terminal, a line for each download in a pipe."""
+"""What captures show while they run: a live line for each site on a terminal, a line for each download in a pipe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webstrata.cli.output import printable
 from webstrata.clock import iso, span
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
 
     from webstrata.flows.capture import SiteCapture
     from webstrata.flows.capture_events import Event
@@ -39,7 +39,7 @@ class Lines(Silence):
 
 
 class Screen(Silence):
-    """A live table."""
+    """A live line for each site."""
 
     def __init__(self) -> None:
         self._captures: dict[int, SiteCapture] = {}
@@ -47,28 +47,26 @@ class Screen(Silence):
     def told(self, capture: SiteCapture, event: Event) -> None:
         self._captures[id(capture)] = capture
 
-    def __rich__(self) -> Table:
-        from rich.markup import escape
-        from rich.table import Table
+    def __rich__(self) -> Text:
+        from rich.text import Text
 
-        grid = Table.grid(padding=(0, 2))
-        for capture in self._captures.values():
-            state = capture.state
-            visited = state.visited()
-            again = sum(len(page.downloads) > 1 for page in visited)
-            had = sum(bool(one) for one in state.requisites.values())
-            left = state.to_come() if capture.phase not in ("requisites", "done") else 0
-            grid.add_row(
-                f"[bold]{capture.phase}[/]",
-                f"{len(state.pages)} found",
-                f"{len(visited)} visited",
-                f"{again} revisited",
-                f"{had}/{len(state.requisites)} requisites" if capture.phase == "requisites" else "",
-                f"[green]{state.expected():.1f}[/] sharp expected",
-                f"{span(_left_s(capture, left))} left" if left else "",
-                f"[dim]{escape(printable(state.began.order.url))}[/]",
-            )
-        return grid
+        lines = (_line(capture) for capture in self._captures.values())
+        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+
+
+def _line(capture: SiteCapture) -> str:
+    """The phase, how far it is, what is expected, and how long it will take."""
+    state = capture.state
+    visited = state.visited()
+    parts = [f"{len(visited)}/{len(state.pages)} visited"]
+    if state.turn:
+        parts.append(f"{sum(len(page.downloads) > state.turn for page in visited)} revisited")
+    if capture.phase == "requisites":
+        parts.append(f"{sum(bool(one) for one in state.requisites.values())}/{len(state.requisites)} requisites")
+    parts.append(f"{state.expected():.1f} sharp expected")
+    if capture.phase not in ("requisites", "done") and (left := state.to_come()):
+        parts.append(f"{span(_left_s(capture, left))} left")
+    return f"{capture.phase}: {', '.join(parts)}  {printable(state.began.order.url)}"
 
 
 def _left_s(capture: SiteCapture, requests: int) -> float:
@@ -76,7 +74,7 @@ def _left_s(capture: SiteCapture, requests: int) -> float:
     state = capture.state
     if state.turn == 0 and state.began.order.sharp:
         requests = 2 * requests + len(state.visited())
-    return requests * state.began.slot_s
+    return requests * state.pace_s()
 
 
 @contextmanager

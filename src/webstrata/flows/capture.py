@@ -87,7 +87,7 @@ class SiteCapture:
     def _kept_s(self) -> float:
         """Time that must be left: while pages are visited, that of their revisits."""
         sharp = self.state.began.order.sharp and self.state.turn == 0
-        return self.state.began.slot_s * (len(self.state.visited()) + 1 if sharp else 1)
+        return self.state.pace_s() * (len(self.state.visited()) + 1 if sharp else 1)
 
     async def _page(self, url: str) -> None:
         got = await self._downloads.get(url, self._manner, patience_until=self._patience())
@@ -112,13 +112,13 @@ class SiteCapture:
     async def _further(self) -> bool:
         """Plan another pass, if there is something to mend and time for it."""
         plan: Planned | None = next_pass(self.state, self._clock.now())
-        if plan is None or self._clock.now() + self.state.began.slot_s * len(plan.order) > self.deadline:
+        if plan is None or self._clock.now() + self.state.pace_s() * len(plan.order) > self.deadline:
             return False
         await self._happened(plan)
         return True
 
     async def _requisite(self, url: str) -> None:
-        if self._clock.now() + self.state.began.slot_s > self.deadline:
+        if self._clock.now() + self.state.pace_s() > self.deadline:
             self.stop("its time was up")
             return
         got = await self._downloads.get(url, Manner(), role=PageRole.REQUISITE, patience_until=self._patience())

@@ -25,7 +25,7 @@ def first_revisits(state: CaptureState) -> Planned:
     order: Sequence[str] = ()
     if others:
         heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
-        plan = revisits(_rates(others), heads, _weights(others), state.began.slot_s)
+        plan = revisits(_rates(others), heads, _weights(others), state.pace_s())
         order = _names(others, plan.after)
         chances |= _chances(others, plan)
     return Planned(turn=1, instant=instant, order=tuple(order), chances=chances)
@@ -42,7 +42,7 @@ def next_pass(state: CaptureState, now: float) -> Planned | None:
         return None
     never = [place for place in blurred if not pages[place].downloads]
     heads = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
-    slot_s = state.began.slot_s
+    slot_s = state.pace_s()
     plan = further_pass([_seen_rate(page) for page in pages], heads, _weights(pages), slot_s, blurred)
     before = plan.before or tuple(never)
     return Planned(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
+from itertools import pairwise
+from statistics import median
 
 from webstrata.errors import UsageError
 from webstrata.flows.capture_events import Began, Event, Fetched, FoundPage, Got, Planned
@@ -14,6 +16,8 @@ from webstrata.sharp.optimal import optimal
 from webstrata.sharp.rounds import History, Outcome, outcome
 
 _GONE = (404, 410)
+_PACED_BY = 21
+"""The pace is that of so many downloads."""
 
 
 class CaptureState:
@@ -33,6 +37,7 @@ class CaptureState:
         self.failures = 0
         """In a row."""
         self.plans: list[Planned] = []
+        self._starts: deque[float] = deque(maxlen=_PACED_BY)
         self._pending: deque[str] = deque()
         self._again: deque[str] = deque()
         self._failed_once: set[str] = set()
@@ -91,6 +96,7 @@ class CaptureState:
         page, download = self.pages[event.url], event.download
         assert download is not None
         page.downloads.append(download)
+        self._starts.append(download.started)
         page.why = ""
         self.failures = 0
         if self.turn == 0:
@@ -166,6 +172,11 @@ class CaptureState:
 
     def visited(self) -> list[History]:
         return [page for page in self.pages.values() if page.downloads]
+
+    def pace_s(self) -> float:
+        """Seconds from download to download, as they lately were; at first, as the site asks."""
+        gaps = [after - before for before, after in pairwise(self._starts)]
+        return max(median(gaps), 1e-3) if gaps else self.began.slot_s
 
     def to_come(self) -> int:
         """Requests of this turn that are still to be made, as far as is known."""
