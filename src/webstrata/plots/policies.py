@@ -9,6 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from webstrata.lab.picture import Picture
 from webstrata.lab.rows import Row
@@ -38,6 +39,7 @@ def draw_recall_precision(file: Path, rows: Sequence[Row]) -> None:
             label = row.policy if row.match is None else f"{row.policy} @ {row.match}"
             axes.annotate(label, (row.precision, row.recall), (4, 3), textcoords="offset points", fontsize=6)
         axes.set(title=corpus, xlabel="precision", ylabel="recall")
+        axes.margins(x=0.2, y=0.1)  # room for the names beside the points
     _save(figure, file)
 
 
@@ -55,6 +57,8 @@ def draw_recall_budget(file: Path, rows: Sequence[Row]) -> None:
             axes.plot(row.downloads, row.recall, "x", color=_INK, ms=5)
             axes.annotate(row.policy, (row.downloads, row.recall), (3, 3), textcoords="offset points", fontsize=6)
         axes.set(title=corpus, xlabel="downloads", ylabel="recall", xscale="log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # the numbers between powers of ten would run together
+        axes.margins(x=0.15, y=0.1)
         axes.legend(frameon=False, fontsize=6)
     _save(figure, file)
 

@@ -11,8 +11,10 @@ import msgspec
 from webstrata.lab.experiment_policies import Experiment, Result
 from webstrata.plots.policies import draw_page, draw_recall_budget, draw_recall_precision
 
-_STYLE = """body { font: 15px/1.5 system-ui, sans-serif; color: #1e293b; max-width: 75rem; margin: 2rem auto }
-table { border-collapse: collapse; margin: 1rem 0 } th, td { padding: .2rem .7rem; text-align: right }
+_STYLE = """body { font: 15px/1.5 system-ui, sans-serif; color: #1e293b }
+body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; margin: 1rem 0 }
+th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap }
 th { border-bottom: 1px solid #94a3b8 } td:nth-child(-n+3), th:nth-child(-n+3) { text-align: left }
 tr.value { background: #ccfbf1 } svg { max-width: 100%; height: auto }"""
 
@@ -66,7 +68,7 @@ def _page(asked: Experiment, found: Result, pictures: Sequence[Path]) -> str:
         ),
         *("<svg" + _drawing(picture) for picture in pictures),
         "<h2>All figures</h2>",
-        _rows(found),
+        f"<div style='overflow-x: auto'>{_rows(found)}</div>",
     ]
     return "\n".join(parts)
 
