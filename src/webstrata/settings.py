@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -113,7 +113,8 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float, Meta(gt=0, lt=1, description="Pages with a smaller chance to be sharp are told apart as doubtful.")
     ] = 0.9
     layer: Annotated[
-        str, Meta(description="What counts as the same: `auto`, `raw`, `text`, `main`, `links` or `data`.")
+        Literal["auto", "raw", "text", "main", "links", "data"],
+        Meta(description="What counts as the same: `auto`, `raw`, `text`, `main`, `links` or `data`."),
     ] = "auto"
     conditional: Annotated[
         bool, Meta(description="Let servers answer 304 at revisits: quicker, but the server's word and no proof.")

@@ -117,6 +117,10 @@ def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_pa
         (("http://a.example/", "--max-time", "soon"), "length of time"),
         (("http://a.example/", "--sitemap", "--seeds", "-"), "Choose one"),
         (("http://a.example/", "--weights", "/nowhere"), "cannot read"),
+        (("http://a.example/", "--repair", "1"), "Add --sharp"),
+        (("http://a.example/", "--picture", "x.txt"), "no picture"),
+        (("http://a.example/", "--out", "/nowhere/x.wacz"), "no folder"),
+        (("http://a.example/", "--set", "capture.layer=soup"), "capture.layer"),
         (("ftp://a.example/",), "ftp"),
         (("--resume", "never"), "no capture"),
     ],
@@ -138,6 +142,20 @@ def test_a_site_that_does_not_answer(home: Path, call: Call) -> None:
     told = call("--home", home, "capture", f"http://127.0.0.1:{port}/", "--json", "-q", **settings)
     assert told.code == 1
     assert told.json["captures"][0]["counts"] == {"sharp": 0, "blurred": 0, "unreachable": 1}
+
+
+def test_one_site_of_two_fails(home: Path, site: Town, call: Call) -> None:
+    """Two sites are captured at once; the one of which nothing can be had spoils the exit code, not the other."""
+    words = ("--home", home, "capture", site.url("/a"), site.url("/nothing/"), "--sharp", "--sitemap", "-q", "--json")
+    listed = (
+        f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{site.url('/a')}</loc></url></urlset>"
+    )
+    site.pages["/sitemap.xml"] = ("application/xml", listed.encode())
+    told = call(*words, **site.settings)
+    assert told.code == 1
+    assert "no page below" in told.err
+    (one,) = told.json["captures"]
+    assert one["counts"] == {"sharp": 1, "blurred": 0, "unreachable": 0}
 
 
 def test_a_signal_ends_it_well_and_it_goes_on(home: Path, site: Town, call: Call) -> None:

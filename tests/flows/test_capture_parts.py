@@ -53,6 +53,9 @@ def test_sitemaps_name_the_pages(live: Callable[..., None]) -> None:
         site(life, a=links("/unlisted"), b=links())
         taken = await capture(life, use_sitemap=True)
         assert taken.verdicts() == {"/a": "sharp", "/b": "sharp"}
+        again = await capture(life, use_sitemap=True)
+        assert again.verdicts() == taken.verdicts(), "robots.txt is remembered"
+        assert life.town.paths("a.test").count("/robots.txt") == 1
 
     live(scenario)
 

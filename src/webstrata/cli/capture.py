@@ -89,6 +89,9 @@ def command(
         raise UsageError("--out names one file that ends in .wacz, for one site.")
     if seeds is not None and sitemap:
         raise UsageError("the pages come from --seeds or from --sitemap. Choose one.")
+    if repair and not sharp and resume is None:
+        raise UsageError("--repair mends what revisits found blurred. Add --sharp.")
+    _insist_on_places(out, chart)
     node = open_node(home, [*(settings or ()), *([f"polite.delay={delay}"] if delay else ())])
     wish = Wish(
         resume=resume,
@@ -112,8 +115,20 @@ def command(
     else:
         for one in told:
             show(one)
-    if not made or any(not one["counts"]["sharp"] for one in told):
+    if len(made) < max(1, len(orders)) or any(not one["counts"]["sharp"] for one in told):
         raise typer.Exit(1)
+
+
+def _insist_on_places(out: Path | None, chart: Path | None) -> None:
+    """Better now than after hours."""
+    for file in (out, chart):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UsageError(f"there is no folder for {file}. Make it, or choose another place.")
+    if chart is not None:
+        from webstrata.plots.visits import KINDS
+
+        if chart.suffix.lower() not in KINDS:
+            raise UsageError(f"{chart.name} is no picture that can be drawn. End its name with {', '.join(KINDS)}.")
 
 
 def _orders(

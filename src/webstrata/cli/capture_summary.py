@@ -112,7 +112,10 @@ def picture(file: Path, captures: Sequence[tuple[SiteCapture, Proved]]) -> None:
             if page.visit is not None
         ]
         panels.append(Panel(capture.state.began.order.url, lines, unit))
-    draw_visits(file, panels)
+    if panels:
+        draw_visits(file, panels)
+    else:
+        typer.echo("webstrata: nothing was captured, so there is no picture.", err=True)
 
 
 def _reach_s(proved: Proved, middle: float) -> float:

@@ -39,6 +39,7 @@ from webstrata.sharp.certificate import Download
 
 TAG = "capture"
 """Of pages that are known only because a site was captured; they are paused, so that the loop leaves them alone."""
+_AGES_S = 1e9
 _LASTING = frozenset(
     {
         FailureKind.BAD_URL,
@@ -96,8 +97,8 @@ class Downloads:
         self._max_redirects = max_redirects
         self._settling = asyncio.Lock()
         self._robots: list[Exchange] = []
-        self._sitemaps: dict[str, Sequence[str]] = {}
-        self._door = Doorkeeper(web, gate, clock, keep=self._robots.append, listed=self._sitemaps.__setitem__)
+        self._gate = gate
+        self._door = Doorkeeper(web, gate, clock, keep=self._robots.append, listed=lambda origin, sitemaps: None)
 
     async def close(self) -> None:
         await self._door.close()
@@ -110,7 +111,7 @@ class Downloads:
     def sitemaps(self, url: str) -> list[str]:
         """What the robots.txt of an origin names, else the usual place."""
         origin = urls.origin(url)
-        named = [urls.join(origin, sitemap) for sitemap in self._sitemaps.get(origin, ())]
+        named = [urls.join(origin, sitemap) for sitemap in self._gate.sitemaps(origin, self._clock.now())]
         return [sitemap for sitemap in named or [urls.join(url, "/sitemap.xml")] if sitemap is not None]
 
     async def get(
@@ -143,7 +144,9 @@ class Downloads:
     async def _page(self, url: str, role: PageRole) -> Page:
         page = await self._store.page(url)
         if page is None:
-            new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,))
+            # Not due for ages, so that a crash before it is paused makes no crawl visit it.
+            later = self._clock.now() + _AGES_S
+            new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,), next_at=later)
             await self._store.add_pages([new], self._clock.now())
             await self._store.pause([url])
             page = await self._store.page(url)

@@ -155,6 +155,11 @@ class Gate:
         """When this host could next be visited."""
         return max(now, self._spacing.host(host).free_at())
 
+    def sitemaps(self, origin: str, now: float) -> tuple[str, ...]:
+        """What the origin's robots.txt names, as far as it is known."""
+        robots = self._robots.robots(origin, now)
+        return () if robots is None else tuple(robots.sitemaps)
+
     def gap_s(self, url: str) -> float:
         """Seconds between the starts of two requests to the host of `url`, as things stand."""
         return max(seconds for seconds, _ in self._reasons(url))
