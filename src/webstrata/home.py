@@ -31,8 +31,12 @@ TEMPLATE = """\
 # Who can a site's owner write to? An address or URL; it becomes part of the user agent.
 contact = ""
 
+[budget]
+# Visits or bytes of all pages together, as "500/day" or "2GB/day"; empty: one visit per page and day on average.
+total = ""
+
 [schedule]
-policy = "dyn"
+policy = "value"
 """
 
 

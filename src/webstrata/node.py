@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from webstrata.archive.reader import Reader
     from webstrata.archive.scrub import Scrubbed
     from webstrata.fetch.http import HttpWeb
+    from webstrata.flows.allocation import Allocation
     from webstrata.flows.capture_proof import Certify
     from webstrata.flows.capturing import Capturing
     from webstrata.flows.revisit import Pace, Progress, Revisit
     from webstrata.flows.settle import Settler
     from webstrata.flows.slots import Slots
     from webstrata.flows.timetable import Timetable
+    from webstrata.flows.value_timetable import ValueTimetable
     from webstrata.permit.gate import Gate
     from webstrata.plan.load import Manner
     from webstrata.ports import Clock, Handler, Journal, Store, Web
     from webstrata.records import Exchange, Looking, Position, Sighting, Visited
     from webstrata.remember.sql import SqlStore
+    from webstrata.schedule.budget import Budget
+    from webstrata.settings import BudgetSettings
 
 log = logging.getLogger("webstrata.node")
 
@@ -69,10 +73,20 @@ class Tools(NamedTuple):
 class Node:
     """One archiver: a home, its settings and a clock. Everything else is opened from here."""
 
-    def __init__(self, home: Home, settings: Settings, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        clock: Clock | None = None,
+        reread: Callable[[], Settings] | None = None,
+    ) -> None:
+        """`reread` loads the settings again, for what may be changed while a loop runs."""
         self.home = home
         self.settings = settings
         self.clock: Clock = clock if clock is not None else RealClock()
+        self._reread = reread
+        self._budget: Budget | None = None
+        self._budget_of = self._settings_written()
 
     @property
     def store_url(self) -> str:
@@ -149,19 +163,69 @@ class Node:
         write = export_wacz if kind == "wacz" else export_warc
         return write(source, selection, out, software=self.software, at=self.clock.now(), moved=moved)
 
-    def timetable(self) -> Timetable:
+    def timetable(self) -> Timetable | ValueTimetable:
+        """The schedule by the policy that the settings name: a timer, or one that shares the budget."""
+        from webstrata.flows.policies import budgeted_policy, is_budgeted
         from webstrata.flows.timetable import Timetable
+        from webstrata.flows.value_timetable import ValueTimetable
+        from webstrata.flows.wishes import Span
+        from webstrata.schedule.policy import Bounds
         from webstrata.schedule.registry import policy
 
         schedule = self.settings.schedule
-        return Timetable(
-            policy(
-                schedule.policy,
-                min_days=schedule.min_interval / DAY_S,
-                max_days=schedule.max_interval / DAY_S,
-                start_days=schedule.start_interval / DAY_S,
+        min_days, max_days = schedule.min_interval / DAY_S, schedule.max_interval / DAY_S
+        start_days = schedule.start_interval / DAY_S
+        if is_budgeted(schedule.policy):
+            bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
+            return ValueTimetable(budgeted_policy(schedule.policy, bounds, schedule.freshness))
+        timer = policy(schedule.policy, min_days=min_days, max_days=max_days, start_days=start_days)
+        return Timetable(timer, Span(schedule.min_interval, schedule.max_interval))
+
+    def budget(self) -> Budget:
+        """As the settings say now: the file may be changed while a loop runs. Flags and environment stay."""
+        from webstrata.schedule.budget import Budget, parse_rate
+
+        def read(now: BudgetSettings) -> Budget:
+            return Budget(
+                total=parse_rate(now.total) if now.total else None,
+                tags={tag: parse_rate(text) for tag, text in now.tags.items()},
+                hosts={host: parse_rate(text) for host, text in now.hosts.items()},
+                saved_days=now.save / DAY_S,
             )
+
+        written = self._settings_written()
+        if self._reread is not None and written != self._budget_of:
+            self._budget_of = written
+            try:
+                self._budget = read(self._reread().budget)
+            except BadSettings as problem:
+                log.warning("the budget stays as it was: %s", problem)
+        if self._budget is None:
+            self._budget = read(self.settings.budget)
+        return self._budget
+
+    def _settings_written(self) -> int:
+        try:
+            return self.home.settings_file.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _allocation(self, store: Store, gate: Gate, timetable: Timetable | ValueTimetable) -> Allocation:
+        """Who chooses the visits of a round."""
+        from webstrata.flows.allocation import Allocation
+        from webstrata.flows.purses import Purses
+        from webstrata.flows.timetable import Timetable
+        from webstrata.schedule.budget import ONE_A_DAY
+        from webstrata.schedule.value import Value
+
+        is_timer = isinstance(timetable, Timetable)
+        purses = Purses(
+            self.budget,
+            None if is_timer else ONE_A_DAY,
+            least_saved_days=self.settings.crawl.round / DAY_S,
+            first_price=None if isinstance(timetable.policy, Value) else 1e-6,
         )
+        return Allocation(store=store, gate=gate, timetable=timetable, purses=purses)
 
     async def gate(self, store: Store) -> Gate:
         """The politeness gate, with all that was remembered of hosts."""
@@ -263,10 +327,13 @@ class Node:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
         from webstrata.fetch.choose import chooser
         from webstrata.flows.revisit import Revisit
+        from webstrata.flows.timetable import Timetable
 
         async with self._at_work(wrap_web) as tools:
             if given_back := await tools.store.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", given_back)
+            is_timer = isinstance(tools.settler.timetable, Timetable)
+            allocation = self._allocation(tools.store, tools.gate, tools.settler.timetable)
             yield Revisit(
                 store=tools.store,
                 web=tools.web,
@@ -277,8 +344,10 @@ class Node:
                 choose=chooser(self.handlers()),
                 pace=self._pace(),
                 progress=progress,
-                slots=self._slots(tools.store, tools.gate),
+                slots=self._slots(tools.store, tools.gate) if is_timer else None,
+                allocation=allocation,
             )
+            await allocation.save()
 
     @asynccontextmanager
     async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[Capturing]:

@@ -13,6 +13,7 @@ from webstrata.records import (
     Boost,
     Capture,
     Census,
+    Due,
     Exchange,
     Failure,
     Followed,
@@ -233,8 +234,8 @@ class Store(Protocol):
         """Grows whenever pages are added."""
         ...
 
-    async def due_pages(self, now: float, limit: int) -> list[tuple[int, str]]:
-        """(page, host) of what may be claimed, most overdue first."""
+    async def due_pages(self, now: float, limit: int) -> list[Due]:
+        """What may be claimed, most overdue first."""
         ...
 
     async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:

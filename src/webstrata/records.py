@@ -744,6 +744,16 @@ class Outline(Struct, frozen=True, kw_only=True, gc=False):
     added_at: float = 0.0
 
 
+class Due(Struct, frozen=True, kw_only=True, gc=False):
+    """A page that may be claimed."""
+
+    id: int
+    host: str
+    tags: tuple[str, ...] = ()
+    is_extra: bool = False
+    """Its first copy, or a part of another page: not what a budget by the page counts."""
+
+
 class PaceState(Struct, frozen=True, kw_only=True, gc=False):
     """How a budget stands: what is saved of it (in its own unit), and from which value on pages are visited."""
 

@@ -84,9 +84,13 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
     policy: Annotated[
         str,
         Meta(
-            description="When to visit next: the name of a policy, as `dyn` or `state-2`, or `module:Class` of your own."
+            description="When to visit next: the name of a policy, as `value` or `dyn`, or `module:Class` of your own."
         ),
-    ] = "dyn"
+    ] = "value"
+    freshness: Annotated[
+        float,
+        Meta(ge=0, le=1, description="What `value` goes for: 0 captured changes, 1 fresh copies, between them a mix."),
+    ] = 0.0
     min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
     max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
     start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
@@ -96,6 +100,19 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
             description="Visits move to neighbouring slots of this length where a host, or all, would not fit; 0: never."
         ),
     ] = Span(3600)
+
+
+class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    total: Annotated[
+        str,
+        Meta(
+            description="All visits together, as `500/day`, `20/hour`, `2GB/day` or `0.5/page/day`; empty: `1/page/day` "
+            "for policies that share a budget, no limit for timers."
+        ),
+    ] = ""
+    tags: Annotated[dict[str, str], Meta(description='The same for pages with a tag: `name = "100/day"`.')] = {}
+    hosts: Annotated[dict[str, str], Meta(description='The same for a host: `"example.org" = "20/hour"`.')] = {}
+    save: Annotated[Span, Meta(description="Unspent budget is kept for so long.")] = Span(6 * 3600)
 
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -135,6 +152,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     polite: PoliteSettings = PoliteSettings()
     fetch: FetchSettings = FetchSettings()
     schedule: ScheduleSettings = ScheduleSettings()
+    budget: BudgetSettings = BudgetSettings()
     crawl: CrawlSettings = CrawlSettings()
     capture: CaptureSettings = CaptureSettings()
 

@@ -21,7 +21,11 @@ from webstrata.cli.app import main
 
 PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
 DEMO_DAYS = 30
-RESTLESS = {"WEBSTRATA_SCHEDULE_MIN_INTERVAL": "0.01s", "WEBSTRATA_SCHEDULE_START_INTERVAL": "0.01s"}
+RESTLESS = {
+    "WEBSTRATA_SCHEDULE_POLICY": "dyn",
+    "WEBSTRATA_SCHEDULE_MIN_INTERVAL": "0.01s",
+    "WEBSTRATA_SCHEDULE_START_INTERVAL": "0.01s",
+}
 """Settings of a crawler whose pages are due again at once."""
 
 

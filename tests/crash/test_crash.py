@@ -47,6 +47,9 @@ min_interval = "0.05s"
 max_interval = "0.05s"
 start_interval = "0.05s"
 
+[budget]
+total = "1000000000/day"
+
 [crawl]
 round = "0.05s"
 workers = 0

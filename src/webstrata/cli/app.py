@@ -24,6 +24,8 @@ COMMANDS = {
     "crawl": "crawl",
     "run": "run",
     "status": "status",
+    "boost": "boost",
+    "limit": "limit",
     "log": "log",
     "diff": "diff",
     "look": "look",

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webstrata.cli.output import counted, print_json, print_table
-from webstrata.cli.session import JsonOption
+from webstrata.cli.session import JsonOption, open_node, run_async
 from webstrata.clock import DAY_S, parse_span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
     from webstrata.lab.experiment_policies import Experiment, Result
+    from webstrata.lab.histories import Histories
 
 Objective = Literal["capture", "freshness", "mix"]
 _FRESHNESS: dict[Objective, float] = {"capture": 0.0, "mix": 0.5, "freshness": 1.0}
@@ -36,6 +37,15 @@ def command(
             help="Parquet file of change histories, or a folder of them; without: the extract of the package.",
         ),
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="HOME",
+            show_default=False,
+            help="Replay what the visits of this home saw; each change stands in the middle between two visits.",
+        ),
+    ] = None,
     policies: Annotated[
         str | None,
         typer.Option("--policies", help="Names, with commas between them; without: all.", show_default=False),
@@ -50,7 +60,14 @@ def command(
             help="Downloads of each corpus instead: 9000, 50/day, 0.5x:dyn; several with commas.", show_default=False
         ),
     ] = None,
-    years: Annotated[float, typer.Option(min=0.01, help="Length of the window, which ends with the histories.")] = 3.0,
+    years: Annotated[
+        float | None,
+        typer.Option(
+            min=0.002,
+            show_default=False,
+            help="Length of the window, which ends with the histories (3; of a store what most of its pages cover).",
+        ),
+    ] = None,
     history_days: Annotated[
         float, typer.Option(min=0.0, help="Days of weekly archive copies before the window that budgeted policies see.")
     ] = 0.0,
@@ -77,12 +94,11 @@ def command(
 ) -> None:
     """Replay policies over real change histories: recall, precision, freshness and delay at so many downloads."""
     from webstrata.lab.experiment_policies import Experiment, run
-    from webstrata.lab.histories import read_histories, shipped_histories
 
-    files = [*(histories or []), *(more or [])]
+    found_histories = _histories([*(histories or []), *(more or [])], store)
     asked = Experiment(
         policies=_names(policies),
-        days=round(years * 365.0),
+        days=_window_days(years, found_histories, of_store=store is not None),
         match=_names(match),
         budgets=_names(budget),
         history_days=history_days,
@@ -94,7 +110,7 @@ def command(
         seed=seed,
     )
     with _bar() as progress:
-        found = run(read_histories(files) if files else shipped_histories(), asked, progress)
+        found = run(found_histories, asked, progress)
     if out is not None:
         _write(out, asked, found)
     if as_json:
@@ -103,6 +119,35 @@ def command(
         )
     else:
         _show(found)
+
+
+def _histories(files: list[Path], store: Path | None) -> Histories:
+    """From files, from a home, or the extract of the package."""
+    from webstrata.lab.histories import read_histories, shipped_histories
+
+    if store is None:
+        return read_histories(files) if files else shipped_histories()
+    if files:
+        raise UsageError("either files of histories or --store, not both.")
+    from webstrata.lab.from_store import stored_histories
+
+    node = open_node(store)
+
+    async def read() -> Histories:
+        async with node.store() as opened:
+            return await stored_histories(opened)
+
+    return run_async(read)
+
+
+def _window_days(years: float | None, histories: Histories, *, of_store: bool) -> float:
+    if years is not None:
+        return max(1.0, round(years * 365.0))
+    if not of_store:
+        return 3 * 365.0
+    from webstrata.lab.from_store import covered_days
+
+    return covered_days(histories)
 
 
 @contextmanager

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.loop import keep_going
-from webstrata.cli.session import HomeOption, JsonOption, SetOption, open_node
+from webstrata.cli.session import HomeOption, JsonOption, PolicyOption, SetOption, open_node, with_policy
 from webstrata.clock import parse_span
 
 
 def command(
+    policy: PolicyOption = None,
     home: HomeOption = None,
     settings: SetOption = None,
     stop_after: Annotated[
@@ -21,6 +22,6 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Keep visiting, each page when its turn comes, until stopped (Ctrl-C finishes what is in flight)."""
-    node = open_node(home, settings)
+    node = open_node(home, with_policy(settings, policy))
     until = node.clock.now() + parse_span(stop_after) if stop_after else float("inf")
     keep_going(node, lambda loop: loop.run(until), quiet=quiet, as_json=as_json)

@@ -33,6 +33,16 @@ SetOption = Annotated[
     ),
 ]
 
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="Schedule by this policy: a name, or module:Class of your own.",
+        show_default=False,
+    ),
+]
+
 T = TypeVar("T")
 
 _root_home: Path | None = None
@@ -62,7 +72,12 @@ def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | 
     path = home_path(home)
     opened = Home.open(path)
     settings, _ = settings_file.load(path, flags=flags or ())
-    return Node(opened, settings, clock)
+    return Node(opened, settings, clock, reread=lambda: settings_file.load(path, flags=flags or ())[0])
+
+
+def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:
+    """Settings of this run with a policy that was named for it."""
+    return flags if policy is None else [*(flags or ()), f"schedule.policy={policy}"]
 
 
 def window(since: str | None, until: str | None) -> tuple[float | None, float | None]:

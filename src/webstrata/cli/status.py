@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
+from webstrata.cli.budget_told import budget_json, spoken_budget
 from webstrata.cli.output import ahead, counted, print_json, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.cli.sources import trust_json
@@ -15,11 +18,12 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     node = open_node(home)
     now = node.clock.now()
 
-    async def count() -> tuple[Census, list[Source]]:
+    async def count() -> tuple[Census, list[Source], dict[str, Any] | None]:
         async with node.store() as store:
-            return await store.census(now), await store.sources()
+            census = await store.census(now)
+            return census, await store.sources(), await budget_json(node, store, census.pages, now)
 
-    census, sources = run_async(count)
+    census, sources, budget = run_async(count)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
     if as_json:
@@ -39,7 +43,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "bytes": census.bytes,
                 "next_visit": when(census.next_at),
                 "policy": node.settings.schedule.policy,
-                "budget": None,
+                "budget": budget,
                 "expected_visits_per_day": census.expected_per_day,
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
@@ -57,10 +61,13 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     typer.echo(
         f"visits     {census.visits}: {counted(census.changes, 'change')}, {counted(census.errors, 'error')}, {size(census.bytes)}"
     )
+    unset = "no budget is set, " if budget is None else ""
     typer.echo(
-        f"schedule   {node.settings.schedule.policy}; no budget is set, the intervals amount to "
+        f"schedule   {node.settings.schedule.policy}; {unset}the intervals amount to "
         f"{census.expected_per_day:.1f} visits a day"
     )
+    for number, line in enumerate(spoken_budget(budget) if budget is not None else []):
+        typer.echo(f"{'' if number else 'budget':<10} {line}")
     if sources:
         typer.echo(f"signals    {counted(len(sources), 'list')} read, {trusted} of them trusted by what visits found")
     typer.echo(

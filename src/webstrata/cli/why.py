@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,11 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.cli.sources import signals_json, spoken_signal, spoken_trust, trust_json
 from webstrata.clock import parse_instant, span
 from webstrata.flows.recall import watched_page
-from webstrata.records import Visit
+from webstrata.records import Page, Visit
+
+if TYPE_CHECKING:
+    from webstrata.node import Node
+    from webstrata.ports import Store
 
 
 def command(
@@ -42,7 +46,7 @@ def command(
                     "last_visit": when(page.last_visit_at),
                     "last_change": when(page.last_change_at),
                     "last_outcome": page.last_outcome,
-                    **node.timetable().evidence(page),
+                    **await _evidence(page, node, store, now),
                 },
                 "signals": signals_json(await store.announcements([page.id]), sources := await store.sources()),
                 "as_source": next((trust_json(one) for one in sources if one.url == page.url), None),
@@ -66,6 +70,17 @@ def command(
             label, shown = _spoken(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
     _heard(told)
+
+
+async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
+    """What the policy knows of the page, and how it stands to the budget."""
+    from webstrata.flows.value_timetable import ValueTimetable
+    from webstrata.flows.why_value import value_evidence
+
+    timetable = node.timetable()
+    if isinstance(timetable, ValueTimetable):
+        return await value_evidence(page, timetable, store, now)
+    return timetable.evidence(page)
 
 
 def _heard(told: dict[str, Any]) -> None:

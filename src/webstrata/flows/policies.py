@@ -15,6 +15,7 @@ from webstrata.predict.activity import Activity
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.budgeted import BASELINES
 from webstrata.schedule.policy import Bounds, ValuePolicy
+from webstrata.schedule.registry import own_value_policy, values_visits
 from webstrata.schedule.value import Value
 
 Objective = Literal["capture", "freshness"]
@@ -27,12 +28,19 @@ def budgeted_names() -> list[str]:
     return [Value.name, *_BASELINES]
 
 
+def is_budgeted(name: str) -> bool:
+    """Whether a policy, ours or a user's own, shares a budget instead of giving intervals."""
+    return name in budgeted_names() or values_visits(name)
+
+
 def budgeted_policy(name: str, bounds: Bounds | None = None, freshness: float = 0.0) -> ValuePolicy:
     """The budgeted policy of that name with the forecast that belongs to it; BadSettings where there is none."""
     if name == Value.name:
         return Value(Activity(), bounds, freshness)
     if name in _BASELINES:
         return _BASELINES[name](OwnRate(), bounds)
+    if values_visits(name):
+        return own_value_policy(name, bounds or Bounds())
     raise BadSettings(f"no budgeted policy {name!r}. Known: {', '.join(budgeted_names())}.")
 
 

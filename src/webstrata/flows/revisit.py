@@ -1,6 +1,7 @@
 """The loop in rounds: take what is due, visit host by host, settle, and again.
 
- 1. claim     the most overdue pages are leased
+ 1. claim     what must be visited and what is worth most within the budget is leased (`allocation`); without one,
+              the most overdue pages
  2. lanes     one lane per host: its pages one after the other, each with a permit
  3. intake    finished visits are settled in batches (see `settle`)
  4. give back what the round had no time for, with the time at which its host will be free
@@ -12,11 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from msgspec import Struct
 
 from webstrata.errors import ArchiveError, StoreError
+from webstrata.flows.allocation import Allocation, Round
 from webstrata.flows.discover import Discovery
 from webstrata.flows.doorkeeper import Doorkeeper
 from webstrata.flows.intake import Intake
@@ -80,6 +82,7 @@ class Revisit:
         pace: Pace,
         progress: Progress | None = None,
         slots: Slots | None = None,
+        allocation: Allocation | None = None,
     ) -> None:
         self._store = store
         self._web = web
@@ -91,6 +94,7 @@ class Revisit:
         self._pace = pace
         self._progress = progress or Progress()
         self._slots = slots
+        self._allocation = allocation
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -101,12 +105,16 @@ class Revisit:
     def stopping(self) -> bool:
         return self._stopping.is_set()
 
-    async def crawl(self) -> int:
-        """One pass over all that is due now and what it leads to; returns the visits made."""
+    async def crawl(self, wanted: Collection[int] = ()) -> int:
+        """One pass over all that is due now and what it leads to; returns the visits made.
+
+        `wanted`: pages that are to be visited whatever they are worth; they have been made due.
+        """
         started_at = self._clock.now()
-        visits = 0
-        while not self.stopping and (pages := await self._claim(due_by=started_at)):
+        visits = passes = 0
+        while not self.stopping and (pages := await self._claim(due_by=started_at, wanted=wanted, only_due=passes > 0)):
             visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
+            passes += 1
         return visits
 
     async def run(self, until: float = float("inf")) -> None:
@@ -120,19 +128,21 @@ class Revisit:
                     failed = False
                 if self._slots is not None:
                     await self._slots.fit(started_at)
-                if pages := await self._claim(due_by=started_at):
-                    await self._round(pages, started_at, ends_at=started_at + self._pace.round_s)
-                await self._until_due(started_at + self._pace.round_s, until)
+                ends_at = started_at + self._pace.round_s
+                if pages := await self._claim(due_by=started_at, ends_at=ends_at):
+                    await self._round(pages, started_at, ends_at=ends_at)
+                await self._until_due(ends_at, until)
             except (StoreError, ArchiveError, OSError) as problem:
                 log.error("this round failed, the next one takes its pages up again: %s", problem)
                 failed = True
+                if self._allocation is not None:
+                    self._allocation.failed()
                 await self._pause(self._clock.now() + AFTER_FAILED_ROUND_S, until)
 
     async def _until_due(self, earliest: float, until: float) -> None:
         """Wait for the next round: not before `earliest`, and not before a page is due."""
         while not self.stopping and (now := self._clock.now()) < until:
-            due = await self._store.next_due()
-            next_at = max(earliest, due if due is not None else float("inf"))
+            next_at = max(earliest, await self._next_due())
             if next_at <= now:
                 return
             # Another process may add pages meanwhile: look again now and then.
@@ -148,9 +158,34 @@ class Revisit:
             sleep.cancel()
             stop.cancel()
 
-    async def _claim(self, due_by: float) -> list[Page]:
+    async def _next_due(self) -> float:
+        if self._allocation is not None:
+            return await self._allocation.next_look()
+        due = await self._store.next_due()
+        return due if due is not None else float("inf")
+
+    async def _claim(
+        self,
+        due_by: float,
+        *,
+        ends_at: float = float("inf"),
+        wanted: Collection[int] = (),
+        only_due: bool = False,
+    ) -> list[Page]:
         until = self._clock.now() + self._pace.round_s + LEASE_MARGIN_S
-        return await self._store.claim(due_by, self._pace.round_pages, until, self._owner)
+        if self._allocation is None:
+            return await self._store.claim(due_by, self._pace.round_pages, until, self._owner)
+        return await self._allocation.claim(
+            Round(
+                now=due_by,
+                ends_at=ends_at,
+                lease_until=until,
+                owner=self._owner,
+                most=self._pace.round_pages,
+                only_due=only_due,
+                wanted=wanted,
+            )
+        )
 
     async def _round(
         self,
@@ -170,6 +205,8 @@ class Revisit:
             nonlocal made
             made += len(visits)
             unsettled.difference_update(visit.page_id for visit in visits)
+            if self._allocation is not None:
+                self._allocation.visited(visits)
             self._progress.visited(visits)
 
         intake = Intake(
@@ -197,6 +234,8 @@ class Revisit:
                 left = dict.fromkeys(unsettled) | dict(lanes.left(self._gate, self._clock.now()))
                 if left:
                     await self._store.release(left.items())
+                if self._allocation is not None:
+                    self._allocation.ended()
                 self._gate.forget_idle(self._clock.now())
                 self._progress.round_ended(len(left))
         return made

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.memory import unpack
@@ -26,6 +27,7 @@ from webstrata.flows.promises import Promises
 from webstrata.flows.readers import Readers
 from webstrata.flows.signals import heard
 from webstrata.flows.timetable import Seen, Timetable, Turn
+from webstrata.flows.value_timetable import ValueTimetable
 from webstrata.permit.gate import Gate
 from webstrata.ports import Archive, Clock, Store
 from webstrata.records import (
@@ -64,7 +66,7 @@ class Settler:
         archive: Archive,
         clock: Clock,
         gate: Gate,
-        timetable: Timetable,
+        timetable: Timetable | ValueTimetable,
         readers: Readers,
         unpacking: Unpacking,
         handler_name: Callable[[Page], str],
@@ -73,7 +75,7 @@ class Settler:
         self._archive = archive
         self._clock = clock
         self._gate = gate
-        self._timetable = timetable
+        self.timetable = timetable
         self._readers = readers
         self._unpacking = unpacking
         self._handler_name = handler_name
@@ -94,6 +96,11 @@ class Settler:
         await self._meet(settled, discovery)
         pages, wake = _discovered(settled, discovery)
         signals = await heard(settled, self._store, [page.url for page in pages])
+        announced = signals.announced
+        if announced:
+            self.timetable.announced()
+        if self.timetable.hears:
+            announced = tuple(replace(one, call=()) for one in announced)
         hosts, addresses, robots = self._promises.all(self._gate.changed())
         await self._store.commit(
             Batch(
@@ -104,7 +111,7 @@ class Settler:
                 hosts=hosts,
                 addresses=addresses,
                 robots=robots,
-                announced=signals.announced,
+                announced=announced,
                 checked=signals.checked,
             )
         )
@@ -187,13 +194,13 @@ class Settler:
             for one in (settled[i] for i in seen)
             if one.change is not None
         ]
-        for i, turn in zip(seen, self._timetable.after_seen(batch), strict=True):
+        for i, turn in zip(seen, self.timetable.after_seen(batch), strict=True):
             turns[i] = turn
         for i in due:
             failure = settled[i].failure
             if failure is not None:
                 one = settled[i].visited
-                turns[i] = self._timetable.after_failure(one.page, one.at, failure.kind, one.again_at)
+                turns[i] = self.timetable.after_failure(one.page, one.at, failure.kind, one.again_at)
         return turns
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
+from webstrata.flows.wishes import Span, Wishes
 from webstrata.records import Page
 from webstrata.schedule.policy import TimerPolicy
 from webstrata.schedule.retry import retry_after_s
@@ -34,8 +35,17 @@ class Turn(Struct, frozen=True, kw_only=True):
 class Timetable:
     """Keeps every page's schedule by one policy; state lives in the pages' rows."""
 
-    def __init__(self, policy: TimerPolicy) -> None:
+    hears = False
+    """What feeds and sitemaps announce is not the policy's business: they call pages themselves."""
+
+    def __init__(self, policy: TimerPolicy, usual: Span | None = None) -> None:
+        """`usual` are the limits that hold where none are wished for."""
         self.policy = policy
+        self.wishes = Wishes()
+        self._usual = usual or Span(0.0, float("inf"))
+
+    def announced(self) -> None:
+        """Sources said something new."""
 
     def after_seen(self, batch: Sequence[Seen]) -> list[Turn]:
         """Let the policy learn from what was seen, then ask it for the intervals: one call for the whole batch."""
@@ -50,9 +60,17 @@ class Timetable:
             self.policy.learn(state, rows, np.maximum(elapsed, 0.0), changed)
         intervals_s = self.policy.interval(state, np.arange(len(batch), dtype=np.intp)) * DAY_S
         return [
-            self._turn(seen.at, float(interval_s), state[i].tobytes())
+            self._turn(seen.at, self._wished(seen, float(interval_s)), state[i].tobytes())
             for i, (seen, interval_s) in enumerate(zip(batch, intervals_s, strict=True))
         ]
+
+    def _wished(self, seen: Seen, interval_s: float) -> float:
+        """The interval by the wishes for the page: shorter while its tag is boosted, within its own limits."""
+        page = seen.page
+        limits = self.wishes.limits(page.url, page.tags, self._usual)
+        if limits is self._usual and not self.wishes.boosts:
+            return interval_s
+        return min(max(interval_s / self.wishes.factor(page.tags, seen.at), limits.min_s), limits.max_s)
 
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> Turn:
         """Try again later (not before `again_at`); the policy learns nothing from a visit that saw nothing."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.errors import UsageError
-from webstrata.flows.policies import budgeted_names, population
+from webstrata.flows.policies import budgeted_names, is_budgeted, population
 from webstrata.lab.budgets import Budget, parse_budget
 from webstrata.lab.hints import MadeLists, MadeReports
 from webstrata.lab.histories import Histories
@@ -110,7 +110,7 @@ def known_policies() -> list[str]:
 def _chosen(wanted: Iterable[str]) -> tuple[list[str], list[str]]:
     """(own pace, budgeted) of the policies asked for."""
     asked = list(dict.fromkeys(wanted)) or known_policies()
-    budgeted = [name for name in asked if name in budgeted_names()]
+    budgeted = [name for name in asked if is_budgeted(name)]
     return [name for name in asked if name not in budgeted], budgeted
 
 
@@ -118,7 +118,7 @@ def _matched(asked: Experiment, timers: list[str]) -> list[str]:
     if EVERY in asked.match:
         return timers or names()
     for name in asked.match:
-        if name in budgeted_names():
+        if is_budgeted(name):
             raise UsageError(f"{name} has no downloads of its own to match. Name one of: {', '.join(names())}.")
     return list(asked.match)
 

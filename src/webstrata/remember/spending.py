@@ -7,14 +7,15 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from webstrata.records import Announcement, Boost, Limit, Outline, PaceState, Page, PageRole, PageState
+from webstrata.records import Announcement, Boost, Due, Limit, Outline, PaceState, Page, PageRole, PageState
 from webstrata.remember import rows, upsert
 from webstrata.remember.claims import LEASED
 from webstrata.remember.tables import boosts, limits, paces, pages, signals, site_states, visits
 from webstrata.remember.text import named
 from webstrata.remember.upsert import bites
 
-_WATCHED = (pages.c.state == PageState.ACTIVE.value) & (pages.c.role != PageRole.REQUISITE.value)
+_REQUISITE = PageRole.REQUISITE.value
+_WATCHED = (pages.c.state == PageState.ACTIVE.value) & (pages.c.role != _REQUISITE)
 _OUTLINE = select(
     pages.c.id, pages.c.url, pages.c.host, pages.c.weight, pages.c.tags, pages.c.policy, pages.c.policy_state,
     pages.c.last_seen_at, pages.c.failures, pages.c.next_at, pages.c.visits, pages.c.changes, pages.c.added_at,
@@ -50,16 +51,20 @@ def largest_id(connection: Connection) -> int:
 
 
 _DUE = (
-    select(pages.c.id, pages.c.host)
+    select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at)
     .where(pages.c.due_at <= bindparam("now"))
     .order_by(pages.c.due_at, pages.c.id)
     .limit(bindparam("most"))
 )
 
 
-def due_pages(connection: Connection, now: float, limit: int) -> list[tuple[int, str]]:
-    """(page, host) of what may be claimed now, most overdue first."""
-    return [(id_, host) for id_, host in connection.execute(_DUE, {"now": now, "most": limit})]
+def due_pages(connection: Connection, now: float, limit: int) -> list[Due]:
+    """What may be claimed now, most overdue first."""
+    found = connection.execute(_DUE, {"now": now, "most": limit})
+    return [
+        Due(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
+        for id_, host, tags, role, seen_at in found
+    ]
 
 
 def claim_pages(connection: Connection, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:

@@ -13,6 +13,7 @@ from webstrata.records import (
     Batch,
     Boost,
     Census,
+    Due,
     HostDay,
     HostState,
     Limit,
@@ -161,7 +162,7 @@ class SqlStore:
     async def largest_id(self) -> int:
         return await self._reader.run(spending.largest_id)
 
-    async def due_pages(self, now: float, limit: int) -> list[tuple[int, str]]:
+    async def due_pages(self, now: float, limit: int) -> list[Due]:
         return await self._reader.run(lambda on: spending.due_pages(on, now, limit))
 
     async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:

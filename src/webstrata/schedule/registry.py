@@ -14,7 +14,7 @@ from webstrata.schedule.groups import Bayesian
 from webstrata.schedule.historic import Historic
 from webstrata.schedule.markov import State1, State1L, State2, State2L
 from webstrata.schedule.nutch import Nutch
-from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy
+from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy, ValuePolicy
 from webstrata.schedule.steady import BruteForce, Fixed, Week
 from webstrata.schedule.stormcrawler import StormCrawler
 from webstrata.schedule.threshold import Threshold
@@ -44,13 +44,29 @@ def policy(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_d
     bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
     if name in _ORACLES:
         raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
-    made = (_TIMERS[name] if name in _TIMERS else _imported(name))(bounds)
-    missing = [part for part in ("name", "dtype", "start", "learn", "interval", "explain") if not hasattr(made, part)]
+    made = (_TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name)))(bounds)
+    _insist(name, made, ("name", "dtype", "start", "learn", "interval", "explain"), "TimerPolicy")
+    return made
+
+
+def values_visits(name: str) -> bool:
+    """Whether a user's own policy (`module:Class`) values visits instead of giving intervals."""
+    return ":" in name and hasattr(_imported(name), "value")
+
+
+def own_value_policy(name: str, bounds: Bounds) -> ValuePolicy:
+    """A user's own policy that values visits."""
+    made = cast(Callable[[Bounds], ValuePolicy], _imported(name))(bounds)
+    _insist(name, made, ("name", "dtype", "bounds", "start", "learn", "age", "value", "explain"), "ValuePolicy")
+    return made
+
+
+def _insist(name: str, made: TimerPolicy | ValuePolicy, parts: tuple[str, ...], kind: str) -> None:
+    missing = [part for part in parts if not hasattr(made, part)]
     if missing:
-        raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. See webstrata.schedule.policy.TimerPolicy.")
+        raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. See webstrata.schedule.policy.{kind}.")
     if made.dtype.itemsize > LARGEST_STATE:
         raise BadSettings(f"policy {name!r} keeps {made.dtype.itemsize} bytes a page; at most {LARGEST_STATE} may be.")
-    return made
 
 
 def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> Gold:
@@ -60,7 +76,7 @@ def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_d
     return _ORACLES[name](Bounds(min_days=min_days, max_days=max_days, start_days=start_days))
 
 
-def _imported(name: str) -> Callable[[Bounds], TimerPolicy]:
+def _imported(name: str) -> Callable[[Bounds], object]:
     module_name, colon, class_name = name.partition(":")
     if not colon or not module_name or not class_name:
         raise BadSettings(f"no policy {name!r}. Known: {', '.join(names())}; your own is written module:Class.")
@@ -70,4 +86,4 @@ def _imported(name: str) -> Callable[[Bounds], TimerPolicy]:
         raise BadSettings(f"policy {name!r} cannot be loaded: {error}.") from error
     if not callable(found):
         raise BadSettings(f"policy {name!r} is not a class.")
-    return cast(Callable[[Bounds], TimerPolicy], found)
+    return cast(Callable[[Bounds], object], found)

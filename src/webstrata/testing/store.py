@@ -697,7 +697,7 @@ async def chosen_pages_are_leased_and_no_others(store: Store) -> None:
     await store.add_pages([_new("1"), _new("2", next_at=NOW + 99), _new("3"), _new("4", next_at=NOW + 99)], NOW)
     ids = {page.url[-1]: page.id for page in await _all(store.pages())}
     await store.pause([(await _page(store, "4")).url])
-    assert [id_ for id_, _ in await store.due_pages(NOW, 10)] == [ids["1"], ids["3"]]
+    assert [due.id for due in await store.due_pages(NOW, 10)] == [ids["1"], ids["3"]]
     claimed = await store.claim_pages([ids["4"], ids["3"], ids["2"]], NOW, NOW + 60, "me")
     assert [page.id for page in claimed] == [ids["3"], ids["2"]]
     assert await store.claim_pages([ids["2"]], NOW, NOW + 60, "you") == []

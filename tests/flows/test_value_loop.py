@@ -1,0 +1,257 @@
+"""The loop under `value`: the best pages within the budget, new ones at once, memory that survives restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.flows.conftest import DAY_S, START_AT, Life
+from tests.flows.town import Asked, Reply, reply
+from webstrata.flows.crowd import replayed
+from webstrata.flows.policies import budgeted_policy
+from webstrata.records import PaceState
+
+VALUE = "schedule.policy=value"
+
+
+def lively(asked: Asked) -> Reply:
+    """Another text every six hours."""
+    return reply(f"<p>edition {int(asked.at // 21_600)} of the news of the day")
+
+
+def still(asked: Asked) -> Reply:
+    return reply("<p>the same for ever")
+
+
+def _play(life: Life, lively_pages: int, still_pages: int) -> list[str]:
+    found = []
+    for n in range(lively_pages):
+        life.town.play(f"http://a.test/lively{n}", lively)
+        found.append(f"http://a.test/lively{n}")
+    for n in range(still_pages):
+        life.town.play(f"http://b.test/still{n}", still)
+        found.append(f"http://b.test/still{n}")
+    return found
+
+
+def test_new_pages_are_visited_at_once_and_lively_ones_most(live: Callable[..., None]) -> None:
+    """All pages are seen in the first round; then those that change get most of the visits."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 3, 9)
+        await life.watch(*pages)
+        await life.run(600)
+        assert {page.visits for page in (await life.pages()).values()} == {1}
+        await life.run(40 * DAY_S)
+        visits = {url: len(await life.visits(url)) for url in pages}
+        quick = np.mean([visits[url] for url in pages[:3]])
+        slow = np.mean([visits[url] for url in pages[3:]])
+        assert quick > 2 * slow
+        assert sum(visits.values()) <= 12 + 0.5 * 12 * 41
+
+    live(scenario, VALUE, "budget.total=0.5/page/day", "crawl.round=1h")
+
+
+def test_what_people_see_is_when_the_value_passes_the_price(live: Callable[..., None]) -> None:
+    """Every page has a next visit within its limits, a reason with the price, and its row of state."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 1, 1)
+        await life.watch(*pages)
+        await life.run(3600)
+        for page in (await life.pages()).values():
+            assert page.policy == "value"
+            assert page.next_at is not None
+            assert page.interval_s is not None
+            assert 300 <= page.interval_s <= 180 * DAY_S
+            assert "price" in page.reason
+            assert 0 < len(page.policy_state) <= 256
+
+    live(scenario, VALUE)
+
+
+def test_a_restart_goes_on_where_it_stopped(live: Callable[..., None]) -> None:
+    """Twenty days in one run or in twenty give the same number of visits; the price and what is saved are kept."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 2, 4)
+        await life.watch(*pages)
+        for _ in range(20):
+            await life.run(DAY_S)
+        made = sum([len(await life.visits(url)) for url in pages])
+        assert 6 + 0.8 * 0.5 * 6 * 20 <= made <= 6 + 0.5 * 6 * 21
+        async with life.node.store() as store:
+            (pace,) = await store.paces()
+        assert pace.name == "all"
+        assert START_AT + 19 * DAY_S < pace.at <= life.clock.now()
+
+    live(scenario, VALUE, "budget.total=0.5/page/day", "crawl.round=1h")
+
+
+def test_an_absolute_budget_holds_from_the_first_visit(live: Callable[..., None]) -> None:
+    """With ten visits a day forty new pages take four days, whatever they are worth; never more than is saved."""
+
+    async def scenario(life: Life) -> None:
+        pages = [f"http://a.test/{n}" for n in range(40)]
+        for url in pages:
+            life.town.play(url, lively)
+        await life.watch(*pages)
+        days = []
+        for _ in range(8):
+            before = (await life.census()).visits
+            await life.run(DAY_S)
+            days.append((await life.census()).visits - before)
+        assert max(days) <= 10 + 2.5
+        assert sum(days) >= 60
+        assert all(page.visits for page in (await life.pages()).values())
+
+    live(scenario, VALUE, "budget.total=10/day", "crawl.round=1h")
+
+
+@pytest.mark.parametrize("policy", ["value", "dyn"])
+def test_a_budget_of_nothing_visits_nothing(live: Callable[..., None], policy: str) -> None:
+    """Zero is a budget: pages wait and say why."""
+
+    async def scenario(life: Life) -> None:
+        await life.watch("http://a.test/")
+        await life.run(3 * DAY_S)
+        assert (await life.census()).visits == 0
+        assert "budget" in (await life.page("http://a.test/")).reason
+
+    live(scenario, f"schedule.policy={policy}", "budget.total=0/day", "crawl.round=1h")
+
+
+def test_tags_and_hosts_have_budgets_of_their_own(live: Callable[..., None]) -> None:
+    """A tag with two visits a day and a host with three keep to them, the rest of the pages does not notice."""
+
+    async def scenario(life: Life) -> None:
+        for host in "abc":
+            for n in range(6):
+                life.town.play(f"http://{host}.test/{n}", lively)
+        await life.watch(*[f"http://a.test/{n}" for n in range(6)], tags=("news",))
+        await life.watch(*[f"http://{host}.test/{n}" for host in "bc" for n in range(6)])
+        await life.run(10 * DAY_S)
+        made = {host: sum([len(await life.visits(f"http://{host}.test/{n}")) for n in range(6)]) for host in "abc"}
+        assert made["a"] <= 2 * 10 + 1
+        assert made["b"] <= 3 * 10 + 1
+        assert made["c"] > 40
+
+    flags = ("budget.total=1/page/day", "budget.tags=news=2/day", "budget.hosts=b.test=3/day", "crawl.round=1h")
+    live(scenario, VALUE, *flags)
+
+
+def test_bytes_can_be_the_budget(live: Callable[..., None]) -> None:
+    """With pages of 10 KB and 100 KB a day about ten visits a day are made."""
+
+    async def scenario(life: Life) -> None:
+        pages = [f"http://a.test/{n}" for n in range(5)]
+        for url in pages:
+            life.town.play(url, lambda asked: reply(f"<p>{int(asked.at)} " + "x" * 10_000))
+        await life.watch(*pages)
+        await life.run(20 * DAY_S)
+        census = await life.census()
+        assert 100_000 * 12 <= census.bytes <= 100_000 * 21
+
+    live(scenario, VALUE, "budget.total=100KB/day", "crawl.round=1h")
+
+
+def test_pages_added_meanwhile_are_taken_in(live: Callable[..., None]) -> None:
+    """A page that another process adds is visited in the next round and scheduled with the others."""
+
+    async def scenario(life: Life) -> None:
+        _play(life, 2, 1)
+        await life.watch("http://a.test/lively0")
+        async with life.node.crawling() as loop:
+            await loop.run(life.clock.now() + 2 * DAY_S)
+            await life.watch("http://a.test/lively1", "http://b.test/still0")
+            await loop.run(life.clock.now() + 5 * DAY_S)
+        assert len(await life.visits("http://a.test/lively1")) > 1
+
+    live(scenario, VALUE, "crawl.round=1h")
+
+
+def test_paused_pages_are_not_chosen(live: Callable[..., None]) -> None:
+    """Unwatching ends the visits of a page, watching again takes them up."""
+
+    async def scenario(life: Life) -> None:
+        _play(life, 2, 0)
+        await life.watch("http://a.test/lively0", "http://a.test/lively1")
+        async with life.node.crawling() as loop:
+            await loop.run(life.clock.now() + DAY_S)
+            async with life.node.store() as store:
+                await store.pause(["http://a.test/lively0"])
+            before = len(await life.visits("http://a.test/lively0"))
+            await loop.run(life.clock.now() + 5 * DAY_S)
+            assert len(await life.visits("http://a.test/lively0")) == before
+            await life.watch("http://a.test/lively0")
+            await loop.run(life.clock.now() + 5 * DAY_S)
+        assert len(await life.visits("http://a.test/lively0")) > before
+
+    live(scenario, VALUE, "crawl.round=1h")
+
+
+def test_failing_pages_keep_their_retries(live: Callable[..., None]) -> None:
+    """A page whose server is broken is tried after five minutes, then ever less; others go on."""
+
+    async def scenario(life: Life) -> None:
+        life.town.play("http://a.test/", reply("broken", 500))
+        life.town.play("http://b.test/", lively)
+        await life.watch("http://a.test/", "http://b.test/")
+        await life.run(DAY_S)
+        page = await life.page("http://a.test/")
+        assert page.failures > 3
+        assert "failed" in page.reason
+        assert len(await life.visits("http://b.test/")) >= 1
+
+    live(scenario, VALUE)
+
+
+def test_a_page_of_another_policy_starts_from_its_log(live: Callable[..., None]) -> None:
+    """What `dyn` saw is not lost: `value` knows by the log which page is lively."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 1, 1)
+        await life.watch(*pages)
+        await life.run(40 * DAY_S)
+        logs = {url: [(1, visit.at, visit.counts) for visit in await life.visits(url)] for url in pages}
+        policy = budgeted_policy("value")
+        quick, slow = (np.frombuffer(replayed(policy, logs[url])[1], dtype=policy.dtype)["levels"][0] for url in pages)
+        assert quick[-4:].sum() > 0.5 > slow[-4:].sum()
+
+    live(scenario, "schedule.start_interval=1d", "schedule.min_interval=1d")
+
+
+def test_a_crawl_takes_what_is_worth_it_and_what_is_asked_for(live: Callable[..., None]) -> None:
+    """`crawl` makes one pass within the budget; a page named by its user is visited whatever it is worth."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 1, 5)
+        await life.watch(*pages)
+        assert await life.crawl() == 6
+        assert await life.crawl() == 0
+        asked = await life.page("http://b.test/still0")
+        async with life.node.store() as store:
+            await store.release([(asked.id, life.clock.now())])
+        async with life.node.crawling() as loop:
+            assert await loop.crawl([asked.id]) == 1
+        assert 1 <= await life.crawl(after_s=DAY_S) <= 6
+
+    live(scenario, VALUE, "budget.save=1d")
+
+
+def test_the_price_is_kept_with_what_is_saved(live: Callable[..., None]) -> None:
+    """A loop that starts goes on with the price and the debt that the last one left."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 3, 0)
+        await life.watch(*pages)
+        await life.run(3600)
+        async with life.node.store() as store:
+            await store.save_paces([PaceState(name="all", price=0.5, credit=-30.0, at=life.clock.now())])
+        before = (await life.census()).visits
+        await life.run(9 * DAY_S)
+        assert (await life.census()).visits == before
+
+    live(scenario, VALUE, "crawl.round=1h")
