@@ -26,15 +26,19 @@ if TYPE_CHECKING:
 _SETTINGS = ("polite.contact=lab@example.invalid", "polite.delay=1s", "crawl.workers=0")
 
 
-def live(recordings: list[Recording], captures: int, told: Callable[[str], None]) -> list[LiveRow]:
+def live(
+    recordings: list[Recording], captures: int, told: Callable[[str], None], ways: Sequence[str] | None = None
+) -> list[LiveRow]:
     """All rows, in homes that are thrown away afterwards."""
-    from webstrata.lab.sharp_live import live_rows
+    from webstrata.lab.sharp_live import WAYS, live_rows
 
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as name:
         folder, check = Path(name), _checker()
         assemble = _assembler(folder)
-        return run_async(lambda: live_rows(recordings, assemble, check, folder, captures=captures, told=told))
+        return run_async(
+            lambda: live_rows(recordings, assemble, check, folder, captures=captures, ways=ways or WAYS, told=told)
+        )
 
 
 def show(rows: Sequence[LiveRow]) -> None:

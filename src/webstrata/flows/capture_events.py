@@ -15,6 +15,15 @@ from webstrata.records import Position
 from webstrata.sharp.certificate import Download
 
 
+class ReadyPlan(Struct, frozen=True, kw_only=True):
+    """A schedule that was made beforehand, by whatever algorithm: experiments compare them so."""
+
+    algorithm: str
+    visits: tuple[str, ...]
+    revisits: tuple[str, ...]
+    rates_per_s: dict[str, float]
+
+
 class Order(Struct, frozen=True, kw_only=True):
     """What is asked of one site's capture."""
 
@@ -34,6 +43,8 @@ class Order(Struct, frozen=True, kw_only=True):
     """The pages, where they are known: no links are followed then."""
     use_sitemap: bool = False
     """The pages are those that the site's sitemaps list."""
+    ready: ReadyPlan | None = None
+    """Visits and revisits in this order; its pages are those of `listed`."""
     weights: dict[str, float] = {}
     """By URL or pattern (* and ?); else the watched page's own, else 1."""
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from webstrata.flows.capture_events import Planned
 from webstrata.flows.capture_state import CaptureState
 from webstrata.sharp.prior import POPULATION, RatePrior, posterior_rates
-from webstrata.sharp.repair import Pass, further_pass, revisits
+from webstrata.sharp.repair import Pass, further_pass, in_order, revisits
 from webstrata.sharp.rounds import History
 
 
@@ -21,13 +21,17 @@ def first_revisits(state: CaptureState) -> Planned:
     middle = last.downloads[-1]
     instant = (middle.started + middle.ended) / 2
     others = [page for page in pages if page is not last]
-    chances = {last.url: 1.0}
-    order: Sequence[str] = ()
-    if others:
-        heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
+    if not others:
+        return Planned(turn=1, instant=instant, order=(), chances={last.url: 1.0})
+    heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
+    ready = state.began.order.ready
+    if ready is None:
         plan = revisits(_rates(others), heads, _weights(others), state.pace_s())
-        order = _names(others, plan.after)
-        chances |= _chances(others, plan)
+    else:
+        place_of = {url: place for place, url in enumerate(ready.revisits)}
+        places = sorted(range(len(others)), key=lambda place: place_of[others[place].url])
+        plan = in_order(_rates(others), heads, _weights(others), state.pace_s(), places)
+    order, chances = _names(others, plan.after), _chances(others, plan) | {last.url: 1.0}
     return Planned(turn=1, instant=instant, order=tuple(order), chances=chances)
 
 

@@ -112,8 +112,9 @@ class Notary:
 def _policy(began: Began) -> Policy:
     order = began.order
     known = order.listed is not None or order.use_sitemap
+    algorithm = "single pass" if not order.sharp else "optimal" if known else "optimal-online"
     return Policy(
-        algorithm="single pass" if not order.sharp else "optimal" if known else "optimal-online",
+        algorithm=order.ready.algorithm if order.ready is not None else algorithm,
         tau=order.tau,
         delay_s=began.slot_s,
         layer=order.layer,

@@ -60,10 +60,18 @@ async def past_changes(store: Store, seed: str) -> PastChanges:
 class PageRates:
     """Rates and weights of single pages."""
 
-    def __init__(self, store: Store, past: PastChanges, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        past: PastChanges,
+        weights: Mapping[str, float],
+        given: Mapping[str, float] | None = None,
+    ) -> None:
+        """`given`: rates per second of pages for which they are known beforehand."""
         self._store = store
         self._past = past
         self._weights = weights
+        self._given = given or {}
         self._patterns = [pattern for pattern in weights if "*" in pattern or "?" in pattern]
 
     async def of(self, pages: Sequence[str]) -> list[FoundPage]:
@@ -73,6 +81,8 @@ class PageRates:
         page = await self._store.page(url)
         seen = await _sightings(self._store, page) if page is not None and page.visits > 1 else []
         weight = self._weight(url, page)
+        if url in self._given:
+            return FoundPage(url, self._given[url], "given", weight)
         if len(seen) > 1:
             rate_per_s = self._own_rate(seen)
             return FoundPage(url, rate_per_s, f"{len(seen)} visits", weight)

@@ -47,7 +47,8 @@ class CaptureState:
         )
         self._take_in(began.pages, None)
         if known:
-            self._pending.extend(self._best_visits())
+            ready = began.order.ready
+            self._pending.extend(self._best_visits() if ready is None else ready.visits)
 
     @classmethod
     def replayed(cls, events: Iterable[Event]) -> CaptureState:

@@ -49,7 +49,7 @@ class Capturing:
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url)
-        rates = PageRates(self._store, past, order.weights)
+        rates = PageRates(self._store, past, order.weights, order.ready.rates_per_s if order.ready else None)
         named = await listed_pages(order, self._downloads, now=self._clock.now(), patience_until=patience_until)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
         began = Began(

@@ -21,6 +21,8 @@ from webstrata.lab.livingweb.manners import manners_of
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.sharp_hurry import Hurried
+from webstrata.lab.sharp_sites import STRATEGIES
 from webstrata.lab.sharp_truth import PageTruth, SiteTruth
 from webstrata.ports import Clock, Web
 
@@ -28,8 +30,9 @@ START_AT = parse_instant("2026-01-05")
 HOURS = 1.0
 """In so many hours all that was recorded happens."""
 SINGLE, SHARP, REPAIRED, BY_LINKS = "single pass", "sharp", "sharp, repaired", "sharp, by links"
-WAYS = (SINGLE, SHARP, REPAIRED, BY_LINKS)
-"""All but the last are given the pages; that one starts at the home page, where there is one."""
+WAYS = (SINGLE, *STRATEGIES, SHARP, REPAIRED, BY_LINKS)
+"""The strategies are told the rates and where pages are found. Of the others, which learn rates from their own visits
+alone, all but the last are given the pages; that one starts at the home page, where there is one."""
 
 
 class Archiver(Protocol):
@@ -67,24 +70,6 @@ class LiveRow(Struct, frozen=True, kw_only=True):
     politeness_violations: int
 
 
-def hurried(recording: Recording, hours: float = HOURS) -> Recording:
-    """The same versions, all changes within so many hours from `START_AT`."""
-    times = [at for versions in recording.pages.values() for at, _ in versions[1:]] or [0.0]
-    first, last = min(times), max(times)
-    pace = hours * 3600.0 / max(last - first, 1.0)
-    pages = {
-        path: [(START_AT + (at - first) * pace, blob) for at, blob in versions]
-        for path, versions in recording.pages.items()
-    }
-    return Recording(
-        site=recording.site,
-        licence=recording.licence,
-        source=recording.source,
-        pages=pages,
-        contents=recording.contents,
-    )
-
-
 async def live_rows(
     recordings: Iterable[Recording],
     assemble: Assemble,
@@ -92,44 +77,51 @@ async def live_rows(
     folder: Path,
     *,
     captures: int,
+    ways: Sequence[str] = WAYS,
     told: Callable[[str], None] = lambda _: None,
 ) -> list[LiveRow]:
     """Capture every site so often in every way, spread over the hours that it lives."""
     rows: list[LiveRow] = []
     for recording in recordings:
-        site = hurried(recording)
-        for way in WAYS if "index.html" in site.pages else WAYS[:-1]:
-            told(f"{site.site}, {way}")
+        site = Hurried(recording, START_AT, HOURS)
+        has_front = "index.html" in recording.pages
+        for way in (way for way in ways if has_front or way != BY_LINKS):
+            told(f"{recording.site}, {way}")
             rows.append(await _captures(site, way, assemble, check, folder, captures))
     return rows
 
 
-async def _captures(
-    site: Recording, way: str, assemble: Assemble, check: Check, folder: Path, captures: int
-) -> LiveRow:
+async def _captures(site: Hurried, way: str, assemble: Assemble, check: Check, folder: Path, captures: int) -> LiveRow:
     clock = JumpingClock(START_AT)
-    truth = SiteTruth(site, manners_of(site.site).gone_status)
+    name = site.recording.site
+    truth = SiteTruth(site.recording, manners_of(name).gone_status)
     told: list[tuple[Proved, list[PageTruth], int]] = []
-    async with LivingWeb([site], clock) as living:
+    async with LivingWeb([site.recording], clock) as living:
         archiver = assemble(clock, living.hosts(), living.exceptions())
         for number in range(captures):
             await clock.sleep_until(max(clock.now(), START_AT + (number + 0.5) * HOURS * 3600.0 / captures))
-            order = Order(
-                url=f"http://{site.host}/",
-                sharp=way != SINGLE,
-                scope="host",
-                repair=2 if way == REPAIRED else 0,
-                listed=None if way == BY_LINKS else tuple(living.urls(clock.now())),
-                max_requisites=0,
-            )
+            order = _order(site, way, living.urls(clock.now()), clock.now())
             async with archiver.capturing(wrap_web=lambda web: PacedWeb(web, clock, living)) as capturing:
                 capture = await capturing.begin(order, lambda one, event: None)
                 await capture.run()
-                proved = await capturing.finish(capture, folder / f"{site.site}-{WAYS.index(way)}-{number}.wacz")
+                proved = await capturing.finish(capture, folder / f"{name}-{WAYS.index(way)}-{number}.wacz")
             judged = [truth.of(page, proved.certificate["instant"]) for page in proved.certificate["pages"]]
             told.append((proved, judged, check(proved.file)))
         violations = living.meter.count
-    return _row(site.site, way, told, violations)
+    return _row(name, way, told, violations)
+
+
+def _order(site: Hurried, way: str, pages: Sequence[str], now: float) -> Order:
+    """What is asked for in this way."""
+    return Order(
+        url=f"http://{site.recording.host}/",
+        sharp=way != SINGLE,
+        scope="host",
+        repair=2 if way == REPAIRED else 0,
+        listed=None if way == BY_LINKS else tuple(pages),
+        ready=site.plan(way, pages, now) if way in STRATEGIES else None,
+        max_requisites=0,
+    )
 
 
 def _row(site: str, way: str, told: Sequence[tuple[Proved, list[PageTruth], int]], violations: int) -> LiveRow:

@@ -31,12 +31,18 @@ class Pass(Struct, frozen=True):
 
 def revisits(rates: ArrayLike, heads_s: ArrayLike, weights: ArrayLike, slot_s: float) -> Pass:
     """The best order after downloads that lie so many seconds before the instant."""
+    times = slot_s * (np.arange(np.size(rates)) + 1.0)
+    order = best_revisits(rates, heads_s, weights, times).order
+    return in_order(rates, heads_s, weights, slot_s, _whole(order))
+
+
+def in_order(rates: ArrayLike, heads_s: ArrayLike, weights: ArrayLike, slot_s: float, order: Sequence[int]) -> Pass:
+    """What a given order is worth."""
     rate, heads, weighed = (np.asarray(one, dtype=np.float64) for one in (rates, heads_s, weights))
-    times = slot_s * (np.arange(rate.size) + 1.0)
-    plan = best_revisits(rate, heads, weighed, times)
-    chances = np.empty(rate.size)
-    chances[plan.order] = np.exp(-rate[plan.order] * (heads[plan.order] + times))
-    return Pass((), _whole(plan.order), chances, plan.worth)
+    pages = np.asarray(order, dtype=np.intp)
+    chances = np.zeros(rate.size)
+    chances[pages] = np.exp(-rate[pages] * (heads[pages] + slot_s * (np.arange(pages.size) + 1.0)))
+    return Pass((), _whole(pages), chances, float(np.dot(weighed, chances)))
 
 
 def further_pass(
