@@ -110,7 +110,7 @@ class Demo(NamedTuple):
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """A month of the demo; to be read only."""
     home = tmp_path_factory.mktemp("demo") / "home"
-    told = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--json")
+    told = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--policy", "dyn", "--json")
     assert told.code == 0, told.err
     return Demo(home, told, told.json)
 

@@ -23,6 +23,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "crawl": ("--quiet",),
     "run": ("--for", "0s", "--quiet"),
     "status": (),
+    "boost": ("news",),
+    "limit": (),
     "log": (PAGE,),
     "diff": (PAGE,),
     "cat": (PAGE,),

@@ -59,7 +59,9 @@ class Life:
         self._store: SqlStore | None = None
 
     def _settings(self, flags: tuple[str, ...]) -> Settings:
-        loaded, _ = settings_file.load(self.home.path, environment={}, flags=("crawl.workers=0", "schedule.policy=dyn", *flags))
+        loaded, _ = settings_file.load(
+            self.home.path, environment={}, flags=("crawl.workers=0", "schedule.policy=dyn", *flags)
+        )
         fetch = msgspec.structs.replace(
             loaded.fetch, hosts=self.town.hosts | loaded.fetch.hosts, allow=self.town.exceptions + loaded.fetch.allow
         )

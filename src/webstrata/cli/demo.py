@@ -22,6 +22,7 @@ from webstrata.clock import DAY_S, JumpingClock, iso
 from webstrata.detect.memory import unpack
 from webstrata.detect.verdict import judge
 from webstrata.errors import UsageError
+from webstrata.flows.policies import is_budgeted
 from webstrata.home import Home
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
@@ -37,6 +38,9 @@ DEFAULT_HOME = Path("demo-home")
 MARK = "demo"
 """A file in the home that says: made by the demo, may be made anew."""
 
+BUDGET = "0.0375/page/day"
+"""A little less than what `dyn` takes."""
+
 SETTINGS = """\
 # Made by `webstrata demo`. The sites of the demo live on this machine only while it runs; the addresses below are
 # theirs alone and nothing else that is not public may be visited.
@@ -50,13 +54,16 @@ allow = {allow}
 hosts = {hosts}
 
 [schedule]
-policy = "dyn"
+policy = "{policy}"
 start_interval = "7d"
 min_interval = "1d"
 max_interval = "180d"
 
+[budget]
+total = "{budget}"
+
 [crawl]
-round = "1h"
+round = "6h"
 """
 
 
@@ -69,6 +76,10 @@ def command(
         SHIPPED_WINDOW[1] - SHIPPED_WINDOW[0]
     )
     / DAY_S,
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="NAME", help="Schedule by this policy; `dyn` takes its own pace.")
+    ] = "value",
+    budget: Annotated[str, typer.Option("--budget", metavar="RATE", help="Of policies that share one.")] = BUDGET,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scoreboard as one JSON document.")] = False,
 ) -> None:
     """Live two years of recorded sites with the real loop (HTTP, WARC, SQLite) and compare with what really happened."""
@@ -77,7 +88,8 @@ def command(
     recordings = load_shipped()
     start_at = SHIPPED_WINDOW[0]
     end_at = min(SHIPPED_WINDOW[1], start_at + days * DAY_S)
-    board, tally = run_async(lambda: _live(path, recordings, start_at, end_at))
+    schedule = {"policy": policy, "budget": budget if is_budgeted(policy) else ""}
+    board, tally = run_async(lambda: _live(path, recordings, start_at, end_at, schedule))
     if as_json:
         plain = msgspec.to_builtins(board.counts)
         print_json({**plain, "layers": msgspec.to_builtins(board), "home": str(path), **tally})
@@ -99,13 +111,13 @@ def _make_room(path: Path) -> None:
 
 
 async def _live(
-    path: Path, recordings: list[Recording], start_at: float, end_at: float
+    path: Path, recordings: list[Recording], start_at: float, end_at: float, schedule: dict[str, str]
 ) -> tuple[Scoreboard, dict[str, Any]]:
     clock = JumpingClock(start_at)
     async with LivingWeb(recordings, clock) as living:
         allow = msgspec.json.encode(living.exceptions()).decode()
         hosts = ", ".join(f'"{host}" = "{address}"' for host, address in living.hosts().items())
-        made, _ = Home.create(path, SETTINGS.format(allow=allow, hosts=f"{{ {hosts} }}"))
+        made, _ = Home.create(path, SETTINGS.format(allow=allow, hosts=f"{{ {hosts} }}", **schedule))
         (path / MARK).touch()
         settings, _ = settings_file.load(path)
         node = Node(made, settings, clock)

@@ -10,11 +10,12 @@ import typer
 
 from webstrata.cli.output import counted, moment, print_json, print_table, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, SetOption, open_node, run_async
-from webstrata.clock import parse_span, span
+from webstrata.clock import DAY_S, parse_span, span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
     from webstrata.flows.planning import Survey
+    from webstrata.flows.prospects import Prospect
     from webstrata.node import Node
     from webstrata.plan.capacity import Capacity
     from webstrata.plan.estimate import Estimate
@@ -60,10 +61,33 @@ def command(
     ahead_s = parse_span(within) if within is not None else slot_s
     listed = _read(addresses) if addresses is not None else None
     survey = run_async(lambda: _survey(node, listed, ahead_s, offline))
-    _plan(node, survey, used, slot_s, picture, as_json)
+    prospects = run_async(lambda: _prospects(node)) if listed is None else []
+    _plan(node, survey, used, slot_s, picture, prospects, as_json)
 
 
-def _plan(node: Node, survey: Survey, threads: int, slot_s: float, picture: Path | None, as_json: bool) -> None:
+async def _prospects(node: Node) -> list[Prospect]:
+    """What a fifth more or less of the budget would buy."""
+    from webstrata.flows.policies import is_budgeted
+    from webstrata.flows.prospects import prospects
+    from webstrata.schedule.budget import ONE_A_DAY
+    from webstrata.schedule.policy import Bounds
+
+    schedule = node.settings.schedule
+    bounds = Bounds(min_days=schedule.min_interval / DAY_S, max_days=schedule.max_interval / DAY_S)
+    rate = node.budget().total or (ONE_A_DAY if is_budgeted(schedule.policy) else None)
+    async with node.store() as store:
+        return await prospects(store, node.timetable(), rate, node.clock.now(), bounds)
+
+
+def _plan(
+    node: Node,
+    survey: Survey,
+    threads: int,
+    slot_s: float,
+    picture: Path | None,
+    prospects: list[Prospect],
+    as_json: bool,
+) -> None:
     from webstrata.flows.planning import domains_of
     from webstrata.plan.estimate import estimate
     from webstrata.plan.firstfit import pack
@@ -75,9 +99,10 @@ def _plan(node: Node, survey: Survey, threads: int, slot_s: float, picture: Path
         _draw(survey, node, threads, picture)
     told = _told(node.clock.now(), survey, ours, paper, slot_s)
     if as_json:
-        print_json(told)
+        print_json({**told, "budget": prospects})
     else:
         _show(told, ours, paper)
+        _show_prospects(prospects)
         if picture is not None:
             typer.echo(f"The round is drawn in {picture}.")
 
@@ -197,6 +222,22 @@ def _show(told: dict[str, Any], ours: Estimate, paper: Packing) -> None:
     typer.echo(f"\nLast to end{short}:")
     rows = [(one.host, one.requests, span(one.gap_s), span(one.ends_s), f"{one.last:.0%}") for one in ours.bottlenecks]
     print_table(("host", "requests", "gap", "ends after", "is the last"), rows)
+
+
+def _show_prospects(found: list[Prospect]) -> None:
+    if not found:
+        return
+    typer.echo("\nWhat the budget is expected to bring, if pages go on as forecast:")
+    rows = [
+        (
+            "now" if one.share == 1.0 else f"{one.share - 1.0:+.0%}",
+            f"{one.budget_per_day:.1f}",
+            f"{one.captured_per_day:.2f} of {one.changes_per_day:.2f}",
+            f"{one.freshness:.1%}",
+        )
+        for one in found
+    ]
+    print_table(("budget", "visits a day", "changes captured a day", "copies up to date"), rows)
 
 
 def _minute(text: str | None) -> str:

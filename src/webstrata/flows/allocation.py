@@ -249,7 +249,6 @@ class Allocation:
         soonest = max(wanted.now + 60.0, min(wanted.ends_at, wanted.now + LOOK_S), self._purses.next_at())
         soonest = min(soonest, wanted.now + DAY_S)
         at = np.maximum(self._values.crossing(places, wanted.now), soonest)
-        self._values.crowd.next_at[places] = at
         price = self._values.price
         return [
             (id_, float(then), f"not yet worth a visit at the price of {price:.2g}, or the budget is spent for now")

@@ -25,7 +25,6 @@ from webstrata.schedule.value import Value
 CHUNK = 5_000
 _MOST_SITES = 20_000
 """Beyond so many hosts, those with a single page share one row of joint events, which stays empty."""
-_FAR = float("inf")
 
 
 class Crowd:
@@ -41,10 +40,11 @@ class Crowd:
         """One address of each host, to ask politeness about."""
         self._host_place: dict[str, int] = {}
         self.tags: list[tuple[str, ...]] = []
+        self._tag_sets: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """Every set of tags once, however many pages have it."""
         self.weight: NDArray[np.float64] = np.empty(0)
         self.ready: Flags = np.empty(0, dtype=bool)
         """Seen, not failing, not given up by its watcher: the allocator may choose it."""
-        self.next_at: Days = np.empty(0)
         self.factor: Column = np.empty(0, dtype=np.float32)
         self.min_days: Days = np.empty(0)
         self.max_days: Days = np.empty(0)
@@ -76,12 +76,10 @@ class Crowd:
         self.ids = np.concatenate([self.ids, np.array([one.id for one in found], dtype=np.int64)])
         self._order = np.argsort(self.ids, kind="stable")
         self.host = np.concatenate([self.host, np.array([self._host_place[one.host] for one in found], dtype=np.intp)])
-        self.tags += [one.tags for one in found]
+        self.tags += [self._tag_sets.setdefault(one.tags, one.tags) for one in found]
         self.weight = np.concatenate([self.weight, sane_weights(np.array([one.weight for one in found]))])
         seen = [state is not None and not one.failures for one, state in zip(found, states, strict=True)]
         self.ready = np.concatenate([self.ready, np.array(seen, dtype=bool)])
-        due = [_FAR if one.next_at is None else one.next_at for one in found]
-        self.next_at = np.concatenate([self.next_at, np.array(due)])
         self.population = self._made(self._sites(), now)
         self.population.state[:before] = kept
         for row, state in enumerate(states, before):

@@ -54,6 +54,11 @@ class HeardLists(SourceBook):
         quality = self._precision if news else self._recall
         return before < 0 or (news, quality[number]) > (bool(self._told[row]), quality[before])
 
+    def source_of(self, row: int) -> str | None:
+        """Who counts for a page; none: nobody lists it."""
+        number = int(self._source[row])
+        return self.urls[number] if number >= 0 else None
+
     def visited(self, rows: Rows) -> None:
         """What was told of these pages is news no more."""
         self._told[rows] = False
@@ -98,7 +103,11 @@ class LivePopulation(Population):
     ) -> None:
         super().__init__(policy, site, now=now, siblings=Siblings() if family else None, weights=weights)
         self.heard = HeardLists(len(site), now)
-        self.lists = self.heard
+
+    def hear(self, sources: Sequence[Source], said: Sequence[tuple[int, Announcement]]) -> None:
+        """Take in the last words of all sources; while there are none, no page is asked for hints."""
+        self.heard.hear(sources, said)
+        self.lists = self.heard if said else None
 
     def _teach_sources(self, *told: object, **more: object) -> None:
         """Nothing: see above."""

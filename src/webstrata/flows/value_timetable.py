@@ -21,7 +21,7 @@ from webstrata.schedule.allocator import choose
 from webstrata.schedule.policy import Bounds, ValuePolicy
 from webstrata.schedule.retry import retry_after_s
 
-RELOAD_S = 6 * 3600.0
+RELOAD_S = DAY_S
 """How often all pages are read again: weights and tags may have been changed."""
 _STARVED = np.float32(1e8)
 
@@ -114,7 +114,7 @@ class ValueTimetable:
             after = chunk[-1].page_id
         rows = self.crowd.rows(one.page_id for one in said)
         known = [(int(row), one) for row, one in zip(rows, said, strict=True) if row >= 0]
-        self.crowd.population.heard.hear(sources, known)
+        self.crowd.population.hear(sources, known)
         pages = [(source.url, page.id) for source in sources if (page := await store.page(source.url)) is not None]
         places = self.crowd.rows(id_ for _, id_ in pages)
         self._list_rows = {url: int(row) for (url, _), row in zip(pages, places, strict=True) if row >= 0}
@@ -169,7 +169,6 @@ class ValueTimetable:
             crowd.begin(rows[~known], at[~known])
         latest = max(seen.at for seen in batch)
         next_at = np.maximum(self.crossing(rows, latest), latest)
-        crowd.next_at[rows] = next_at
         return [
             self._turn(seen.at, float(then), crowd.population.state[row].tobytes())
             for seen, row, then in zip(batch, rows.tolist(), next_at, strict=True)
@@ -182,7 +181,6 @@ class ValueTimetable:
         self.crowd.ready[row] = False
         interval_s = page.interval_s or self.policy.bounds.start_days * DAY_S
         wait_s = max(retry_after_s(page.failures + 1, interval_s, page.url), (again_at or at) - at)
-        self.crowd.next_at[row] = at + wait_s
         return Turn(
             next_at=at + wait_s,
             interval_s=interval_s,

@@ -27,13 +27,14 @@ async def value_evidence(page: Page, timetable: ValueTimetable, store: Store, no
         return {**price, "rule": _NEVER}
     crowd.put_sites(await store.site_states([page.host]))
     sources = await store.sources()
-    crowd.population.heard.hear(sources, [(row, one) for one in await store.announcements([page.id])])
+    crowd.population.hear(sources, [(row, one) for one in await store.announcements([page.id])])
     days, rows = now / DAY_S, np.array([row], dtype=np.intp)
     told = timetable.policy.explain(crowd.population.state, row, days, crowd.population.signals(rows, days))
     factor = float(crowd.factor[row])
     value = _number(told.get("value")) * float(crowd.weight[row]) * factor
     return {
-        **told,
+        **{name: one for name, one in told.items() if name != "hints"},
+        **_hint(told.get("hints"), crowd.population.heard.source_of(row)),
         "value": round(value, 6),
         **price,
         "weight": float(crowd.weight[row]),
@@ -42,6 +43,13 @@ async def value_evidence(page: Page, timetable: ValueTimetable, store: Store, no
         "min_interval_s": float(crowd.min_days[row]) * DAY_S,
         "max_interval_s": float(crowd.max_days[row]) * DAY_S,
     }
+
+
+def _hint(hints: object, source: str | None) -> dict[str, object]:
+    """What the source that counts most says, flat and by name."""
+    if source is None or not isinstance(hints, list) or not hints:
+        return {"hint_from": None}
+    return {"hint_from": source, **{f"hint_{name}": value for name, value in hints[0].items()}}
 
 
 def _number(value: object) -> float:

@@ -9,6 +9,7 @@ from typing import Literal, cast
 from webstrata.errors import BadSettings
 from webstrata.schedule.adaptive import Dyn, Fix
 from webstrata.schedule.baselines import LastObs, RandomTimes
+from webstrata.schedule.budgeted import BASELINES
 from webstrata.schedule.gold import Gold
 from webstrata.schedule.groups import Bayesian
 from webstrata.schedule.historic import Historic
@@ -18,6 +19,7 @@ from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy, ValueP
 from webstrata.schedule.steady import BruteForce, Fixed, Week
 from webstrata.schedule.stormcrawler import StormCrawler
 from webstrata.schedule.threshold import Threshold
+from webstrata.schedule.value import Value
 from webstrata.schedule.window import Window
 
 Kind = Literal["timer", "oracle"]
@@ -79,7 +81,11 @@ def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_d
 def _imported(name: str) -> Callable[[Bounds], object]:
     module_name, colon, class_name = name.partition(":")
     if not colon or not module_name or not class_name:
-        raise BadSettings(f"no policy {name!r}. Known: {', '.join(names())}; your own is written module:Class.")
+        shared = ", ".join([Value.name, *(one.name for one in BASELINES)])
+        raise BadSettings(
+            f"no policy {name!r}. Known: {', '.join(names())}; with a budget in common {shared}; your own is written "
+            "module:Class."
+        )
     try:
         found = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, ValueError) as error:

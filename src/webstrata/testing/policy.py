@@ -1,19 +1,33 @@
-"""What every timer policy must keep. A new policy is done when `check_policy(policy)` returns."""
+"""What every policy must keep, be it a timer or one that values visits.
+
+A new policy is done when `check_policy(policy)` returns.
+"""
 
 from __future__ import annotations
+
+from typing import cast
 
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, pack, unpack
-from webstrata.schedule.policy import LARGEST_STATE, TimerPolicy
+from webstrata.schedule.policy import LARGEST_STATE, TimerPolicy, ValuePolicy
 
 _PAGES = 40
 _VISITS = 60
 
 
-def check_policy(policy: TimerPolicy, *, min_days: float = 1.0, max_days: float = 180.0, seed: int = 1) -> None:
+def check_policy(
+    policy: TimerPolicy | ValuePolicy, *, min_days: float = 1.0, max_days: float = 180.0, seed: int = 1
+) -> None:
     """Play seeded histories to a policy made for these bounds; AssertionError says what it does not keep."""
     _check_state(policy)
+    if hasattr(policy, "value"):
+        check_value_policy(cast(ValuePolicy, policy), seed=seed)
+    else:
+        _check_timer(policy, min_days, max_days, seed)
+
+
+def _check_timer(policy: TimerPolicy, min_days: float, max_days: float, seed: int) -> None:
     _check_intervals(policy, min_days, max_days, seed)
     _check_one_is_many(policy, seed)
     _check_order(policy, seed)
@@ -39,7 +53,7 @@ def _played(policy: TimerPolicy, seed: int, order: Rows) -> State:
     return state
 
 
-def _check_state(policy: TimerPolicy) -> None:
+def _check_state(policy: TimerPolicy | ValuePolicy) -> None:
     assert policy.name, "a policy has a name"
     assert policy.dtype.itemsize <= LARGEST_STATE, f"{policy.dtype.itemsize} bytes a page are too many"
     assert not policy.dtype.hasobject, "state must survive as bytes"
@@ -109,3 +123,75 @@ def _check_rest(policy: TimerPolicy, seed: int) -> None:
     evidence = policy.explain(state, 0)
     assert evidence, "a policy can say why"
     assert all(isinstance(key, str) for key in evidence), "evidence has names"
+
+
+# ── policies that value visits ──────────────────────────────────────────────────────────────────────────────
+
+
+def check_value_policy(policy: ValuePolicy, *, seed: int = 1) -> None:
+    """The same for a policy that values visits; `check_policy` calls it."""
+    assert "seen_at" in (policy.dtype.names or ()), "the state has a column `seen_at`: days at which pages were seen"
+    _check_values(policy, seed)
+    _check_values_alone(policy, seed)
+    _check_values_only_read(policy, seed)
+    _check_values_rest(policy, seed)
+
+
+def _valued(policy: ValuePolicy, seed: int, order: Rows) -> tuple[State, float]:
+    """All pages' state after their history, every batch in the given order, and the day on which it ends."""
+    state, now = policy.start(_PAGES, 0.0), 0.0
+    for elapsed, changed in _history(seed):
+        policy.learn(state, order, elapsed[order], changed[order])
+        now = max(now, float(state["seen_at"].max()))
+    return state, now
+
+
+def _check_values(policy: ValuePolicy, seed: int) -> None:
+    rows = np.arange(_PAGES)
+    begun = policy.start(_PAGES, 5.0)
+    assert (policy.age(begun, rows, 5.0) == 0).all(), "a page that was just copied has no age"
+    assert (policy.age(begun, rows, 7.5) == 2.5).all(), "a page grows older by the day"
+    assert (policy.age(begun, rows, 1.0) == 0).all(), "no page is younger than nothing"
+    state, now = _valued(policy, seed, rows)
+    for later in (0.0, 0.01, 1.0, 30.0, 500.0):
+        worth = policy.value(state, rows, now + later)
+        assert worth.shape == rows.shape, "one value for each row asked"
+        assert np.isfinite(worth).all(), "values are finite"
+        assert (worth >= 0).all(), "no visit is worth less than nothing"
+
+
+def _check_values_alone(policy: ValuePolicy, seed: int) -> None:
+    rows, shuffled = np.arange(_PAGES), np.random.default_rng(seed).permutation(_PAGES)
+    state, now = _valued(policy, seed, rows)
+    other, _ = _valued(policy, seed, shuffled)
+    assert np.allclose(policy.value(state, rows, now), policy.value(other, rows, now)), (
+        "the order of rows has no effect"
+    )
+    worth = policy.value(state, rows, now)
+    for page in (0, 1, _PAGES - 1):
+        alone = policy.value(state, np.array([page]), now)
+        assert np.allclose(alone, worth[page]), "values do not depend on one another"
+
+
+def _check_values_only_read(policy: ValuePolicy, seed: int) -> None:
+    state, now = _valued(policy, seed, np.arange(_PAGES))
+    before = state.copy()
+    rows = np.array([3, 17, 5])
+    policy.value(state, rows, now)
+    policy.age(state, rows, now)
+    evidence = policy.explain(state, 3, now)
+    assert evidence, "a policy can say why"
+    assert all(isinstance(key, str) for key in evidence), "evidence has names"
+    assert state.tobytes() == before.tobytes(), "value(), age() and explain() only read"
+    policy.learn(state, rows, np.array([1.0, 2.0, 3.0]), np.array([True, False, True]))
+    others = np.setdiff1d(np.arange(_PAGES), rows)
+    assert state[others].tobytes() == before[others].tobytes(), "learn() touches only the rows given"
+    grown = state["seen_at"][rows] - before["seen_at"][rows]
+    assert np.allclose(grown, [1.0, 2.0, 3.0]), "learn() moves `seen_at` on by the days that passed"
+
+
+def _check_values_rest(policy: ValuePolicy, seed: int) -> None:
+    state, now = _valued(policy, seed, np.arange(_PAGES))
+    back = unpack(pack(state), policy.start(_PAGES))
+    rows = np.arange(_PAGES)
+    assert (policy.value(back, rows, now) == policy.value(state, rows, now)).all(), "state survives the store"
