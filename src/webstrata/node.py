@@ -491,5 +491,6 @@ class Node:
             round_pages=self.settings.crawl.round_pages,
             poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
             lanes=self.settings.polite.connections_per_host,
+            requests=self.settings.fetch.connections,
             max_redirects=self.settings.fetch.max_redirects,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from webstrata import urls
 from webstrata.permit.gate import Gate
@@ -27,6 +28,8 @@ from webstrata.records import (
     Wait,
 )
 
+Answer = TypeVar("Answer")
+
 _GIVEN_UP = Failure(kind=FailureKind.INTERNAL, detail="given up before an answer came")
 
 
@@ -34,6 +37,9 @@ class Doorkeeper:
     """Asks for permits on behalf of visits.
 
     `keep` is handed every robots.txt exchange (for the archive), `listed` the sitemaps that an origin names.
+
+    At most `requests` are on their way at a time. Who has no place for a request gets no permit: a permit that waited
+    for a place would be used later than it was granted for, and too soon before the next one.
     """
 
     def __init__(
@@ -44,22 +50,24 @@ class Doorkeeper:
         *,
         keep: Callable[[Exchange], None],
         listed: Callable[[str, Sequence[str]], None],
+        requests: int = 64,
     ) -> None:
         self._web = web
         self._gate = gate
         self._clock = clock
         self._keep = keep
         self._listed = listed
+        self._places = asyncio.Semaphore(requests)
         self._fetching: dict[str, asyncio.Task[Wait | None]] = {}
 
     async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait | Refusal:
-        """Leave to fetch `url` now; a `Wait` where it would take past `patience_until`."""
+        """Leave to fetch `url` now, which must be used at once; a `Wait` where it would take past `patience_until`."""
         found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
         if isinstance(found, Failure):
             return found
         address, port = found
         while True:
-            match self._gate.ask(url, address, port, self._clock.now()):
+            match await self._with_a_place(lambda: self._gate.ask(url, address, port, self._clock.now())):
                 case Permit() | Refusal() as decided:
                     return decided
                 case NeedRobots(origin=origin):
@@ -70,6 +78,14 @@ class Doorkeeper:
                     if until > patience_until:
                         return wait
                     await self._clock.sleep_until(until)
+
+    async def _with_a_place(self, ask: Callable[[], Answer]) -> Answer:
+        """Ask the gate when there is a place for a request; a permit keeps the place until `fetch` is done with it."""
+        await self._places.acquire()
+        answer = ask()
+        if not isinstance(answer, Permit):
+            self._places.release()
+        return answer
 
     async def fetch(
         self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: Posted | None = None
@@ -82,6 +98,7 @@ class Doorkeeper:
             else:
                 exchange = await self._web.fetch(permit, accept=accept, posted=posted)
         finally:
+            self._places.release()
             self._gate.finished(permit, exchange, self._clock.now())
         return exchange
 
@@ -130,7 +147,13 @@ class Doorkeeper:
         found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
         if isinstance(found, Failure):
             return found
-        while isinstance(asked := self._gate.ask_robots(origin, *found, self._clock.now(), url=url), Wait):
+        address, port = found
+        while True:
+            asked = await self._with_a_place(
+                lambda: self._gate.ask_robots(origin, address, port, self._clock.now(), url=url)
+            )
+            if isinstance(asked, Permit):
+                break
             if asked.until > patience_until:
                 return asked
             await self._clock.sleep_until(asked.until)

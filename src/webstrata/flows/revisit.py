@@ -49,6 +49,8 @@ class Pace(Struct, frozen=True, kw_only=True):
     """How often an idle loop looks for pages that another process added."""
     lanes: int = 1
     """Lanes per host."""
+    requests: int = 64
+    """On their way at a time, to all hosts together."""
     max_redirects: int = 10
 
 
@@ -214,7 +216,14 @@ class Revisit:
             settle=lambda batch, looks, extras: self._settler.settle(batch, looks, extras, discovery),
             settled=settled,
         )
-        door = Doorkeeper(self._web, self._gate, self._clock, keep=intake.keep, listed=discovery.sitemaps_listed)
+        door = Doorkeeper(
+            self._web,
+            self._gate,
+            self._clock,
+            keep=intake.keep,
+            listed=discovery.sitemaps_listed,
+            requests=self._pace.requests,
+        )
         lanes = Lanes(
             pages,
             visit=self._visitor(door, ends_at, patience_s),

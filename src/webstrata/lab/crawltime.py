@@ -18,7 +18,6 @@ from webstrata.clock import JumpingClock, parse_instant
 from webstrata.flows.planning import by_host, domains_of, survey
 from webstrata.flows.revisit import Revisit
 from webstrata.lab.crawltime_table import Row, table
-from webstrata.lab.crawltime_threads import ThreadedWeb
 from webstrata.lab.crawltime_world import Crawl, World
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.server import LivingWeb
@@ -128,7 +127,7 @@ async def _estimate_and_crawl(archiver: Archiver, crawl: Crawl, number: int, clo
     started_at = clock.now()
 
     def on_the_clock(web: Web) -> Web:
-        return ThreadedWeb(PacedWeb(web, clock, living), crawl.threads)
+        return PacedWeb(web, clock, living)
 
     async with archiver.crawling(wrap_web=on_the_clock) as loop:
         visits = await loop.crawl()
