@@ -9,9 +9,15 @@ import pytest
 
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
+from webstrata import settings as settings_file
+from webstrata.clock import iso
 from webstrata.flows.crowd import replayed
 from webstrata.flows.policies import budgeted_policy
-from webstrata.records import PaceState
+from webstrata.flows.value_timetable import ValueTimetable
+from webstrata.flows.why_value import value_evidence
+from webstrata.node import Node
+from webstrata.records import Looking, PaceState
+from webstrata.settings import Settings
 
 VALUE = "schedule.policy=value"
 
@@ -255,3 +261,82 @@ def test_the_price_is_kept_with_what_is_saved(live: Callable[..., None]) -> None
         assert (await life.census()).visits == before
 
     live(scenario, VALUE, "crawl.round=1h")
+
+
+def test_a_budget_changed_while_running_holds_from_the_next_round(live: Callable[..., None]) -> None:
+    """The settings file is read again: nothing is visited while it says 0, and visits come back when it does not."""
+
+    async def scenario(life: Life) -> None:
+        def load() -> Settings:
+            return settings_file.load(life.home.path, environment={}, flags=("schedule.policy=value",))[0]
+
+        def write(total: str) -> None:
+            life.home.settings_file.write_text(f'[budget]\ntotal = "{total}"\n', encoding="utf-8")
+
+        pages = _play(life, 3, 0)
+        await life.watch(*pages)
+        node = Node(life.home, life.settings, life.clock, reread=load)
+        made = []
+        async with node.crawling() as loop:
+            for total in ("2/page/day", "0/day", "nonsense", "2/page/day"):
+                write(total)
+                await loop.run(life.clock.now() + 4 * DAY_S)
+                made.append((await life.census()).visits)
+        assert made[0] > 10
+        assert made[1] <= made[0] + 2
+        assert made[2] == made[1]
+        assert made[3] > made[1] + 8
+
+    live(scenario, VALUE, "crawl.round=1h")
+
+
+def test_an_announced_change_is_worth_a_visit(live: Callable[..., None]) -> None:
+    """Where a sitemap has proved right, the page that it names is visited before all others, within the budget."""
+    names = [f"http://a.test/{n:02}" for n in range(12)]
+
+    def edition(asked: Asked) -> int:
+        """Every two days another page gets a new text."""
+        return int((asked.at - START_AT) // (2 * DAY_S))
+
+    def page(number: int) -> Callable[[Asked], Reply]:
+        def script(asked: Asked) -> Reply:
+            times = (edition(asked) - number) // len(names)
+            return reply(f"<p>page {number}, text number {times} of it, and so on and so forth")
+
+        return script
+
+    def sitemap(asked: Asked) -> Reply:
+        entries = []
+        for number, url in enumerate(names):
+            last = (edition(asked) - number) // len(names) * len(names) + number
+            entries.append(f"<url><loc>{url}</loc><lastmod>{iso(START_AT + last * 2 * DAY_S)}</lastmod></url>")
+        text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{"".join(entries)}</urlset>'
+        return reply(text, kind="application/xml")
+
+    async def scenario(life: Life) -> None:
+        for number, url in enumerate(names):
+            life.town.play(url, page(number))
+        life.town.play("http://a.test/sitemap.xml", sitemap)
+        await life.watch(*names)
+        await life.watch("http://a.test/sitemap.xml", looking=Looking(handler="sitemap"))
+        await life.run(160 * DAY_S)
+        late = START_AT + 80 * DAY_S
+        visits = [visit for url in names for visit in await life.visits(url) if visit.at > late]
+        hits = sum(visit.counts for visit in visits)
+        assert hits >= 0.75 * 40
+        assert len(visits) <= 0.4 * 13 * 81
+        evidence = await value_evidence(
+            await life.page(names[0]),
+            _value_timetable(life),
+            life._store,
+            life.clock.now(),  # type: ignore[arg-type]
+        )
+        assert evidence["hint_from"] == "http://a.test/sitemap.xml"
+
+    live(scenario, VALUE, "budget.total=0.4/page/day", "crawl.round=1h")
+
+
+def _value_timetable(life: Life) -> ValueTimetable:
+    made = life.node.timetable()
+    assert isinstance(made, ValueTimetable)
+    return made

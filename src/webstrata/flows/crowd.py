@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
-from webstrata.columns import Column, Days, Flags, Rows, State
+from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.flows.heard_lists import LivePopulation
 from webstrata.flows.wishes import Span, Wishes
 from webstrata.ports import Store
@@ -67,7 +67,7 @@ class Crowd:
         """Pages that are new here, each with its row of state; none: not seen yet."""
         if not found:
             return
-        before, kept, sites = len(self), self.population.state, self._site_rows()
+        before, old, old_place = len(self), self.population, self._site_of_host()
         for one in found:
             if one.host not in self._host_place:
                 self._host_place[one.host] = len(self.hosts)
@@ -81,12 +81,12 @@ class Crowd:
         seen = [state is not None and not one.failures for one, state in zip(found, states, strict=True)]
         self.ready = np.concatenate([self.ready, np.array(seen, dtype=bool)])
         self.population = self._made(self._sites(), now)
-        self.population.state[:before] = kept
+        self.population.state[:before] = old.state
         for row, state in enumerate(states, before):
             if state is not None:
                 self.population.state[row] = np.frombuffer(state, dtype=self.policy.dtype)[0]
         self.population.copied(self.population.rows, self.population.state["seen_at"].copy())
-        self._put_sites(sites)
+        self._keep_sites(old, old_place)
 
     def _made(self, site: NDArray[np.intp], now: float) -> LivePopulation:
         family = isinstance(self.policy, Value)
@@ -126,7 +126,7 @@ class Crowd:
         self.factor = np.ones(len(self), dtype=np.float32)
         self.min_days = np.full(len(self), usual.min_s / DAY_S)
         self.max_days = np.full(len(self), usual.max_s / DAY_S)
-        some = [row for row, tags in enumerate(self.tags) if touched and not touched.isdisjoint(tags)]
+        some = [row for row, tags in enumerate(self.tags) if not touched.isdisjoint(tags)] if touched else []
         own = {int(row): url for row, url in zip(self.rows(limited), limited.values(), strict=True) if row >= 0}
         for row in {*some, *own}:
             span = wishes.limits(own.get(row, ""), self.tags[row], usual)
@@ -137,46 +137,51 @@ class Crowd:
 
     def changed_sites(self) -> list[tuple[str, bytes]]:
         """What hosts did together, of those visited since the last call, packed."""
-        rows = self._site_rows()
-        found = [(host, zlib.compress(rows[host].tobytes(), 1)) for host in self._names() if host in rows]
+        sites, place = self.population.sites, self._site_of_host()
+        changed = sorted(self._changed_hosts) if sites is not None else []
         self._changed_hosts.clear()
-        return found
-
-    def _names(self) -> list[str]:
-        return [self.hosts[place] for place in sorted(self._changed_hosts)]
+        return [
+            (self.hosts[host], zlib.compress(sites[place[host]].tobytes(), 1))
+            for host in changed
+            if sites is not None and self._is_own(int(place[host]))
+        ]
 
     def put_sites(self, kept: dict[str, bytes]) -> None:
         """Packed rows as they were kept; what does not fit is left out."""
-        siblings = self.population.siblings
-        if siblings is None:
+        siblings, sites, place = self.population.siblings, self.population.sites, self._site_of_host()
+        if siblings is None or sites is None:
             return
-        rows: dict[str, State] = {}
-        for host, packed in kept.items():
-            try:
-                data = zlib.decompress(packed)
-            except zlib.error:
-                continue
-            if len(data) == siblings.dtype.itemsize:
-                rows[host] = np.frombuffer(data, dtype=siblings.dtype)
-        self._put_sites(rows)
+        for name, packed in kept.items():
+            host = self._host_place.get(name, -1)
+            data = _unpacked(packed)
+            if host >= 0 and self._is_own(int(place[host])) and len(data) == siblings.dtype.itemsize:
+                sites[place[host]] = np.frombuffer(data, dtype=siblings.dtype)[0]
 
-    def _site_rows(self) -> dict[str, State]:
+    def _is_own(self, site: int) -> bool:
+        """Whether a row of joint events belongs to one host."""
+        return site > 0 or (site == 0 and len(self.hosts) <= _MOST_SITES)
+
+    def _site_of_host(self) -> NDArray[np.intp]:
+        place = np.full(len(self.hosts), -1, dtype=np.intp)
+        place[self.host] = self.population.site
+        return place
+
+    def _keep_sites(self, old: LivePopulation, old_place: NDArray[np.intp]) -> None:
+        """Carry the rows of hosts over from a population that was smaller."""
         sites = self.population.sites
-        if sites is None:
-            return {}
+        if sites is None or old.sites is None or not len(old_place):
+            return
+        place = self._site_of_host()[: len(old_place)]
         shared = len(self.hosts) > _MOST_SITES
-        of_host = dict(zip(self.host.tolist(), self.population.site.tolist(), strict=True))
-        return {self.hosts[host]: sites[site : site + 1].copy() for host, site in of_host.items() if not shared or site}
+        own = (place > 0) & (old_place > 0) if shared else old_place >= 0
+        sites[place[own]] = old.sites[old_place[own]]
 
-    def _put_sites(self, rows: dict[str, State]) -> None:
-        sites = self.population.sites
-        if sites is None:
-            return
-        of_host = dict(zip(self.host.tolist(), self.population.site.tolist(), strict=True))
-        for host, row in rows.items():
-            site = of_host.get(self._host_place.get(host, -1))
-            if site is not None:
-                sites[site] = row[0]
+
+def _unpacked(packed: bytes) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error:
+        return b""
 
 
 async def states_of(found: Sequence[Outline], policy: ValuePolicy, store: Store) -> list[bytes | None]:
