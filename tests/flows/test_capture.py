@@ -38,6 +38,24 @@ def test_a_page_that_changes_is_blurred(live: Callable[..., None]) -> None:
     live(scenario)
 
 
+def test_changed_and_back_is_a_chance(live: Callable[..., None]) -> None:
+    """A page that was another for a while between its downloads is sharp by them; the certificate names the chance."""
+
+    async def scenario(life: Life) -> None:
+        moments = [START_AT + 9.5, START_AT + 9.9]
+        seen = {"then": links(text="another text for a moment"), "else": links(text="the usual text")}
+        site(
+            life, a=lambda asked: seen["then" if moments[0] <= asked.at < moments[1] else "else"], b=links(), c=links()
+        )
+        taken = await capture(life)
+        assert taken.page("/a")["verdict"] == "sharp"
+        revisited = [page for page in taken.certificate["pages"] if page["revisit"] is not None]
+        assert all(float(page["changed_and_back"]) > 0 for page in revisited)
+        assert "does not prove that a page was never another in between" in taken.certificate["statement"]
+
+    live(scenario)
+
+
 def test_a_single_pass_proves_one_page(live: Callable[..., None]) -> None:
     """Without revisits the certificate is as truthful: one page's download is the instant, all others are blurred."""
 
