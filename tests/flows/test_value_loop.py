@@ -89,8 +89,9 @@ def test_a_restart_goes_on_where_it_stopped(live: Callable[..., None]) -> None:
         made = sum([len(await life.visits(url)) for url in pages])
         assert 6 + 0.8 * 0.5 * 6 * 20 <= made <= 6 + 0.5 * 6 * 21
         async with life.node.store() as store:
-            (pace,) = await store.paces()
-        assert pace.name == "all"
+            pace, threshold = await store.paces()
+        assert (pace.name, threshold.name) == ("all", "threshold")
+        assert threshold.price >= pace.price
         assert START_AT + 19 * DAY_S < pace.at <= life.clock.now()
 
     live(scenario, VALUE, "budget.total=0.5/page/day", "crawl.round=1h")

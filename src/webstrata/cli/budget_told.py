@@ -34,7 +34,7 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
         "spent_today": spent,
         "left_today": None if total is None else max(0.0, total.per_day(pages) - spent[total.unit]),
         "budgets": [_one(name, rate, pages, paces) for name, rate in parts if rate is not None],
-        "price": paces["all"].price if "all" in paces else None,
+        "price": paces["threshold"].price if "threshold" in paces else None,
         "boosts": [{"tag": one.tag, "factor": one.factor, "until": when(one.until)} for one in boosts],
     }
 

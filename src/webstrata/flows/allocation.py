@@ -79,7 +79,7 @@ class Allocation:
         if moves:
             await self._store.move(moves)
         if claimed:
-            await self._purses.save(self._store)
+            await self._save_paces()
         return claimed
 
     def visited(self, visits: Sequence[Visit]) -> None:
@@ -112,8 +112,12 @@ class Allocation:
     async def save(self) -> None:
         """Write down what only memory knows: at times, and at the end."""
         if self._is_open:
-            await self._purses.save(self._store)
+            await self._save_paces()
             await self._save_sites()
+
+    async def _save_paces(self) -> None:
+        threshold = self._values.threshold if self._values is not None else None
+        await self._purses.save(self._store, threshold, self._looked_at)
 
     async def _save_sites(self) -> None:
         if self._values is not None and (states := self._values.crowd.changed_sites()):
@@ -123,7 +127,9 @@ class Allocation:
         """Take in what other processes changed."""
         self._looked_at = now
         if not self._is_open:
-            await self._purses.load(self._store, now)
+            threshold = await self._purses.load(self._store, now)
+            if self._values is not None:
+                self._values.threshold = threshold or self._purses.price or self._values.threshold
             self._is_open, self._saved_at = True, now
         if self._values is not None:
             await self._values.refresh(self._store, now)
@@ -199,6 +205,7 @@ class Allocation:
             free = ranked[~np.isin(crowd.ids[ranked], list(already))] if already else ranked
             found = fill(free, count, self._caps(free, wanted, room, taken))
             if len(found) >= count or len(ranked) < asked:
+                self._values.chosen(found, used_up=len(found) >= count)
                 return [int(id_) for id_ in crowd.ids[found]]
             asked *= 4
 
@@ -249,7 +256,7 @@ class Allocation:
         soonest = max(wanted.now + 60.0, min(wanted.ends_at, wanted.now + LOOK_S), self._purses.next_at())
         soonest = min(soonest, wanted.now + DAY_S)
         at = np.maximum(self._values.crossing(places, wanted.now), soonest)
-        price = self._values.price
+        price = self._values.threshold
         return [
             (id_, float(then), f"not yet worth a visit at the price of {price:.2g}, or the budget is spent for now")
             for (id_, _), then in zip(left, at, strict=True)

@@ -13,6 +13,8 @@ from webstrata.records import PaceState, Page, PageRole, Visit
 from webstrata.schedule.budget import Budget, Purse, Rate
 
 ALL = "all"
+THRESHOLD = "threshold"
+"""Kept like a budget: what pages were worth that the budget just paid for."""
 _FIRST_GUESS_BYTES = 50_000.0
 """What a visit is taken to cost where none was made yet."""
 _FADING = 0.02
@@ -51,7 +53,8 @@ class Purses:
     def are_set(self) -> bool:
         return self._share is not None or self._read().is_set
 
-    async def load(self, store: Store, now: float) -> None:
+    async def load(self, store: Store, now: float) -> float | None:
+        """How the budgets stood; the threshold as it was kept."""
         kept = {state.name: state for state in await store.paces()}
         self._purses = {}
         for name, rate, saved_days in self._set():
@@ -60,6 +63,7 @@ class Purses:
         visits = sum(day.visits for day in days)
         if visits:
             self.visit_bytes = max(1.0, sum(day.bytes for day in days) / visits)
+        return kept[THRESHOLD].price if THRESHOLD in kept else None
 
     def _made(self, name: str, rate: Rate, saved_days: float, now: float, state: PaceState | None) -> Purse:
         if state is None and self._first_price is not None:
@@ -117,5 +121,8 @@ class Purses:
         purse = self._purses.get(name)
         return 0.0 if purse is None else purse.next_at(self.visit_bytes)
 
-    async def save(self, store: Store) -> None:
-        await store.save_paces([purse.state() for purse in self._purses.values()])
+    async def save(self, store: Store, threshold: float | None, now: float) -> None:
+        states = [purse.state() for purse in self._purses.values()]
+        if threshold is not None:
+            states.append(PaceState(name=THRESHOLD, price=threshold, credit=0.0, at=now))
+        await store.save_paces(states)

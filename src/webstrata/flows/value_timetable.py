@@ -24,6 +24,8 @@ from webstrata.schedule.retry import retry_after_s
 RELOAD_S = DAY_S
 """How often all pages are read again: weights and tags may have been changed."""
 _STARVED = np.float32(1e8)
+_STEP = 0.2
+"""How far the threshold follows each round."""
 
 
 class ValueTimetable:
@@ -34,7 +36,9 @@ class ValueTimetable:
 
     def __init__(self, policy: ValuePolicy) -> None:
         self.policy = policy
-        self.price = 0.05
+        self.price = self.threshold = 0.05
+        """Below the price no page is visited; the threshold is what pages were worth that the budget just paid for."""
+        self._worth: Column = np.empty(0, dtype=np.float32)
         self.wishes = Wishes()
         self.crowd = Crowd(policy)
         self._usual = Span(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
@@ -131,7 +135,15 @@ class ValueTimetable:
         values = np.where(age >= crowd.max_days, _STARVED + age.astype(np.float32), values)
         values = np.where(crowd.ready & (age >= crowd.min_days), values, -np.inf).astype(np.float32)
         widest = Bounds(min_days=float(crowd.min_days.min()), max_days=float(crowd.max_days.max()))
+        self._worth = values
         return choose(values, age, count, widest, price=self.price)
+
+    def chosen(self, rows: Rows, used_up: bool) -> None:
+        """These pages were chosen from the last ranking; `used_up`: more were worth it than could be paid for."""
+        found = self._worth[rows]
+        found = found[found < _STARVED]
+        least = float(found.min()) if used_up and len(found) else self.price
+        self.threshold = max(self.price, self.threshold * (max(least, 1e-9) / self.threshold) ** _STEP)
 
     def _values(self, now: float) -> Column:
         """What a visit is worth; of a list, what it would reveal if that is more."""
@@ -146,7 +158,7 @@ class ValueTimetable:
     def crossing(self, rows: Rows, now: float) -> Days:
         """When each page will be visited as things stand: its value passes the price, its limits hold. Instants."""
         crowd, days = self.crowd, now / DAY_S
-        wait = crossing_days(crowd.population, rows, days, self.price, crowd.factor[rows])
+        wait = crossing_days(crowd.population, rows, days, self.threshold, crowd.factor[rows])
         age = self.policy.age(crowd.population.state, rows, days)
         at = np.clip(age + wait, crowd.min_days[rows], crowd.max_days[rows]) - age
         return now + DAY_S * np.maximum(at, 0.0)
@@ -208,8 +220,8 @@ class ValueTimetable:
             interval_s=wait_s,
             policy=self.policy.name,
             policy_state=state,
-            reason=f"{self.policy.name}: worth a visit after {span(wait_s)}, at the price of {self.price:.2g} that the "
-            "budget sets",
+            reason=f"{self.policy.name}: worth a visit after {span(wait_s)}, at the price of {self.threshold:.2g} that "
+            "the budget sets",
         )
 
 

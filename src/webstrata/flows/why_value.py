@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.clock import DAY_S
-from webstrata.flows.purses import ALL
+from webstrata.flows.purses import ALL, THRESHOLD
 from webstrata.flows.value_timetable import ValueTimetable
 from webstrata.ports import Store
 from webstrata.records import Page
@@ -16,13 +16,14 @@ _NEVER = "never seen yet: visited at once, as far as the budget goes"
 async def value_evidence(page: Page, timetable: ValueTimetable, store: Store, now: float) -> dict[str, object]:
     """Rate, age, probability of a change, hints, value, weight, boost, price: what the allocator would weigh now."""
     kept = {state.name: state for state in await store.paces()}
-    if ALL in kept:
-        timetable.price = kept[ALL].price
+    known = kept.get(THRESHOLD) or kept.get(ALL)
+    if known is not None:
+        timetable.price = timetable.threshold = known.price
     row = int((await timetable.meet([page.id], store, now))[0])
     if row < 0:
         return {"rule": "visited with the page that it belongs to"}
     crowd = timetable.crowd
-    price: dict[str, object] = {"price": round(timetable.price, 6)}
+    price: dict[str, object] = {"price": round(timetable.threshold, 6)}
     if page.last_seen_at is None:
         return {**price, "rule": _NEVER}
     crowd.put_sites(await store.site_states([page.host]))
