@@ -19,17 +19,21 @@ def _blocks(document: Path, language: str) -> list[str]:
 
 def test_the_example_policy_keeps_the_contract(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The policy of the guide passes the test that the guide gives it, and is found by its name."""
-    policy, test = _blocks(root / "docs" / "how-to" / "write-a-policy.md", "python")
+    policy, test, valued = _blocks(root / "docs" / "how-to" / "write-a-policy.md", "python")
     (tmp_path / "hourly.py").write_text(policy, encoding="utf-8")
+    (tmp_path / "oldest.py").write_text(valued, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     names: dict[str, object] = {}
     exec(compile(test, "test_hourly.py", "exec"), names)
 
     names["test_hourly"]()  # type: ignore[operator]
 
+    from webstrata.flows.policies import budgeted_policy
     from webstrata.schedule.registry import policy as named
+    from webstrata.testing.policy import check_policy
 
     assert named("hourly:Hourly").name == "hourly"
+    check_policy(budgeted_policy("oldest:Oldest"))
 
 
 def test_example_settings_hold(documents: list[Path], tmp_path: Path) -> None:
