@@ -16,7 +16,7 @@ from webstrata.flows.policies import budgeted_policy
 from webstrata.flows.value_timetable import ValueTimetable
 from webstrata.flows.why_value import value_evidence
 from webstrata.node import Node
-from webstrata.records import Looking, PaceState
+from webstrata.records import Boost, Limit, Looking, PaceState
 from webstrata.settings import Settings
 
 VALUE = "schedule.policy=value"
@@ -341,3 +341,60 @@ def _value_timetable(life: Life) -> ValueTimetable:
     made = life.node.timetable()
     assert isinstance(made, ValueTimetable)
     return made
+
+
+def test_a_longest_interval_comes_before_all_values(live: Callable[..., None]) -> None:
+    """A still page that is to be seen every day is, though lively ones are worth more."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 6, 1)
+        await life.watch(*pages[:6])
+        await life.watch(pages[6], tags=("daily",))
+        async with life.node.store() as store:
+            await store.set_limit(Limit(kind="tag", name="daily", max_s=DAY_S))
+        await life.run(20 * DAY_S)
+        gaps = np.diff([visit.at for visit in await life.visits(pages[6])]) / DAY_S
+        assert len(gaps) >= 17
+        assert gaps.max() < 1.35  # it may have to wait for a third of a day's budget
+
+    live(scenario, VALUE, "budget.total=0.5/page/day", "crawl.round=1h")
+
+
+@pytest.mark.parametrize("policy", ["value", "fixed"])
+def test_a_boost_brings_more_visits_while_it_lasts(live: Callable[..., None], policy: str) -> None:
+    """Of two lively pages the one with the boosted tag is visited more often, by values and by timers."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 6, 0)
+        await life.watch(*pages[:3], tags=("event",))
+        await life.watch(*pages[3:])
+        async with life.node.store() as store:
+            await store.set_boost(Boost(tag="event", factor=4.0, since=START_AT, until=START_AT + 60 * DAY_S))
+        await life.run(60 * DAY_S)
+        made = [len(await life.visits(url)) for url in pages]
+        assert sum(made[:3]) > 1.3 * sum(made[3:])
+
+    live(
+        scenario, f"schedule.policy={policy}", "schedule.start_interval=4d", "budget.total=0.3/page/day", "crawl.round=1h"
+    )
+
+
+def test_a_resting_host_is_not_chosen(live: Callable[..., None]) -> None:
+    """While a host asks for a rest its pages wait, and the budget goes to others."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 4, 4)
+        await life.watch(*pages)
+        await life.run(2 * DAY_S)
+        life.town.play("http://a.test/lively0", reply("later", 503, Retry_After=str(int(3 * DAY_S))))
+        async with life.node.crawling() as loop:
+            asked = await life.page("http://a.test/lively0")
+            async with life.node.store() as store:
+                await store.release([(asked.id, life.clock.now())])
+            await loop.crawl([asked.id])
+        rests_at = life.clock.now()
+        await life.run(0.9 * DAY_S)  # no rest is kept for longer than a day
+        assert [at for at in life.town.times("a.test") if at > rests_at] == []
+        assert len([at for at in life.town.times("b.test") if at > rests_at]) >= 1
+
+    live(scenario, VALUE, "crawl.round=1h")
