@@ -60,6 +60,21 @@ def test_new_pages_are_visited_at_once_and_lively_ones_most(live: Callable[..., 
     live(scenario, VALUE, "budget.total=0.5/page/day", "crawl.round=1h")
 
 
+def test_with_a_visit_a_day_lively_pages_get_several(live: Callable[..., None]) -> None:
+    """The default budget is an average: pages that change every six hours are seen more than once a day."""
+
+    async def scenario(life: Life) -> None:
+        pages = _play(life, 3, 9)
+        await life.watch(*pages)
+        await life.run(40 * DAY_S)
+        visits = {url: len(await life.visits(url)) for url in pages}
+        assert min(visits[url] for url in pages[:3]) > 1.5 * 40
+        assert max(visits[url] for url in pages[3:]) < 40
+        assert sum(visits.values()) <= 12 + 12 * 41
+
+    live(scenario, VALUE, "crawl.round=1h")
+
+
 def test_what_people_see_is_when_the_value_passes_the_price(live: Callable[..., None]) -> None:
     """Every page has a next visit within its limits, a reason with the price, and its row of state."""
 
@@ -173,7 +188,7 @@ def test_pages_added_meanwhile_are_taken_in(live: Callable[..., None]) -> None:
         async with life.node.crawling() as loop:
             await loop.run(life.clock.now() + 2 * DAY_S)
             await life.watch("http://a.test/lively1", "http://b.test/still0")
-            await loop.run(life.clock.now() + 5 * DAY_S)
+            await loop.run(life.clock.now() + 20 * DAY_S)
         assert len(await life.visits("http://a.test/lively1")) > 1
 
     live(scenario, VALUE, "crawl.round=1h")
@@ -375,7 +390,11 @@ def test_a_boost_brings_more_visits_while_it_lasts(live: Callable[..., None], po
         assert sum(made[:3]) > 1.3 * sum(made[3:])
 
     live(
-        scenario, f"schedule.policy={policy}", "schedule.start_interval=4d", "budget.total=0.3/page/day", "crawl.round=1h"
+        scenario,
+        f"schedule.policy={policy}",
+        "schedule.start_interval=4d",
+        "budget.total=0.3/page/day",
+        "crawl.round=1h",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Column, Days, Rows
+from webstrata.flows.heard_lists import LivePopulation
 from webstrata.flows.population import Population
 from webstrata.schedule.signals import Signals
 from webstrata.schedule.value import Value
@@ -40,6 +41,9 @@ class _Later:
     def __init__(self, population: Population, rows: Rows, now: float) -> None:
         self._policy, self._state, self._rows, self._now = population.policy, population.state, rows, now
         self._quiet = self._coming = None
+        self._first_day = None
+        if isinstance(population, LivePopulation) and isinstance(population.policy, Value):
+            self._first_day = population.first_day(rows)
         if isinstance(population.policy, Value) and population.siblings is not None and population.sites is not None:
             self._quiet = population.signals(rows, now).quiet
             self._coming = population.siblings.coming(population.sites)[population.site[rows]]
@@ -54,4 +58,8 @@ class _Later:
             coming = self._coming[places]
             signals = Signals(quiet=self._quiet[places] * coming**ahead, coming=coming)
         outlook, age = policy.outlook(self._state, rows, at), policy.age(self._state, rows, at)
-        return policy.worth(outlook, age, signals).astype(np.float64)
+        worth = policy.worth(outlook, age, signals).astype(np.float64)
+        young = np.flatnonzero(age < 1.0)
+        if len(young) and self._first_day is not None:
+            worth[young] = np.maximum(worth[young], age[young] * self._first_day[places[young]])
+        return worth

@@ -101,6 +101,7 @@ class LivePopulation(Population):
     def __init__(
         self, policy: ValuePolicy, site: NDArray[np.intp], *, now: float, weights: NDArray[np.float64], family: bool
     ) -> None:
+        self._first_day: NDArray[np.float32] = np.full(len(site), np.nan, dtype=np.float32)
         super().__init__(policy, site, now=now, siblings=Siblings() if family else None, weights=weights)
         self.heard = HeardLists(len(site), now)
 
@@ -108,6 +109,32 @@ class LivePopulation(Population):
         """Take in the last words of all sources; while there are none, no page is asked for hints."""
         self.heard.hear(sources, said)
         self.lists = self.heard if said else None
+
+    def values(self, now: float) -> Column:
+        """The forecast counts whole days; within the first one a page's worth grows evenly towards that of its end."""
+        worth = super().values(now)
+        if not isinstance(self.policy, Value):
+            return worth
+        age = self.age(now)
+        young = np.flatnonzero(age < 1.0)
+        if len(young):
+            first = self.first_day(young) if self.weights is None else self.first_day(young) * self.weights[young]
+            worth[young] = np.maximum(worth[young], age[young] * first)
+        return worth
+
+    def first_day(self, rows: Rows) -> Column:
+        """What a visit of these pages is worth a day after the last one; made once after each visit."""
+        assert isinstance(self.policy, Value)
+        unknown = rows[np.isnan(self._first_day[rows])]
+        if len(unknown):
+            state = self.state[unknown]
+            state["seen_at"] = 0.0
+            self._first_day[unknown] = self.policy.value(state, np.arange(len(unknown)), 1.0)
+        return self._first_day[rows]
+
+    def _seen(self, rows: Rows) -> None:
+        super()._seen(rows)
+        self._first_day[rows] = np.nan
 
     def _teach_sources(self, *told: object, **more: object) -> None:
         """Nothing: see above."""
