@@ -68,7 +68,9 @@ class Allocation:
         due = await self._store.due_pages(wanted.now, _AHEAD * wanted.most)
         ids = [one.id for one in due]
         rows = await self._values.meet(ids, self._store, wanted.now) if self._values is not None else None
-        room = self._purses.rooms(wanted.now, self._pages_of)
+        # A single pass comes at long intervals, from cron: it may spend what a day gave.
+        saved_days = 1.0 if wanted.ends_at == _ENDLESS else 0.0
+        room = self._purses.rooms(wanted.now, self._pages_of, saved_days)
         if self._values is not None:
             self._values.price = self._purses.price
         musts, late = self._musts(due, rows, wanted, room)

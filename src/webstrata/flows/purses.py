@@ -82,12 +82,15 @@ class Purses:
         for host, rate in budget.hosts.items():
             yield f"host:{host}", rate, saved_days
 
-    def rooms(self, now: float, pages: Callable[[str], int]) -> dict[str, float]:
-        """Visits that each budget pays for now; `pages` counts those that one is for. Follows changed settings."""
+    def rooms(self, now: float, pages: Callable[[str], int], saved_days: float = 0.0) -> dict[str, float]:
+        """Visits that each budget pays for now; `pages` counts those that one is for. Follows changed settings.
+
+        `saved_days`: what was not spent for so long counts, even if less is kept usually.
+        """
         current: dict[str, Purse] = {}
-        for name, rate, saved_days in self._set():
-            purse = self._purses.get(name) or self._made(name, rate, saved_days, now, None)
-            purse.again(rate, saved_days)
+        for name, rate, kept_days in self._set():
+            purse = self._purses.get(name) or self._made(name, rate, kept_days, now, None)
+            purse.again(rate, max(kept_days, saved_days))
             current[name] = purse
         self._purses = current
         return {name: float(purse.room(now, pages(name), self.visit_bytes)) for name, purse in current.items()}
