@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import Call, Told, Town, started
 from webstrata import verifier
-from webstrata.sharp.certificate import PATH
+from webstrata.archive.wacz import CERTIFICATE
 
 WORDS = "the words of a page that stay as they are"
 
@@ -65,7 +65,7 @@ def test_one_altered_byte_is_seen(home: Path, site: Town, call: Call) -> None:
     _, one = captured(call, home, site, "--sharp")
     whole = Path(one["file"]).read_bytes()
     alone = Path(verifier.__file__).parent / "verify_capture.py"
-    places = [whole.index(b"archive/data.warc.gz") + 3000, whole.index(PATH.encode()) + 900, len(whole) // 2]
+    places = [whole.index(b"archive/data.warc.gz") + 3000, whole.index(CERTIFICATE.encode()) + 900, len(whole) // 2]
     for place in places:
         other = home / "altered.wacz"
         other.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])

@@ -61,7 +61,7 @@ async def capture(
 
 def envelope(file: Path) -> dict[str, Any]:
     with ZipFile(file) as package:
-        return dict(json.loads(package.read("proof/certificate.json")))
+        return dict(json.loads(package.certificate()))
 
 
 def faults(file: Path, **options: Any) -> list[str]:

@@ -111,13 +111,13 @@ def make_wacz(folder: Path, *, change: bool = False, alter: Callable[[dict[str, 
 
 def faults(path: Path, **options: Any) -> list[Fault]:
     with Package(path) as package:
-        data = package.read("proof/certificate.json")
+        data = package.certificate()
         return verify(json.loads(data or b"{}"), package, **options)
 
 
 def certificate_in(path: Path) -> dict[str, Any]:
     with Package(path) as package:
-        document: dict[str, Any] = json.loads(package.read("proof/certificate.json") or b"{}")["certificate"]
+        document: dict[str, Any] = json.loads(package.certificate() or b"{}")["certificate"]
         return document
 
 

@@ -14,6 +14,7 @@ from isal import isal_zlib
 from webstrata.archive.members import MAGIC, Damage
 from webstrata.archive.record import Record, bare_uri
 from webstrata.archive.rules import faults
+from webstrata.archive.wacz import CERTIFICATE
 from webstrata.archive.wacz_check import check_wacz
 from webstrata.archive.walk import SUFFIXES, walk
 from webstrata.archive.zip_layout import UNREADABLE, layout_faults
@@ -52,6 +53,10 @@ class Package:
             return self._zip.read(name)
         except (KeyError, *UNREADABLE):
             return None
+
+    def certificate(self) -> bytes | None:
+        """The certificate, if it is the package of a capture."""
+        return self.read(CERTIFICATE)
 
     def digests(self) -> dict[str, str]:
         """Every file with its SHA-256; one that cannot be read has none."""

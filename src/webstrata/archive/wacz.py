@@ -25,6 +25,7 @@ from webstrata.archive.segment import sorted_segment
 from webstrata.archive.selection import Piece, Selection, pieces
 from webstrata.clock import iso
 
+CERTIFICATE = "proof/certificate.json"
 _LINES_PER_MEMBER = 300
 _WARC = "data.warc.gz"
 _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
@@ -75,7 +76,7 @@ def write_wacz(
         made.add_bytes("indexes/index.idx", index)
         made.add_bytes("pages/pages.jsonl", _pages(in_order))
         if certify is not None:
-            made.add_bytes("proof/certificate.json", certify(copied.digests, made.digests()))
+            made.add_bytes(CERTIFICATE, certify(copied.digests, made.digests()))
         made.finish(software, title)
     return len(copied.lines)
 

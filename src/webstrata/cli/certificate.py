@@ -83,10 +83,10 @@ def verifier(as_json: JsonOption = False) -> None:
 
 def _envelope(file: Path) -> dict[str, Any]:
     from webstrata.node import package
-    from webstrata.sharp.certificate import PATH, TYPE
+    from webstrata.sharp.certificate import TYPE
 
     with package(file) as evidence:
-        data = evidence.read(PATH)
+        data = evidence.certificate()
     if data is None:
         raise UsageError(f"{file} holds no certificate. `webstrata capture URL --sharp` makes a WACZ with one.")
     try:

@@ -102,14 +102,13 @@ def _checker() -> Callable[[Path], int]:
     """Faults that either verifier finds."""
     from webstrata.flows.verify import verify
     from webstrata.node import package
-    from webstrata.sharp.certificate import PATH
 
     with resources.as_file(resources.files("webstrata.verifier") / "verify_capture.py") as file:
         alone: Callable[[str], tuple[Any, list[str]]] = runpy.run_path(str(file))["check"]
 
     def check(file: Path) -> int:
         with package(file) as evidence:
-            faults = verify(json.loads(evidence.read(PATH) or b"{}"), evidence)
+            faults = verify(json.loads(evidence.certificate() or b"{}"), evidence)
         return len(faults) + len(alone(str(file))[1])
 
     return check

@@ -22,8 +22,6 @@ from webstrata.sharp.coexistence import Instant, Span, best_instant
 
 TYPE = "webstrata/capture"
 VERSION = 1
-PATH = "proof/certificate.json"
-"""Its name inside a WACZ."""
 
 Verdict = Literal["sharp", "blurred", "unreachable"]
 
