@@ -49,6 +49,7 @@ def test_real_crawls_are_foreseen(tmp_path: Path) -> None:
     result = asyncio.run(run(_assembler(tmp_path), crawls=5, seed=1, progress=told.append, teaching=5))
 
     assert told == result.crawls
+    assert result.politeness_violations == 0  # as the servers counted, with few threads too
     assert [one.crawl for one in told] == [1, 2, 3, 4, 5]
     assert all(one.visits > 1 and one.actual_s > 0 for one in told)
     close = [abs(one.ours_s / one.actual_s - 1) <= 0.1 for one in told]

@@ -9,22 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.own_interval import OwnInterval
 
 
-class Gold:
+class Gold(OwnInterval):
     """The mean interval between the real changes, constant."""
 
     name = "gold"
     dtype = columns({"interval": np.float64})
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
-        return state
 
     def told(self, changes: Days, days: float) -> State:
         """State of pages that will change so many times in so many days; those that never do get the longest."""
@@ -36,9 +28,6 @@ class Gold:
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         """Nothing is left to learn."""
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(state["interval"][rows])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         days = float(self.interval(state, np.array([row]))[0])
