@@ -13,6 +13,7 @@ from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, Script, reply
 from webstrata import verifier
 from webstrata.archive.package import Package
+from webstrata.archive.wacz import CERTIFICATE
 from webstrata.flows.capture import SiteCapture
 from webstrata.flows.capture_events import Event, Order
 from webstrata.flows.capture_proof import Proved
@@ -61,7 +62,7 @@ async def capture(
 
 def envelope(file: Path) -> dict[str, Any]:
     with ZipFile(file) as package:
-        return dict(json.loads(package.certificate()))
+        return dict(json.loads(package.read(CERTIFICATE)))
 
 
 def faults(file: Path, **options: Any) -> list[str]:
