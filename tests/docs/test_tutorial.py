@@ -38,7 +38,7 @@ def _script(commands: list[str], port: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_the_tutorial_works(root: Path, tmp_path: Path) -> None:
     """Every command of the tutorial succeeds, in order, and the change that it makes is seen."""
     commands = _commands(root / "docs" / "tutorial" / "first-archive.md")
@@ -55,7 +55,7 @@ def test_the_tutorial_works(root: Path, tmp_path: Path) -> None:
             start_new_session=True,
         )
         try:
-            code = shell.wait(timeout=100)
+            code = shell.wait(timeout=280)
         finally:
             with contextlib.suppress(ProcessLookupError):  # whatever it started ends with it
                 os.killpg(shell.pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,11 @@ def test_family() -> None:
         kill(members)
         process.wait()
     assert family(process.pid) == []
-    assert not Path(f"/proc/{members[1].pid}/cmdline").exists() or b"kept" not in _command(members[1].pid)
+    # Nobody here can wait for a grandchild, and a killed process gives its memory back in its own time.
+    deadline = time.monotonic() + 30
+    while b"kept" in _command(members[1].pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def _command(pid: int) -> bytes:

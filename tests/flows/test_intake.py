@@ -95,7 +95,7 @@ def test_flush_waits_for_all_that_was_put() -> None:
         settling = Settling()
         intake = Intake(settling.read, settling.settle, lambda visits: None)
         intake.start()
-        await asyncio.wait_for(intake.flush(), 0.2)
+        await asyncio.wait_for(intake.flush(), 10)
         for n in range(300):
             await intake.put(visited(n))
         intake.keep(visited(0).exchanges[0])
@@ -119,7 +119,7 @@ def test_a_lone_visit_is_settled_soon() -> None:
         intake = Intake(settling.read, settling.settle, lambda visits: settled.set())
         intake.start()
         await intake.put(visited(1))
-        await asyncio.wait_for(settled.wait(), 2)
+        await asyncio.wait_for(settled.wait(), 10)
         await intake.stop()
 
     asyncio.run(main())
