@@ -24,9 +24,9 @@ from webstrata.records import Exchange, Permit
 
 FAMILY = "http-messages"
 
-_LIMITS = Limits(connect_s=1.0, first_byte_s=0.3, total_s=0.6)
+_LIMITS = Limits(connect_s=10.0, first_byte_s=3.0, total_s=4.0)
 _OWN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nown answer"
-_LONGEST_S = 2.0
+_LONGEST_S = 30.0
 
 
 def run(folder: Path) -> Verdict:
