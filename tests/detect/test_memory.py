@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.observe.twin.links import link_hashes
 from webstrata.columns import LINK
 from webstrata.detect.linkset import MOST_EXACT, unseen, with_links
 from webstrata.detect.memory import Memory, pack, remember, unpack
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import link_hashes, runs_of
+from webstrata.observe.lines import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
 

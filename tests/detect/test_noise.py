@@ -8,10 +8,11 @@ from random import Random
 
 import pytest
 
+from tests.observe.twin.links import link_hashes
 from webstrata.detect.memory import Memory, pack, remember, unpack
 from webstrata.detect.noise import Noise
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import excerpts_of, link_hashes, runs_of
+from webstrata.observe.lines import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.columns import LINK, RUN
-from webstrata.observe.lines import excerpts_of, hash64, link_hashes, runs_of, shape_of
+from webstrata.columns import RUN
+from webstrata.observe.lines import excerpts_of, hash64, runs_of, shape_of
 from webstrata.observe.page import observe
 from webstrata.observe.trace import trace
 from webstrata.records import Looking
@@ -70,12 +70,6 @@ def test_excerpts_are_of_what_is_new() -> None:
         hash64("new words"): "new words",
         hash64("x" * 500): "x" * 99 + "…",
     }
-
-
-def test_links_are_hashed_once_each() -> None:
-    """The order of links and doubles do not matter."""
-    assert link_hashes(("b", "a", "b")) == link_hashes(("a", "b"))
-    assert len(link_hashes(("a", "b"))) == 2 * LINK.itemsize
 
 
 def test_trace_follows_the_rules_of_the_page() -> None:

@@ -1,13 +1,36 @@
+"""Links: where they lead, of what kinds they are, which of them are the same."""
+
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webstrata.observe.links import MOST_LINKS, Resolver, link_digest, link_kinds, srcset_urls, without_tracking
+from tests.observe.twin import links as twin
+from webstrata.lab.livingweb.shipped import load_shipped
+from webstrata.observe.links import MOST_LINKS, Links, Resolver, srcset_urls
+from webstrata.observe.outline import outline
+from webstrata.observe.tree import parse
 from webstrata.urls import join
 
 BASE = "https://a.test/dir/page.html?q=1"
+BASES = [
+    BASE,
+    "https://a.test/",
+    "https://a.test/d/e/f.html",
+    "http://a.test:8080/x?y=/z",
+    "https://a.test/%7Ea/b",
+    "https://a.test/" + "d/" * 200,
+    "http://www.a.test/" + "d" * 2_400 + "/",
+]
+
+
+def packed(hrefs: list[str]) -> bytes:
+    return "".join([href + "\0" for href in hrefs]).encode("utf-8", "replace")
+
+
+def links(hrefs: list[str], base: str = BASE, page: str | None = None) -> Links:
+    return Resolver(base).links(packed(hrefs), page or base)
 
 
 @pytest.mark.parametrize(
@@ -16,8 +39,14 @@ BASE = "https://a.test/dir/page.html?q=1"
         ("other.html", "https://a.test/dir/other.html"),
         ("../x", "https://a.test/x"),
         ("/x#frag", "https://a.test/x"),
+        ("x#a b#c", "https://a.test/dir/x"),
         ("//b.test", "https://b.test/"),
+        ("http://b.test", "http://b.test/"),
+        ("http://b.test#x", "http://b.test/"),
+        ("http://1.2", "http://1.0.0.2/"),
+        ("http://xn--a", "http://xn--a/"),
         ("?r=2", "https://a.test/dir/page.html?r=2"),
+        ("x?", "https://a.test/dir/x?"),
         ("https:x", "https://a.test/dir/x"),
         ("HTTP://B.test/%7e", "http://b.test/%7e"),
         (" x ", "https://a.test/dir/x"),
@@ -29,28 +58,74 @@ BASE = "https://a.test/dir/page.html?q=1"
     ],
 )
 def test_resolves(href: str, expected: str | None) -> None:
-    """Links become canonical absolute URLs, or nothing."""
+    """Links become canonical absolute URLs, or nothing, alone and among others."""
+    found = (expected,) if expected is not None else ()
     assert Resolver(BASE).resolve(href) == expected
+    assert Resolver(BASE).all([href, None, "", href]) == found
+    assert links([href, "", href]).urls == found
 
 
-@given(
-    st.lists(
-        st.text(max_size=12)
-        | st.sampled_from(["/a", "b/../c", "http:", "https:?x", "http:/x", "\\x", "%2e./x", "é", "h\nttp://b/"]),
-        max_size=20,
-    ),
-    st.sampled_from([BASE, "http://a.test/", "http://a.test/x/?y=/z", "https://a.test/" + "d/" * 200]),
+HREF = st.text(alphabet="abZ09_.~-/?=&%+#:@;\\ é\t", min_size=1, max_size=12)
+ODD = st.sampled_from(
+    ["/a", "b/../c", "http:", "https:?x", "http:/x", "\\x", "%2e./x", "é", "h\nttp://b/", "x" * 300, "x.PDF", "/d.csv?",
+     "x?utm_source=a&b=1", "x?b=1&UTM_x=2?gclid=3", "x&y?fbclid=", "x?a=?utm_a=1", "x?utm_=1&utm_a?utm_b=3", "data:,x",
+     "http://a.test/x.pdf", "http://www.a.test/", "https://a.test:8080/", "http://b.zip", "http://b.test/x.djvu#p"]
+)  # fmt: skip
+HOSTED = st.builds(
+    "{}://{}{}".format,
+    st.sampled_from(["http", "https", "HTTP", "ftp"]),
+    st.text(alphabet="abz019-.xnAé_%:@[", max_size=8) | st.sampled_from(["xn--a", "a.xn--b", "0x1.a", "a.0x1", "a..b"]),
+    st.sampled_from(["", "/", "/x", "?x=1", "/./y", "#z", "/x.html?a=b#c", "\\x"]),
 )
-def test_the_memo_changes_nothing(hrefs: list[str], base: str) -> None:
-    """What the shortcuts give is what resolving each link alone gives (bare fragments and empty links apart)."""
-    expected = dict.fromkeys(join(base, href) for href in hrefs if href and not href.startswith("#"))
-    expected.pop(None, None)
-    assert Resolver(base).all(hrefs) == tuple(expected)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(HREF | ODD | HOSTED | st.text(max_size=12), max_size=20), st.sampled_from(BASES))
+@example(["http://a-.b-/", "http://-a/", "http://a.-b", "http://a--b.c"], BASE)
+def test_the_kernel_and_its_twin_agree(hrefs: list[str], base: str) -> None:
+    """What the kernel puts together is what the URL library says of each address alone; all counts and digests too."""
+    hrefs = [href.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for href in hrefs]
+    expected = twin.links(hrefs, base, "https://www.a.test/page")
+    assert links(hrefs, base, "https://www.a.test/page") == expected
+    assert Resolver(base).all(hrefs) == expected.urls
+
+
+def test_real_pages() -> None:
+    """The links of shipped pages are read as the twin reads them, the main ones among them too."""
+    contents = [body for recording in load_shipped() for body in recording.contents.values()]
+    pages = [body for body in contents if b"<html" in body[:2000].lower()][::40]
+    assert len(pages) > 50
+    for page in pages:
+        tree = parse(page.decode("utf-8", "replace"))
+        assert tree is not None
+        walked = outline(tree.body)
+        hrefs = walked.hrefs.decode().split("\0")[:-1]
+        assert Resolver(BASE).links(walked.hrefs, BASE) == twin.links(hrefs, BASE, BASE)
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [([], ""), ([(0, 1)], "a"), ([(1, 3), (4, 9)], "bce"), ([(2, 2), (3, 4)], "d"), ([(0, 2**31 - 1)], "abcde")],
+)
+def test_some_of_the_links(spans: list[tuple[int, int]], expected: str) -> None:
+    """Spans tell which addresses count."""
+    given = b"".join([first.to_bytes(4, "little") + end.to_bytes(4, "little") for first, end in spans])
+    found = Resolver(BASE).links(packed(list("abcde")), BASE, given)
+    assert found.urls == tuple(f"https://a.test/dir/{name}" for name in expected)
 
 
 def test_links_are_limited() -> None:
     """A page of a hundred thousand links gives the first so many."""
-    assert len(Resolver(BASE).all(f"p{number}" for number in range(MOST_LINKS + 100))) == MOST_LINKS
+    hrefs = [f"p{number}" for number in range(MOST_LINKS + 100)]
+    expected = tuple(join(BASE, href) for href in hrefs[:MOST_LINKS])
+    assert links(hrefs).urls == expected
+    assert Resolver(BASE).all(hrefs) == expected
+
+
+@given(st.binary(max_size=200), st.binary(max_size=40))
+def test_any_bytes(hrefs: bytes, spans: bytes) -> None:
+    """Bytes that are no list of addresses, and spans in any order, are read within their bounds."""
+    assert Resolver(BASE).links(hrefs, BASE).count >= Resolver(BASE).links(hrefs, BASE, spans).count
 
 
 @pytest.mark.parametrize(
@@ -84,7 +159,8 @@ def test_srcset(srcset: str, expected: list[str]) -> None:
 )
 def test_kinds_of_links(url: str, kind: str) -> None:
     """A link leads to a document, to the page's own host, or beyond; exactly one of these."""
-    assert link_kinds([url], "https://a.test/page")._asdict() == {
+    found = links([url])
+    assert {name: getattr(found, name) for name in ("internal", "external", "documents")} == {
         "internal": 0,
         "external": 0,
         "documents": 0,
@@ -103,22 +179,8 @@ def test_kinds_of_links(url: str, kind: str) -> None:
 )
 def test_tracking_parameters_do_not_count(url: str, left: str) -> None:
     """Who sent the reader is no part of where a link leads; everything else is."""
-    assert without_tracking(url) == left
-    assert link_digest([url]) == link_digest([left])
-
-
-HREFS = st.text(alphabet="abZ09_.~-/?=&%+#:@;\\ é\t", min_size=1, max_size=12)
-
-
-BASES = ["https://a.test/", "https://a.test/d/e/f.html", "http://a.test:8080/x?y=/z", "https://a.test/%7Ea/b"]
-
-
-@given(HREFS, st.sampled_from(BASES))
-def test_plain_addresses_are_resolved_as_all_others(href: str, base: str) -> None:
-    """What is put together without the URL parser is what the URL parser says."""
-    expected = join(base, href) if not href.startswith(("#", "data:", "tel:")) else None
-    assert Resolver(base).resolve(href) == expected
-    assert Resolver(base).all([href]) == ((expected,) if expected is not None else ())
+    assert links([url]).digest == links([left]).digest == links([left, url]).digest
+    assert (links([url]).urls == links([left]).urls) == (url == left)
 
 
 PLACES = ["https://a.test/", "https://a.test/x.pdf", "https://a.test/x?y=z.pdf", "https://www.a.test/q",
@@ -126,7 +188,15 @@ PLACES = ["https://a.test/", "https://a.test/x.pdf", "https://a.test/x?y=z.pdf",
           "https://a.test/PDF"]  # fmt: skip
 
 
-def test_kinds_of_links_on_odd_pages() -> None:
+@pytest.mark.parametrize(("page", "counts"), [("https://a.test/page", (6, 2, 1)), ("nowhere", (0, 8, 1))])
+def test_kinds_of_links_on_odd_pages(page: str, counts: tuple[int, int, int]) -> None:
     """Links of the page's own host are told from others, whatever stands in their paths or the page's address."""
-    assert link_kinds(PLACES, "https://a.test/page") == (6, 2, 1)
-    assert link_kinds(PLACES, "nowhere") == (0, 8, 1)
+    found = links(PLACES, page=page)
+    assert (found.internal, found.external, found.documents) == counts
+
+
+def test_hashes() -> None:
+    """Links are remembered by BLAKE2b, however long; the order of links and doubles do not matter."""
+    long = ["x" * size for size in (1, 100, 101, 106, 107, 108, 109, 234, 235, 236, 237, 2_500)]
+    assert links(long).hashes == twin.link_hashes([f"https://a.test/dir/{href}" for href in long])
+    assert links(["b", "a", "b"]).hashes == links(["a", "b"]).hashes

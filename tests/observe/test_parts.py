@@ -76,7 +76,7 @@ def test_noise_before_behind_and_beside_the_main_box(noise: str, page: str) -> N
 def test_links_of_the_body() -> None:
     """Links of the main content are told from those of menus."""
     found = look(f"<nav><a href=/menu>m</a></nav><main>{LONG}<a href=/x?utm_source=y>x</a></main>")
-    assert found.main_links == ("https://a.test/x?utm_source=y",)
+    assert found.main_linked.urls == ("https://a.test/x?utm_source=y",)
     other = look(f"<nav><a href=/other>m</a></nav><main>{LONG}<a href=/x>x</a></main>")
     assert found.fingerprint.main_links == other.fingerprint.main_links
     assert found.fingerprint.links != other.fingerprint.links

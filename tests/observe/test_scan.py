@@ -17,7 +17,7 @@ def test_reads_as_the_tree_does() -> None:
     heard = without_silence(HTML)
     assert plain_lines(scan_text(heard)) == seen.text
     points = scan_pointers(heard, URL)
-    assert (b" ".join(points.title).decode(), points.links) == (seen.title, seen.links)
+    assert (b" ".join(points.title).decode(), points.links) == (seen.title, seen.linked)
 
 
 def test_giant_pages_keep_their_layers() -> None:

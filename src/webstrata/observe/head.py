@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from webstrata.observe.links import Resolver, srcset_urls
+from webstrata.observe.links import Links, Resolver, srcset_urls
 from webstrata.observe.outline import Outline, clean
+from webstrata.observe.parts import Parts
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -21,31 +22,38 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
 
     title: tuple[bytes, ...] = ()
     """Its words."""
-    links: tuple[str, ...] = ()
+    links: Links = Links()
+    main_links: Links = Links()
+    """Those in the body part."""
     feeds: tuple[str, ...] = ()
-    main_links: tuple[str, ...] = ()
     canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
-def pointers(tree: LexborHTMLParser, url: str, body: Outline, main_hrefs: Sequence[str]) -> Pointers:
-    """`url` is the page's canonical URL, `main_hrefs` are the links, as written, of its body part."""
+def pointers(tree: LexborHTMLParser, url: str, body: Outline, parts: Parts) -> Pointers:
+    """`url` is the page's canonical URL."""
     head = tree.head
     title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
     resolver = Resolver((join(url, base) if base else None) or url)
-    frames = [node.attributes.get("src") for node in tree.tags("frame")] if not body.has_body else []
+    others = body.pointers if body.has_body else _frames(tree)
     return Pointers(
         title=title,
-        links=resolver.all([*body.hrefs, *body.pointers, *frames]),
-        main_links=resolver.all(main_hrefs),
+        links=resolver.links(body.hrefs + others, url),
+        main_links=resolver.links(body.hrefs, url, parts.main_links),
         feeds=resolver.all(feeds),
         canonical=resolver.resolve(canonical) if canonical else None,
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
         read_requisites=lambda: resolver.all(_requisites(tree)),
     )
+
+
+def _frames(tree: LexborHTMLParser) -> bytes:
+    """What frames say, as written, a 0 behind each."""
+    sources = [node.attributes.get("src") for node in tree.tags("frame")]
+    return "".join([f"{source}\0" for source in sources if source]).encode("utf-8", "replace")
 
 
 _Found = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | None]]

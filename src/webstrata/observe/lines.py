@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
 
-from webstrata.columns import LINK, RUN
+from webstrata.columns import RUN
 from webstrata.observe.data.places import Place
 
 TITLE, BODY, HEADER, FOOTER, DATA = range(5)
@@ -92,12 +91,6 @@ def excerpts_of_data(places: Sequence[Place], previous: bytes) -> dict[int, str]
     return {value: text[:_EXCERPT_LENGTH] for value, text in said[:_EXCERPTS]}
 
 
-def link_hashes(links: Sequence[str]) -> bytes:
-    """The hashes of a page's links, sorted; rows of `LINK`."""
-    digests = [_remembered_digest(link) if len(link) <= _MEMO_LENGTH else _digest(link) for link in links]
-    return np.unique(np.frombuffer(b"".join(digests), dtype=LINK)).tobytes()
-
-
 def split_runs(text: str) -> Iterator[str]:
     """Lines that say something; long ones sentence by sentence."""
     for line in text.split("\n"):
@@ -126,17 +119,8 @@ def shapes_of(runs: Sequence[str]) -> list[str]:
 
 
 def hash64(text: str) -> int:
-    return int.from_bytes(_digest(text), "little")
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-
-
-# A site's pages share most of their links.
-_MEMO_ENTRIES = 32_768
-_MEMO_LENGTH = 256
-_remembered_digest = lru_cache(maxsize=_MEMO_ENTRIES)(_digest)
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
 def _rows(part: int, text: str) -> list[Row]:

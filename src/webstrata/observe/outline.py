@@ -41,14 +41,14 @@ class Outline:
         """All lines, one space apart."""
         self.line_ends = _NO_LINES if read is None else np.frombuffer(read.line_ends.copy(), dtype=np.int32)
         """Where in the text each line ends."""
-        self.hrefs: list[str] = [] if read is None else read.hrefs.strings()
-        """What the links say, as written."""
-        self.pointers: list[str] = [] if read is None else read.pointers.strings()
+        self.hrefs = b"" if read is None else read.hrefs.copy()
+        """What the links say, as written, a 0 behind each."""
+        self.pointers = b"" if read is None else read.pointers.copy()
         """The same for image maps and inline frames."""
         self.main_lines: list[Span] = [] if read is None else read.main_lines.spans()
         """First line and end of each stretch of the main content, without the noise in it."""
-        self.main_links: list[Span] = [] if read is None else read.main_links.spans()
-        """The same for its links."""
+        self.main_links = b"" if read is None else read.main_links.copy()
+        """The same for its links, as the kernel writes it."""
 
     def lined(self, first: int = 0, end: int | None = None) -> bytes:
         """Some lines, or all, a line feed between them."""

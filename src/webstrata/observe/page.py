@@ -15,7 +15,7 @@ from webstrata.observe.data.data import Data
 from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.data.places import Place, places_of
 from webstrata.observe.head import Pointers, pointers
-from webstrata.observe.links import link_digest, link_kinds
+from webstrata.observe.links import Links
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.outline import Outline, clean, outline
 from webstrata.observe.parts import Parts
@@ -47,10 +47,9 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
 
     fingerprint: Fingerprint
     title: str | None = None
-    links: tuple[str, ...] = ()
-    """Canonical absolute URLs of other pages, in order of appearance, each once."""
-    main_links: tuple[str, ...] = ()
-    """Those in the body part."""
+    linked: Links = Links()
+    main_linked: Links = Links()
+    """Of the body part."""
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
     """What the page says its own address is."""
@@ -65,8 +64,13 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     """The places of data, where detection may learn which of them are noise."""
 
     @property
+    def links(self) -> tuple[str, ...]:
+        """Canonical absolute URLs of other pages, in order of appearance, each once. Made at each call: few want it."""
+        return self.linked.urls
+
+    @property
     def text(self) -> str | None:
-        """Useful text in lines; none where the media type has no text layer. Made at each call: few want it."""
+        """Useful text in lines; none where the media type has no text layer. Made at each call, too."""
         return None if self.read_text is None else self.read_text()
 
     @property
@@ -134,14 +138,14 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
         heard = without_silence(html)
         marked = scan_text(heard)
         text = b" ".join(clean(marked))
-        return _seen(mark, url, scan_pointers(heard, url), text, None, partial(plain_lines, marked))
+        return _seen(mark, scan_pointers(heard, url), text, None, partial(plain_lines, marked))
     walked = outline(tree.body)
     parts = Parts(walked)
-    points = pointers(tree, url, walked, parts.main_hrefs)
+    points = pointers(tree, url, walked, parts)
     title = b" ".join(points.title)
-    mark = replace(mark, parts=parts.digests(title), main_links=link_digest(points.main_links))
+    mark = replace(mark, parts=parts.digests(title), main_links=points.main_links.digest)
     text = b" ".join(filter(None, (title, walked.text)))
-    return _seen(mark, url, points, text, partial(_part_texts, title, parts), partial(_all_lines, title, walked))
+    return _seen(mark, points, text, partial(_part_texts, title, parts), partial(_all_lines, title, walked))
 
 
 def _all_lines(title: bytes, body: Outline) -> str:
@@ -154,30 +158,28 @@ def _part_texts(title: bytes, parts: Parts) -> PartTexts:
 
 def _seen(
     mark: Fingerprint,
-    url: str,
     points: Pointers,
     text: bytes,
     read_parts: Callable[[], PartTexts] | None,
     read_text: Callable[[], str],
 ) -> Seen:
-    kinds = link_kinds(points.links, url)
     title = b" ".join(points.title).decode()[:_LONGEST_TITLE] or None
     marked = replace(
         mark,
         title=title,
         text=_text_digest(text),
         simhash=simhash(text),
-        links=link_digest(points.links),
-        link_count=len(points.links),
-        internal_links=kinds.internal,
-        external_links=kinds.external,
-        document_links=kinds.documents,
+        links=points.links.digest,
+        link_count=points.links.count,
+        internal_links=points.links.internal,
+        external_links=points.links.external,
+        document_links=points.links.documents,
     )
     return Seen(
         fingerprint=marked,
         title=title,
-        links=points.links,
-        main_links=points.main_links,
+        linked=points.links,
+        main_linked=points.main_links,
         feeds=points.feeds,
         canonical=points.canonical,
         nofollow=points.nofollow,

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from struct import pack
 
 from webstrata.observe.outline import Outline, Span
 
+ALL_LINKS = pack("=ii", 0, 2**31 - 1)
+
 
 class Parts:
-    """The lines of a page's body element, each in one part, and what the links of the body part say."""
+    """The lines of a page's body element, each in one part, and which links stand in the body part."""
 
-    __slots__ = ("_body", "_footer", "_header", "_outline", "main_hrefs")
+    __slots__ = ("_body", "_footer", "_header", "_outline", "main_links")
 
     def __init__(self, outline: Outline) -> None:
         number = len(outline.line_ends)
-        lines, links = outline.main_lines, outline.main_links
+        lines = outline.main_lines
+        self.main_links = outline.main_links
+        """Spans, as the kernel writes them."""
         if not lines:  # nothing but menus: then these are the page
-            lines, links = [(0, number)] if number else [], [(0, len(outline.hrefs))]
+            lines, self.main_links = [(0, number)] if number else [], ALL_LINKS
         self._outline = outline
         self._body = lines
         first, last = (lines[0][0], lines[-1][1]) if lines else (0, 0)
         self._header = [(0, first)] if first else []
         self._footer = _without((first, number), lines) if last < number or len(lines) > 1 else []
-        self.main_hrefs = [href for start, end in links for href in outline.hrefs[start:end]]
 
     @property
     def header(self) -> str:

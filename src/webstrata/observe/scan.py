@@ -49,7 +49,8 @@ def scan_pointers(heard: str, url: str) -> Pointers:
             break
     title = _TITLE.search(heard)
     words = clean(unescape(title[1])) if title else []
-    return Pointers(title=tuple(words), links=Resolver(url).all(hrefs))
+    written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
+    return Pointers(title=tuple(words), links=Resolver(url).links(written, url))
 
 
 def scan_text(heard: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webstrata.observe.lines import excerpts_of, excerpts_of_data, link_hashes, runs_of, runs_of_data
+from webstrata.observe.lines import excerpts_of, excerpts_of_data, runs_of, runs_of_data
 from webstrata.observe.page import Seen
 
 
@@ -19,15 +19,15 @@ class Trace(NamedTuple):
 def trace(one: Seen, previous: bytes = b"", *, with_lines: bool = True) -> Trace:
     """Read it where the bytes differ from the last version's; `previous` are the lines of that version."""
     if not with_lines:
-        return Trace(lines=b"", link_hashes=link_hashes(one.links), excerpts={})
+        return Trace(lines=b"", link_hashes=one.linked.hashes, excerpts={})
     if one.read_places is not None and (one.selected is None or one.selected.text is None):
         places = one.read_places()
         if places:
-            return Trace(runs_of_data(places), link_hashes(one.links), excerpts_of_data(places, previous))
+            return Trace(runs_of_data(places), one.linked.hashes, excerpts_of_data(places, previous))
     title, header, body, footer = _texts(one)
     return Trace(
         lines=runs_of(title, body, header, footer),
-        link_hashes=link_hashes(one.links),
+        link_hashes=one.linked.hashes,
         excerpts=excerpts_of((title, body, header, footer), previous),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from struct import iter_unpack
 from typing import NamedTuple
 
 import pytest
@@ -37,7 +38,9 @@ class Read(NamedTuple):
 
 def own(read: Outline | None) -> Read:
     assert read is not None
-    return Read(read.text, list(read.line_ends), read.hrefs, read.pointers, read.main_lines, read.main_links)
+    hrefs, pointers = (packed.decode("utf-8", "replace").split("\0")[:-1] for packed in (read.hrefs, read.pointers))
+    main_links = list(iter_unpack("=ii", read.main_links))
+    return Read(read.text, list(read.line_ends), hrefs, pointers, read.main_lines, main_links)
 
 
 def expected(tree: LexborHTMLParser) -> Read:

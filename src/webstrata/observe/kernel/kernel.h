@@ -8,11 +8,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
 /* Of what Python knows of the functions and fields; goes up with every change (kernel/library.py has the same). */
-#define KERNEL_VERSION 1
+#define KERNEL_VERSION 2
 
 /* Bytes, or rows of anything, that grow. */
 typedef struct {
@@ -69,5 +70,48 @@ typedef struct {
 } page;
 
 void divide(page *of); /* fills main_lines and main_links */
+
+uint64_t blake64(const char *text, size_t length); /* BLAKE2b; the digest of eight bytes, lowest first */
+
+#define LONGEST_URL 2600 /* urls.py has the same */
+
+typedef struct {
+    const char *at;
+    size_t length;
+} slice;
+
+static inline int begins(slice text, const char *with) {
+    size_t length = strlen(with);
+    return text.length >= length && memcmp(text.at, with, length) == 0;
+}
+
+/* The next text of a buffer with a 0 behind each. */
+static inline slice next_text(const char **at, const char *end) {
+    const char *stop = memchr(*at, 0, (size_t)(end - *at));
+    slice found = {*at, (size_t)((stop == NULL ? end : stop) - *at)};
+    *at = stop == NULL ? end : stop + 1;
+    return found;
+}
+
+/* Where a link leads: its URL begins there in `resolved`; or, with no length, it is the answer of that number. */
+typedef struct {
+    size_t at, length;
+} target;
+
+/* The links of a page. Python reads the fields down to `resolved` (kernel/library.py has the same list). */
+typedef struct {
+    int32_t status;
+    int32_t internal, external, documents;
+    buffer hard;     /* addresses left to the caller, a 0 behind each */
+    buffer urls;     /* in the order of first appearance, a 0 behind each */
+    buffer places;   /* sorted, a line feed between them */
+    buffer hashes;   /* uint64_t, sorted */
+    buffer resolved; /* URLs put together here */
+    buffer targets;  /* target */
+    size_t left;     /* number of hard ones */
+} links;
+
+void count_link(links *to, slice url, slice home); /* by where it leads */
+size_t without_tracking(slice url, char *to);              /* writes it without what only says who sent the reader */
 
 #endif

@@ -8,7 +8,7 @@ from struct import iter_unpack
 
 from webstrata.errors import WebstrataError
 
-_VERSION = 1
+_VERSION = 2
 """Of the functions and fields below; kernel.h has the same."""
 
 READ, UNCLEAR, NO_MEMORY = range(3)
@@ -47,6 +47,21 @@ class Page(Structure):
     )
 
 
+class Links(Structure):
+    """The first fields of `links` (kernel.h)."""
+
+    _fields_ = (
+        ("status", c_int32),
+        ("internal", c_int32),
+        ("external", c_int32),
+        ("documents", c_int32),
+        ("hard", Buffer),
+        ("urls", Buffer),
+        ("places", Buffer),
+        ("hashes", Buffer),
+    )
+
+
 def _load() -> ctypes.CDLL:
     path = __file__.rpartition("library.")[0] + "kernel.so"
     try:
@@ -69,6 +84,13 @@ page_finish = _library.page_finish
 page_finish.argtypes, page_finish.restype = [POINTER(Page)], None
 page_free = _library.page_free
 page_free.argtypes, page_free.restype = [POINTER(Page)], None
+links_read = _library.links_read
+links_read.argtypes = [c_char_p, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t]
+links_read.restype = POINTER(Links)
+links_finish = _library.links_finish
+links_finish.argtypes, links_finish.restype = [POINTER(Links), c_char_p, c_size_t, c_char_p, c_size_t, c_int], None
+links_free = _library.links_free
+links_free.argtypes, links_free.restype = [POINTER(Links)], None
 simhash = _library.simhash
 simhash.argtypes, simhash.restype = [c_char_p, c_size_t], c_uint64
 scan_text = _library.scan_text

@@ -1,0 +1,73 @@
+/* BLAKE2b (RFC 7693) with a digest of eight bytes and no key: the hash by which links are remembered. */
+#include <string.h>
+
+#include "kernel.h"
+
+#define ROUNDS 12
+#define BLOCK 128
+
+static const uint64_t START[8] = {0x6A09E667F3BCC908u, 0xBB67AE8584CAA73Bu, 0x3C6EF372FE94F82Bu, 0xA54FF53A5F1D36F1u,
+                                  0x510E527FADE682D1u, 0x9B05688C2B3E6C1Fu, 0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u};
+
+static const uint8_t ORDER[10][16] = {
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
+};
+
+static inline uint64_t turned(uint64_t x, int by) { return x >> by | x << (64 - by); }
+
+static inline void mix(uint64_t *v, int a, int b, int c, int d, uint64_t x, uint64_t y) {
+    v[a] += v[b] + x;
+    v[d] = turned(v[d] ^ v[a], 32);
+    v[c] += v[d];
+    v[b] = turned(v[b] ^ v[c], 24);
+    v[a] += v[b] + y;
+    v[d] = turned(v[d] ^ v[a], 16);
+    v[c] += v[d];
+    v[b] = turned(v[b] ^ v[c], 63);
+}
+
+static void compress(uint64_t *state, const uint8_t *block, uint64_t bytes, int is_last) {
+    uint64_t v[16], words[16];
+    for (int i = 0; i < 16; i++) {
+        words[i] = 0;
+        for (int byte = 0; byte < 8; byte++) /* compilers make one load of it where bytes stand in this order */
+            words[i] |= (uint64_t)block[8 * i + byte] << 8 * byte;
+    }
+    memcpy(v, state, 64);
+    memcpy(v + 8, START, 64);
+    v[12] ^= bytes;
+    if (is_last)
+        v[14] = ~v[14];
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint8_t *s = ORDER[round % 10];
+        mix(v, 0, 4, 8, 12, words[s[0]], words[s[1]]);
+        mix(v, 1, 5, 9, 13, words[s[2]], words[s[3]]);
+        mix(v, 2, 6, 10, 14, words[s[4]], words[s[5]]);
+        mix(v, 3, 7, 11, 15, words[s[6]], words[s[7]]);
+        mix(v, 0, 5, 10, 15, words[s[8]], words[s[9]]);
+        mix(v, 1, 6, 11, 12, words[s[10]], words[s[11]]);
+        mix(v, 2, 7, 8, 13, words[s[12]], words[s[13]]);
+        mix(v, 3, 4, 9, 14, words[s[14]], words[s[15]]);
+    }
+    for (int i = 0; i < 8; i++)
+        state[i] ^= v[i] ^ v[i + 8];
+}
+
+uint64_t blake64(const char *text, size_t length) {
+    const uint8_t *at = (const uint8_t *)text;
+    uint64_t state[8], bytes = 0;
+    uint8_t last[BLOCK] = {0};
+    memcpy(state, START, 64);
+    state[0] ^= 0x01010000u | 8; /* no key, one leaf, eight bytes of digest */
+    for (; length - bytes > BLOCK; at += BLOCK) {
+        bytes += BLOCK;
+        compress(state, at, bytes, 0);
+    }
+    memcpy(last, at, length - bytes);
+    compress(state, last, length, 1);
+    return state[0];
+}
