@@ -392,6 +392,7 @@ class Node:
                     new_journal=new_journal,
                     old_journal=lambda name: journal.existing(self.home.captures, name, self.clock),
                     patience_s=settings.patience,
+                    rest_factor=self.settings.polite.delay_factor,
                 )
             finally:
                 await downloads.close()

@@ -12,9 +12,13 @@ from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, moved, reply, robots
 from webstrata.archive.package import Package
+from webstrata.clock import iso
 from webstrata.errors import UsageError
-from webstrata.flows.capture_events import Order
+from webstrata.flows.capture_events import Began, FoundPage, Got, Order
+from webstrata.flows.capture_plan import first_revisits
+from webstrata.flows.capture_state import CaptureState
 from webstrata.records import Looking
+from webstrata.sharp.certificate import Download
 
 
 def test_known_pages_are_visited_as_planned(live: Callable[..., None]) -> None:
@@ -56,6 +60,62 @@ def test_sitemaps_name_the_pages(live: Callable[..., None]) -> None:
         again = await capture(life, use_sitemap=True)
         assert again.verdicts() == taken.verdicts(), "robots.txt is remembered"
         assert life.town.paths("a.test").count("/robots.txt") == 1
+
+    live(scenario)
+
+
+def test_sitemaps_tell_rates(live: Callable[..., None]) -> None:
+    """`changefreq` and `lastmod` move rates, and so the plan: the page that the sitemap calls lively is the middle."""
+
+    async def scenario(life: Life) -> None:
+        rows = {
+            "lively": f"<changefreq>hourly</changefreq><lastmod>{iso(START_AT - 7200)}</lastmod>",
+            "old": f"<lastmod>{iso(START_AT - 900 * DAY_S)}</lastmod>",
+            "never": "<changefreq> Never </changefreq>",
+            "silent": "",
+        }
+        entries = "".join(f"<url><loc>{SITE}{name}</loc>{said}</url>" for name, said in rows.items())
+        space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        life.town.play(
+            "http://a.test/sitemap.xml", reply(f"<urlset {space}>{entries}</urlset>", kind="application/xml")
+        )
+        site(life, **{name: links() for name in rows})
+        taken = await capture(life, use_sitemap=True)
+        pages = {name: taken.page(f"/{name}") for name in rows}
+        rates = {name: float(page["rate_per_day"]) for name, page in pages.items()}
+        assert rates["old"] < rates["silent"] < rates["lively"]
+        assert rates["never"] < rates["silent"]
+        assert {name: page["rate_from"] for name, page in pages.items()} == {
+            **dict.fromkeys(rows, "the site's sitemap"),
+            "silent": "pages in general",
+        }
+        assert pages["lively"]["revisit"] is None, "its download is the instant"
+        assert pages["lively"]["rate_shape"] == "1.2"
+
+    live(scenario)
+
+
+def test_slow_pages_stand_outside(live: Callable[..., None]) -> None:
+    """A page whose downloads took long before is visited first and revisited last, so that nobody waits for it."""
+
+    async def scenario(life: Life) -> None:
+        names = ["a", "b", "slow", "c", "d"]
+        site(life, **{name: links() for name in names})
+        listed = [FoundPage(f"{SITE}{name}", 1e-3, "given", lasts_s=60.0 if name == "slow" else 1.0) for name in names]
+        order = Order(url=SITE, listed=tuple(page.url for page in listed))
+        began = Began(capture="x", order=order, at=0.0, slot_s=2.0, reversion=0.0, rest_factor=1.0, pages=tuple(listed))
+        state = CaptureState(began)
+        assert state.slots_s(list(state.pages.values())) == [2.0, 2.0, 120.0, 2.0, 2.0]
+        now = 100.0
+        visits = []
+        while (url := state.next_page()) is not None:
+            lasted = 60.0 if url.endswith("slow") else 1.0
+            seen = Download(started=now, ended=now + lasted, status=200, payload="p", content="c", record=url)
+            state.apply(Got(url=url, turn=0, download=seen))
+            visits.append(url)
+            now += 2 * lasted
+        assert visits[0] == f"{SITE}slow"
+        assert first_revisits(state).order[-1] == f"{SITE}slow"
 
     live(scenario)
 

@@ -45,6 +45,16 @@ def test_better_than_solar_with_best_revisits(seed: int) -> None:
     assert plan.worth >= best_revisits(rates, solar.visits).worth
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_worse_on_long_chains(seed: int) -> None:
+    """Ten chains of pages, where a page that is kept back keeps back all behind it: no worse than SOLAR-online's."""
+    random = np.random.default_rng(1000 + seed)
+    tree = link_tree({0: list(range(1, 11)), **{page: [page + 10] for page in range(1, 390)}}, 400)
+    rates = random.permutation(np.log(1 / 0.7) / np.arange(1.0, 401.0))
+    _, plan = optimal_online(rates, tree)
+    assert plan.worth >= best_revisits(rates, solar_online(whole_lengths_of(rates), tree).visits).worth
+
+
 def test_weights_move_pages() -> None:
     """Pages that count more are treated better: the weighted worth beats that of visits that ignore weights."""
     rates, tree = _rates(60), paper_tree(60)

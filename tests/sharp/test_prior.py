@@ -30,6 +30,18 @@ def test_own_observations_win() -> None:
     assert 0 < rates[1] < POPULATION.rate / 10
 
 
+def test_the_sites_own_word() -> None:
+    """What a sitemap says moves a rate half the way; a last change long ago makes it colder and surer."""
+    daily, never = POPULATION.told(DAY_S, None), POPULATION.told(3650 * DAY_S, None)
+    assert never.rate < POPULATION.rate < daily.rate < 1 / DAY_S
+    assert daily.shape == POPULATION.shape
+    recent, ancient = POPULATION.told(None, 2 * DAY_S), POPULATION.told(None, 2000 * DAY_S)
+    assert ancient.rate < POPULATION.rate < recent.rate
+    assert ancient.shape == POPULATION.shape + 1
+    assert ancient.rate == pytest.approx(1.2 / (2014 * DAY_S))
+    assert POPULATION.told(None, None) == POPULATION
+
+
 def test_bad_histories() -> None:
     """Counts and times must be of the same pages and not negative."""
     with pytest.raises(UsageError, match="both"):

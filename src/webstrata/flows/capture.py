@@ -87,7 +87,7 @@ class SiteCapture:
     def _kept_s(self) -> float:
         """Time that must be left: while pages are visited, that of their revisits."""
         sharp = self.state.began.order.sharp and self.state.turn == 0
-        return self.state.pace_s() * (len(self.state.visited()) + 1 if sharp else 1)
+        return self.state.pace_s() + (sum(self.state.slots_s(self.state.visited())) if sharp else 0.0)
 
     async def _page(self, url: str) -> None:
         got = await self._downloads.get(url, self._manner, patience_until=self._patience())

@@ -12,6 +12,7 @@ from webstrata import urls
 from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.layers import deciding, layer_digest
 from webstrata.errors import StoreError
+from webstrata.flows.capture_sitemap import Told, told_by_sitemap
 from webstrata.flows.discover import Discovery
 from webstrata.flows.doorkeeper import Doorkeeper
 from webstrata.flows.look import Look, payload_digest
@@ -67,6 +68,8 @@ class Downloaded(Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
+    told: dict[str, Told] = {}
+    """What a sitemap says of how often its pages change."""
 
 
 class Manner(Struct, frozen=True, kw_only=True):
@@ -178,7 +181,14 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
         links=found.links if found is not None else (),
         requisites=found.requisites if found is not None else (),
         sitemaps=found.sitemaps if found is not None else (),
+        told=_frequencies(came, found) if found is not None else {},
     )
+
+
+def _frequencies(came: Visited, found: Look) -> dict[str, Told]:
+    if came.page.role is not PageRole.SITEMAP or came.answer is None:
+        return {}
+    return told_by_sitemap(came.answer, {signal.url: signal.at for signal in found.signals}, came.at)
 
 
 def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Download | None:

@@ -56,6 +56,10 @@ class FoundPage(Struct, frozen=True):
     rate_per_s: float
     rate_from: str
     weight: float = 1.0
+    shape: float | None = None
+    """Of the Gamma belief about the rate; none: the rate is sure."""
+    lasts_s: float | None = None
+    """How long its download takes, where earlier visits tell."""
 
 
 class Began(Struct, frozen=True, kw_only=True, tag="began"):
@@ -68,6 +72,8 @@ class Began(Struct, frozen=True, kw_only=True, tag="began"):
     """Seconds from request to request, as the site asks."""
     reversion: float
     """Share of the site's changes that bring an earlier content back."""
+    rest_factor: float = 0.0
+    """A host rests this many times its response time after each answer."""
     pages: tuple[FoundPage, ...]
     """Seeds, or all pages where they are known."""
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from webstrata import urls
 from webstrata.errors import UsageError
 from webstrata.flows.capture_download import Downloads, Manner
 from webstrata.flows.capture_events import Order
+from webstrata.flows.capture_sitemap import Told
 from webstrata.records import PageRole
 
 MAX_SITEMAPS = 50
@@ -21,26 +24,34 @@ def in_capture(links: Iterable[str], order: Order, now: float) -> tuple[list[str
     return wanted, len(scoped) - len(wanted)
 
 
-async def listed_pages(order: Order, downloads: Downloads, *, now: float, patience_until: float) -> list[str]:
+class Listed(Struct, frozen=True, kw_only=True):
+    """Pages that a capture starts with, and what the site's sitemaps say of them."""
+
+    pages: list[str]
+    told: dict[str, Told] = {}
+
+
+async def listed_pages(order: Order, downloads: Downloads, *, now: float, patience_until: float) -> Listed:
     """All pages, where they are known beforehand; else the seed."""
     if order.use_sitemap:
         named = await _in_sitemaps(order, downloads, patience_until)
     elif order.listed is not None:
-        named = list(order.listed)
+        named = Listed(pages=list(order.listed))
     else:
-        return [order.url]
-    wanted, _ = in_capture(named, order, now)
+        return Listed(pages=[order.url])
+    wanted, _ = in_capture(named.pages, order, now)
     if not wanted:
         where = "the site's sitemaps list" if order.use_sitemap else "the list names"
         raise UsageError(f"no page below {order.url} is among those that {where}. Widen --scope, or follow links.")
-    return wanted[: order.max_pages]
+    return Listed(pages=wanted[: order.max_pages], told=named.told)
 
 
-async def _in_sitemaps(order: Order, downloads: Downloads, patience_until: float) -> list[str]:
+async def _in_sitemaps(order: Order, downloads: Downloads, patience_until: float) -> Listed:
     """What the site's sitemaps list; those that an index lists are read too."""
     todo = downloads.sitemaps(order.url)
     done: set[str] = set()
     found: list[str] = []
+    told: dict[str, Told] = {}
     while todo and len(done) < MAX_SITEMAPS and len(found) < order.max_pages:
         url = todo.pop(0)
         if url in done or not urls.in_scope(url, order.url, "domain"):
@@ -49,4 +60,5 @@ async def _in_sitemaps(order: Order, downloads: Downloads, patience_until: float
         got = await downloads.get(url, Manner(), role=PageRole.SITEMAP, patience_until=patience_until)
         found += got.links
         todo += got.sitemaps
-    return found
+        told |= got.told
+    return Listed(pages=found, told=told)

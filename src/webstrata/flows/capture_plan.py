@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from webstrata.flows.capture_events import Planned
-from webstrata.flows.capture_state import CaptureState
-from webstrata.sharp.prior import POPULATION, RatePrior, posterior_rates
-from webstrata.sharp.repair import Pass, further_pass, in_order, revisits
+from webstrata.flows.capture_state import CaptureState, survival_of
+from webstrata.sharp.prior import POPULATION
+from webstrata.sharp.repair import Pass, Tour, further_pass, in_order, revisits
 from webstrata.sharp.rounds import History
+from webstrata.sharp.survival import GammaPosterior, Survival
+
+_COLDEST = 1e-12
+"""Changes per second: a page that never changed may, once it was seen to."""
 
 
 def first_revisits(state: CaptureState) -> Planned:
@@ -24,13 +30,13 @@ def first_revisits(state: CaptureState) -> Planned:
     if not others:
         return Planned(turn=1, instant=instant, order=(), chances={last.url: 1.0})
     heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
+    tour = _tour(state, others, survival_of(others))
     ready = state.began.order.ready
     if ready is None:
-        plan = revisits(_rates(others), heads, _weights(others), state.pace_s())
+        plan = revisits(tour, heads)
     else:
         place_of = {url: place for place, url in enumerate(ready.revisits)}
-        places = sorted(range(len(others)), key=lambda place: place_of[others[place].url])
-        plan = in_order(_rates(others), heads, _weights(others), state.pace_s(), places)
+        plan = in_order(tour, heads, sorted(range(len(others)), key=lambda place: place_of[others[place].url]))
     order, chances = _names(others, plan.after), _chances(others, plan) | {last.url: 1.0}
     return Planned(turn=1, instant=instant, order=tuple(order), chances=chances)
 
@@ -46,33 +52,31 @@ def next_pass(state: CaptureState, now: float) -> Planned | None:
         return None
     never = [place for place in blurred if not pages[place].downloads]
     heads = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
-    slot_s = state.pace_s()
-    plan = further_pass([_seen_rate(page) for page in pages], heads, _weights(pages), slot_s, blurred)
+    tour = _tour(state, pages, _seen_survival(pages))
+    plan = further_pass(tour, heads, blurred)
     before = plan.before or tuple(never)
     return Planned(
         turn=state.turn + 1,
-        instant=now + slot_s * len(before),
+        instant=now + float(tour.lasts_s[list(before)].sum()),
         order=tuple(_names(pages, (*before, *plan.after))),
         chances=_chances(pages, plan),
     )
 
 
-def _seen_rate(page: History) -> float:
-    """The rate with what this capture itself saw of the page: one that was found changed may well change again."""
-    if len(page.downloads) < 2:
-        return page.rate_per_s
-    changes = sum(before.content != after.content for before, after in pairwise(page.downloads))
-    observed_s = page.downloads[-1].started - page.downloads[0].started
-    prior = RatePrior(POPULATION.shape, POPULATION.shape / page.rate_per_s)
-    return float(posterior_rates([changes], [observed_s], prior)[0])
+def _tour(state: CaptureState, pages: Sequence[History], survival: Survival) -> Tour:
+    return Tour(survival, np.array([page.weight for page in pages]), np.array(state.slots_s(pages)))
 
 
-def _rates(pages: Sequence[History]) -> list[float]:
-    return [page.rate_per_s for page in pages]
-
-
-def _weights(pages: Sequence[History]) -> list[float]:
-    return [page.weight for page in pages]
+def _seen_survival(pages: Sequence[History]) -> Survival:
+    """With what this capture itself saw of the pages: one that was found changed may well change again."""
+    shapes, exposures = [], []
+    for page in pages:
+        prior_shape = page.rate_shape or POPULATION.shape
+        changes = sum(before.content != after.content for before, after in pairwise(page.downloads))
+        observed_s = page.downloads[-1].started - page.downloads[0].started if page.downloads else 0.0
+        shapes.append(prior_shape + changes)
+        exposures.append(prior_shape / max(page.rate_per_s, _COLDEST) + observed_s)
+    return GammaPosterior(shapes, exposures)
 
 
 def _names(pages: Sequence[History], places: Sequence[int]) -> list[str]:

@@ -1,9 +1,11 @@
-"""How often the pages of a site change, as far as our own visits tell; else as its other pages do, else as any page."""
+"""How often the pages of a site change, and how sure that is: by our own visits, else by what its sitemap says, else as
+its other pages do, else as any page does. Always a belief with a shape: plans are made with all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from statistics import median
 
 import numpy as np
 from msgspec import Struct
@@ -11,6 +13,7 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.clock import DAY_S
 from webstrata.flows.capture_events import FoundPage
+from webstrata.flows.capture_sitemap import Told
 from webstrata.ports import Store
 from webstrata.predict.gamma import learned
 from webstrata.predict.visits import Visits
@@ -19,6 +22,8 @@ from webstrata.sharp.prior import POPULATION, RatePrior, site_prior
 
 _REVERTED, _CHANGES = 1.0, 50.0
 """So many changes in so many bring an earlier content back, where nothing is known; the site's own are added."""
+_LATEST = 5
+"""So many visits tell how long a download takes."""
 
 
 class PastChanges(Struct, frozen=True, kw_only=True):
@@ -66,12 +71,14 @@ class PageRates:
         past: PastChanges,
         weights: Mapping[str, float],
         given: Mapping[str, float] | None = None,
+        listed: Mapping[str, Told] | None = None,
     ) -> None:
-        """`given`: rates per second of pages for which they are known beforehand."""
+        """`given`: rates per second that are known for sure; `listed`: what sitemaps say of pages."""
         self._store = store
         self._past = past
         self._weights = weights
         self._given = given or {}
+        self._listed = listed or {}
         self._patterns = [pattern for pattern in weights if "*" in pattern or "?" in pattern]
 
     async def of(self, pages: Sequence[str]) -> list[FoundPage]:
@@ -79,18 +86,30 @@ class PageRates:
 
     async def _one(self, url: str) -> FoundPage:
         page = await self._store.page(url)
-        seen = await _sightings(self._store, page) if page is not None and page.visits > 1 else []
-        weight = self._weight(url, page)
-        if url in self._given:
-            return FoundPage(url, self._given[url], "given", weight)
-        if len(seen) > 1:
-            rate_per_s = self._own_rate(seen)
-            return FoundPage(url, rate_per_s, f"{len(seen)} visits", weight)
-        origin = f"{self._past.pages} pages of the site" if self._past.pages else "pages in general"
-        return FoundPage(url, self._past.prior.rate, origin, weight)
+        seen = await _sightings(self._store, page) if page is not None and page.visits else []
+        belief, origin = self._belief(url, seen)
+        return FoundPage(
+            url,
+            belief.rate,
+            origin,
+            self._weight(url, page),
+            shape=None if url in self._given else belief.shape,
+            lasts_s=median(visit.duration_s for visit in seen[-_LATEST:]) if seen else None,
+        )
 
-    def _own_rate(self, seen: Sequence[Visit]) -> float:
-        """The mean of the belief that the prior and all visits make."""
+    def _belief(self, url: str, seen: Sequence[Visit]) -> tuple[RatePrior, str]:
+        """What is held of a page's rate, and by what."""
+        prior = self._past.prior
+        if url in self._given:
+            return RatePrior(self._given[url], 1.0), "given"
+        if len(seen) > 1:
+            return self._learned(seen), f"{len(seen)} visits"
+        if url in self._listed and (told := self._listed[url]).tells:
+            return prior.told(told.every_s, told.unchanged_s), "the site's sitemap"
+        return prior, f"{self._past.pages} pages of the site" if self._past.pages else "pages in general"
+
+    def _learned(self, seen: Sequence[Visit]) -> RatePrior:
+        """The belief that the prior and all visits make."""
         at = np.array([visit.at for visit in seen]) / DAY_S
         history = Visits(
             offsets=np.array([0, len(seen) - 1], dtype=np.int64),
@@ -100,7 +119,7 @@ class PageRates:
         )
         prior = self._past.prior
         shape, days = learned(history, np.array([prior.shape]), np.array([prior.exposure_s / DAY_S]))
-        return float(shape[0] / (days[0] * DAY_S))
+        return RatePrior(float(shape[0]), float(days[0]) * DAY_S)
 
     def _weight(self, url: str, page: Page | None) -> float:
         if url in self._weights:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -12,8 +12,9 @@ from webstrata.errors import UsageError
 from webstrata.flows.capture_events import Began, Event, Fetched, FoundPage, Got, Planned
 from webstrata.records import Position
 from webstrata.sharp.online import OnlineScheduler
-from webstrata.sharp.optimal import optimal
 from webstrata.sharp.rounds import History, Outcome, outcome
+from webstrata.sharp.survival import Survival, believed
+from webstrata.sharp.uneven import uneven_mirror
 
 _GONE = (404, 410)
 _PACED_BY = 21
@@ -128,6 +129,7 @@ class CaptureState:
             [page.url for page in pages],
             [page.rate_per_s for page in pages],
             [page.weight for page in pages],
+            shapes=[page.shape for page in pages],
             found_on=found_on,
         )
         taken = set(new)
@@ -165,8 +167,7 @@ class CaptureState:
         pages = list(self.pages.values())
         if not pages:
             return []
-        rates = [page.rate_per_s * self.began.slot_s for page in pages]
-        _, plan = optimal(rates, [page.weight for page in pages])
+        plan = uneven_mirror(survival_of(pages), [page.weight for page in pages], self.slots_s(pages))
         return [pages[place].url for place in plan.order[::-1]]
 
     # ── what is known ───────────────────────────────────────────────────────────────────────────────────────
@@ -178,6 +179,11 @@ class CaptureState:
         """Seconds from download to download, as they lately were; at first, as the site asks."""
         gaps = [after - before for before, after in pairwise(self._starts)]
         return max(median(gaps), 1e-3) if gaps else self.began.slot_s
+
+    def slots_s(self, pages: Sequence[History]) -> list[float]:
+        """Seconds from the download of each page to the next one: the pace, or longer where the page is slow."""
+        pace = self.pace_s()
+        return [max(pace, (_download_s(page) or 0.0) * (1.0 + self.began.rest_factor)) for page in pages]
 
     def to_come(self) -> int:
         """Requests of this turn that are still to be made, as far as is known."""
@@ -215,5 +221,24 @@ class CaptureState:
         return result
 
 
+def survival_of(pages: Sequence[History]) -> Survival:
+    """What is believed of the rates of these pages, per second."""
+    shapes = [math.inf if page.rate_shape is None else page.rate_shape for page in pages]
+    return believed([page.rate_per_s for page in pages], shapes)
+
+
+def _download_s(page: History) -> float | None:
+    if not page.downloads:
+        return page.lasts_s
+    return median(one.ended - one.started for one in page.downloads)
+
+
 def _history(page: FoundPage) -> History:
-    return History(url=page.url, rate_per_s=page.rate_per_s, rate_from=page.rate_from, weight=page.weight)
+    return History(
+        url=page.url,
+        rate_per_s=page.rate_per_s,
+        rate_from=page.rate_from,
+        rate_shape=page.shape,
+        lasts_s=page.lasts_s,
+        weight=page.weight,
+    )

@@ -35,7 +35,9 @@ class Capturing:
         new_journal: Callable[[str], tuple[str, Journal]],
         old_journal: Callable[[str], Journal],
         patience_s: float,
+        rest_factor: float = 0.0,
     ) -> None:
+        """`rest_factor`: so many times its response time every host rests after an answer."""
         self._store = store
         self._clock = clock
         self._downloads = downloads
@@ -43,14 +45,16 @@ class Capturing:
         self._new_journal = new_journal
         self._old_journal = old_journal
         self._patience_s = patience_s
+        self._rest_factor = rest_factor
 
     async def begin(self, order: Order, told: Told) -> SiteCapture:
         """Meet the site, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url)
-        rates = PageRates(self._store, past, order.weights, order.ready.rates_per_s if order.ready else None)
         named = await listed_pages(order, self._downloads, now=self._clock.now(), patience_until=patience_until)
+        sure = order.ready.rates_per_s if order.ready else None
+        rates = PageRates(self._store, past, order.weights, sure, named.told)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
         began = Began(
             capture=capture,
@@ -58,7 +62,8 @@ class Capturing:
             at=self._clock.now(),
             slot_s=max(float(slot_s), 1e-3),
             reversion=past.reversion,
-            pages=tuple(await rates.of(named)),
+            rest_factor=self._rest_factor,
+            pages=tuple(await rates.of(named.pages)),
         )
         await journal.append([to_line(began)])
         return self._under_way(CaptureState(began), rates, journal, told)

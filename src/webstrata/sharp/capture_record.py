@@ -21,6 +21,8 @@ class PageRecord(msgspec.Struct):
     revisit: tuple[float, float] | None = None
     same: bool | None = None
     """Unchanged between visit and revisit; none: not revisited yet."""
+    shape: float | None = None
+    """Of the Gamma belief about the rate; none: it is known for sure."""
     gone: bool = False
     """Given up: it could not be visited."""
 

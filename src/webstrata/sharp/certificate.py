@@ -50,6 +50,8 @@ class CapturedPage(Struct, frozen=True, kw_only=True):
     """Of a page that could not be had, or not be had again."""
     rate_per_day: float = 0.0
     rate_from: str = ""
+    rate_shape: float | None = None
+    """Of the Gamma belief about the rate; none: the rate is sure."""
     weight: float = 1.0
     expected: float = 0.0
     """Chance to be sharp, as planned."""
@@ -110,9 +112,10 @@ def joint_instant(pages: Sequence[CapturedPage]) -> Instant | None:
     return best
 
 
-def changed_and_back(rate_per_day: float, span_s: float, reversion: float) -> float:
+def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, reversion: float) -> float:
     """Chance that a page with equal ends was another in between: it changed, and its last change brought it back."""
-    still = math.exp(-max(0.0, rate_per_day) * max(0.0, span_s) / 86_400.0)
+    changes = max(0.0, rate_per_day) * max(0.0, span_s) / 86_400.0
+    still = math.exp(-changes if shape is None else -shape * math.log1p(changes / shape))
     back = (1.0 - still) * min(1.0, max(0.0, reversion))
     return back / (still + back) if back else 0.0
 
@@ -174,6 +177,7 @@ def _page(
     verdict: Verdict = "sharp" if sharp else "unreachable" if page.visit is None else "blurred"
     span = span_of(page) if verdict == "sharp" else None
     lasted = span.end - span.start if span else 0.0
+    back = changed_and_back(page.rate_per_day, page.rate_shape, lasted, policy.reversion)
     return {
         "url": page.url,
         "verdict": verdict,
@@ -183,8 +187,9 @@ def _page(
         "weight": _decimal(page.weight),
         "rate_per_day": _decimal(page.rate_per_day),
         "rate_from": page.rate_from,
+        "rate_shape": None if page.rate_shape is None else _decimal(page.rate_shape),
         "expected": _decimal(page.expected),
-        "changed_and_back": _decimal(changed_and_back(page.rate_per_day, lasted, policy.reversion)) if sharp else None,
+        "changed_and_back": _decimal(back) if sharp else None,
     }
 
 

@@ -1,7 +1,8 @@
 """The pages found and not yet visited, with stand-ins for those not found yet: which one is to be visited now.
 
-Unknown pages are drawn as quantiles of the rates seen so far. Pages of equal weight are planned anew for every visit;
-weighted ones when enough has changed, and in between a page stands where the plan has a stand-in like it.
+Unknown pages are drawn as quantiles of the rates seen so far, and lie behind the waiting ones. Pages of equal weight
+are planned anew for every visit; weighted ones when enough has changed, and in between a page stands where the plan
+has a stand-in like it.
 Once no page is unknown the plan is the best there is, and visits follow it from the outside.
 """
 
@@ -14,12 +15,14 @@ from webstrata.sharp.curves import mirror_curves
 from webstrata.sharp.optimal import best_plan
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.regret import Split, regrets, split_order
-from webstrata.sharp.survival import Poisson
+from webstrata.sharp.survival import Survival, believed
 
 TIE = 0.05
 """Pages whose regret is within this of the least (in pages of mean weight) tie while there are pages to be found."""
 _SHARE = 0.2
 """Nor is it more than this part of what the plan loses by page: where little is lost, order matters in small."""
+_BEHIND = 2.0
+"""A waiting page keeps back so many times its share of the unknown pages: others that wait keep theirs back too."""
 _STALE = 25
 """A weighted plan serves until one in so many of its pages has come or gone."""
 
@@ -39,26 +42,28 @@ class Outlook(msgspec.Struct):
 
 
 class Frontier:
-    """Rows are numbered in the order of their coming; rates are per slot."""
+    """Rows are numbered in the order of their coming; rates are per slot, with the shapes of the beliefs about them."""
 
     def __init__(self, outlook: Outlook | None = None) -> None:
         self.outlook = outlook or Outlook()
         self._waiting: dict[int, None] = {}
         self._rates = np.zeros(0)
+        self._shapes = np.zeros(0)
         self._weights = np.zeros(0)
         self._depths = np.zeros(0, dtype=np.intp)
 
-    def add(self, rates: Numbers, weights: Numbers, depth: int) -> None:
+    def add(self, rates: Numbers, shapes: Numbers, weights: Numbers, depth: int) -> None:
         """Pages found."""
-        self.restore(rates, weights, np.full(rates.size, depth, dtype=np.intp))
+        self.restore(rates, shapes, weights, np.full(rates.size, depth, dtype=np.intp))
         self.outlook.last_leg = None
         self.outlook.moved += rates.size
 
-    def restore(self, rates: Numbers, weights: Numbers, depths: Places) -> None:
+    def restore(self, rates: Numbers, shapes: Numbers, weights: Numbers, depths: Places) -> None:
         """Pages that the outlook knows already."""
         start = self._rates.size
         self._waiting.update(dict.fromkeys(range(start, start + rates.size)))
         self._rates = np.concatenate([self._rates, rates])
+        self._shapes = np.concatenate([self._shapes, shapes])
         self._weights = np.concatenate([self._weights, weights])
         self._depths = np.concatenate([self._depths, depths])
 
@@ -83,27 +88,38 @@ class Frontier:
         rows = self.waiting()
         if unknown <= 0:
             return self._outermost(rows)
-        strangers = np.quantile(self._rates, (np.arange(unknown) + 0.5) / unknown)
-        rates = np.concatenate([self._rates[rows], strangers])
+        survival = self._with_strangers(rows, unknown)
         mean = float(self._weights.mean())
         weights = np.concatenate([self._weights[rows], np.full(unknown, mean)])
         alike = bool((weights == weights[0]).all())
-        order = split_order(rates, self.outlook.split) if alike else self._weighted(rows, rates, weights)
+        order = split_order(survival, self.outlook.split) if alike else self._weighted(rows, survival, weights)
+        held = np.zeros(order.size, dtype=np.intp)
+        held[: rows.size] = int(_BEHIND * unknown / rows.size)
         lost = np.empty(order.size)
-        lost[order], lost_in_all = regrets(rates[order], weights[order])
+        lost[order], lost_in_all = regrets(survival.some(order), weights[order], held[order])
         tie = min(TIE * mean, _SHARE * lost_in_all / order.size)
         return int(rows[self._least(lost[: rows.size], rows, tie)])
 
+    def _with_strangers(self, rows: Places, unknown: int) -> Survival:
+        """The waiting pages, then stand-ins: as many quantiles of the rates seen so far, each as sure as the page that
+        it is nearest to."""
+        shares = (np.arange(unknown) + 0.5) / unknown
+        known = np.argsort(self._rates, kind="stable")
+        like = known[np.round(shares * (known.size - 1)).astype(np.intp)]
+        rates = np.concatenate([self._rates[rows], np.quantile(self._rates, shares)])
+        return believed(rates, np.concatenate([self._shapes[rows], self._shapes[like]]))
+
     def _outermost(self, rows: Places) -> int:
         if self.outlook.last_leg is None:
-            plan = best_plan(mirror_curves(Poisson(self._rates[rows]), self._weights[rows], None))
+            survival = believed(self._rates[rows], self._shapes[rows])
+            plan = best_plan(mirror_curves(survival, self._weights[rows], None))
             self.outlook.last_leg = [int(row) for row in rows[plan.order]]
         return self.outlook.last_leg[-1]
 
-    def _weighted(self, rows: Places, rates: Numbers, weights: Numbers) -> Places:
-        look = self.outlook
+    def _weighted(self, rows: Places, survival: Survival, weights: Numbers) -> Places:
+        look, rates = self.outlook, survival.hotness()
         if not look.strangers or look.moved * _STALE > rates.size:
-            slots = best_plan(mirror_curves(Poisson(rates), weights, None)).slots
+            slots = best_plan(mirror_curves(survival, weights, None)).slots
             look.places = dict(zip(rows.tolist(), slots[: rows.size].tolist(), strict=True))
             look.strangers = list(zip(rates[rows.size :].tolist(), slots[rows.size :].tolist(), strict=True))
             look.moved = 0

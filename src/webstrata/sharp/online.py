@@ -26,7 +26,8 @@ from webstrata.errors import UsageError
 from webstrata.sharp.capture_record import CaptureRecord, PageRecord
 from webstrata.sharp.frontier import Frontier
 from webstrata.sharp.optimal import best_revisits
-from webstrata.sharp.rates import checked_rates, checked_weights
+from webstrata.sharp.rates import Numbers, checked_rates, checked_weights
+from webstrata.sharp.survival import Survival, believed
 
 
 class OnlineScheduler:
@@ -53,8 +54,8 @@ class OnlineScheduler:
         one._rows = {page.id: row for row, page in enumerate(state.pages)}
         one._frontier = Frontier(_copy(record).outlook)
         rates = np.array([page.rate for page in state.pages]) * state.slot_s
-        weights = np.array([page.weight for page in state.pages])
-        one._frontier.restore(rates, weights, np.array([page.depth for page in state.pages], dtype=np.intp))
+        shapes, weights = _shapes(state.pages), np.array([page.weight for page in state.pages])
+        one._frontier.restore(rates, shapes, weights, np.array([page.depth for page in state.pages], dtype=np.intp))
         for row, page in enumerate(state.pages):
             if page.visit or page.gone:
                 one._frontier.remove(row)
@@ -73,10 +74,12 @@ class OnlineScheduler:
         rates: ArrayLike,
         weights: ArrayLike | None = None,
         *,
+        shapes: Sequence[float | None] | None = None,
         found_on: str | None = None,
     ) -> list[str]:
         """Pages to be captured; those known already stay as they are. Returns the new ones, in their order.
 
+        `shapes`: of the Gamma beliefs about the rates (none: the rate is sure); without them all rates are sure.
         `found_on` is the page that named them (none: seeds). Call it after every visit with all pages in scope that it
         names, even if it names none: how many are new tells how large the site is.
         """
@@ -86,9 +89,11 @@ class OnlineScheduler:
             given, weighed = checked_rates(rates), checked_weights(weights, len(ids))
             if given.size != len(ids):
                 raise UsageError(f"{given.size} rates for {len(ids)} pages: give every page one.")
-            for one, rate, weight in zip(ids, given.tolist(), weighed.tolist(), strict=True):
+            firm = [None] * len(ids) if shapes is None else shapes
+            depth = 0 if parent is None else parent.depth + 1
+            for one, rate, weight, shape in zip(ids, given.tolist(), weighed.tolist(), firm, strict=True):
                 if one not in self._rows and not self._full():
-                    self._take_in(PageRecord(one, rate, weight, 0 if parent is None else parent.depth + 1))
+                    self._take_in(PageRecord(one, rate, weight, depth, shape=shape))
                     new.append(one)
         if parent is not None:
             self._state.sizes.learn(parent.depth, len(new))
@@ -133,8 +138,8 @@ class OnlineScheduler:
         if todo and instant is not None:
             heads = np.array([max(0.0, instant - page.visit[0]) for page in todo if page.visit])
             times = pace * (np.arange(len(todo)) + 1.0 + self._revisits())
-            rates, weights = np.array([page.rate for page in todo]), np.array([page.weight for page in todo])
-            self._state.plan = [todo[row].id for row in best_revisits(rates, heads, weights, times).order]
+            weights = np.array([page.weight for page in todo])
+            self._state.plan = [todo[row].id for row in best_revisits(_survival(todo), heads, weights, times).order]
         return list(self._state.plan)
 
     # ── what to expect ────────────────────────────────────────────────────────────────────────────
@@ -163,7 +168,11 @@ class OnlineScheduler:
         spans = self._spans()
         certain = sum(page.weight for page in self._visited() if page.same)
         open_pages = [page for page in self._visited() if page.same is None and not page.gone]
-        return float(certain + sum(page.weight * np.exp(-page.rate * spans[page.id]) for page in open_pages))
+        if not open_pages:
+            return float(certain)
+        lasted = np.array([spans[page.id] for page in open_pages])
+        chances = _survival(open_pages).unchanged(np.arange(lasted.size), lasted)
+        return float(certain + np.dot([page.weight for page in open_pages], chances))
 
     def _spans(self) -> dict[str, float]:
         """From visit to revisit, as far as can be told."""
@@ -182,7 +191,8 @@ class OnlineScheduler:
     def _take_in(self, page: PageRecord) -> None:
         self._rows[page.id] = len(self._state.pages)
         self._state.pages.append(page)
-        self._frontier.add(np.array([page.rate * self._state.slot_s]), np.array([page.weight]), page.depth)
+        rate, shape = np.array([page.rate * self._state.slot_s]), _shapes([page])
+        self._frontier.add(rate, shape, np.array([page.weight]), page.depth)
 
     def _page(self, one: str) -> PageRecord:
         if one not in self._rows:
@@ -200,6 +210,14 @@ class OnlineScheduler:
 
     def _last(self) -> PageRecord | None:
         return max(self._visited(), key=lambda page: page.visit or (0.0, 0.0), default=None)
+
+
+def _shapes(pages: Sequence[PageRecord]) -> Numbers:
+    return np.array([np.inf if page.shape is None else page.shape for page in pages])
+
+
+def _survival(pages: Sequence[PageRecord]) -> Survival:
+    return believed([page.rate for page in pages], _shapes(pages))
 
 
 def _copy(record: CaptureRecord) -> CaptureRecord:

@@ -29,6 +29,17 @@ class RatePrior(msgspec.Struct, frozen=True):
         """Changes per second of a page never seen before."""
         return self.shape / self.exposure_s
 
+    def told(self, every_s: float | None, unchanged_s: float | None) -> RatePrior:
+        """With what a site itself says of a page: that it changes every so often, and that it has not for so long.
+
+        The word "daily" is a wish as often as a fact: the rate goes half the way to it (of the logarithm), and is no
+        surer than before. A last change, and none since, are one change and its time, as in any history.
+        """
+        rate = self.rate if every_s is None else float(np.sqrt(self.rate / every_s))
+        if unchanged_s is None:
+            return RatePrior(self.shape, self.shape / rate)
+        return RatePrior(self.shape + 1.0, self.shape / rate + max(0.0, unchanged_s))
+
 
 POPULATION = RatePrior(0.2, 14.0 * DAY_S)
 """One change in 70 days in the mean, most pages far fewer: about what the shipped sites do."""

@@ -1,7 +1,8 @@
 """What it costs to visit a page now, in the outermost slot that is left, instead of where it was planned.
 
 The remaining pages are planned as a mirror schedule. Visiting a page now moves it from its slot to the outermost, and
-every page planned outside of it one slot inwards: what that costs all together is its regret.
+every page planned outside of it one slot inwards: what that costs all together is its regret. A page that others are
+found behind cannot be kept for its slot if that lies further inside than those others have room.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from webstrata.sharp.curves import Curves, mirror_curves
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.segments import segment_slots, split_worths
-from webstrata.sharp.survival import Poisson
+from webstrata.sharp.survival import Survival
 
 _REACH = 2
 
@@ -26,24 +27,25 @@ class Split(msgspec.Struct):
     """How many pages it was for."""
 
 
-def regrets(rates: Numbers, weights: Numbers) -> tuple[Numbers, float]:
+def regrets(survival: Survival, weights: Numbers, held: Places) -> tuple[Numbers, float]:
     """Of pages in the order of their planned slots, inside to outside (rates per slot); and what the plan loses of all
-    that the pages weigh."""
-    curves = mirror_curves(Poisson(rates), weights, None)
-    slots = np.arange(rates.size)
+    that the pages weigh. `held`: the innermost slot that each could be kept for."""
+    curves = mirror_curves(survival, weights, None)
+    slots = np.arange(survival.count)
     now = curves.at(slots, slots)
     inwards = curves.at(slots[1:], slots[:-1]) - now[1:]
     gained_outside = np.concatenate([np.cumsum(inwards[::-1])[::-1], [0.0]])
-    outermost = curves.at(slots, np.full(rates.size, rates.size - 1))
-    return np.asarray(now - outermost - gained_outside), float((weights - now).sum())
+    kept = np.maximum(slots, np.minimum(held, slots[-1]))
+    outermost = curves.at(slots, np.full(slots.size, slots[-1]))
+    return np.asarray(curves.at(slots, kept) - outermost - gained_outside[kept]), float((weights - now).sum())
 
 
-def split_order(rates: Numbers, split: Split) -> Places:
+def split_order(survival: Survival, split: Split) -> Places:
     """Pages of equal weight in the order of their slots, in three segments; the split is searched round the last."""
-    curves = mirror_curves(Poisson(rates), None, None)
-    pages = np.argsort(-rates, kind="stable")
+    curves = mirror_curves(survival, None, None)
+    pages = np.argsort(-survival.hotness(), kind="stable")
     _search(curves, pages, split)
-    return pages[np.argsort(segment_slots(rates.size, split.hopeless, split.frozen))]
+    return pages[np.argsort(segment_slots(survival.count, split.hopeless, split.frozen))]
 
 
 def _search(curves: Curves, pages: Places, split: Split) -> None:

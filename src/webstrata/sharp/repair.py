@@ -13,8 +13,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from webstrata.sharp.optimal import Plan, best_revisits, optimal
 from webstrata.sharp.rates import Numbers, Places
+from webstrata.sharp.survival import Survival
+from webstrata.sharp.uneven import uneven_mirror, uneven_revisits, waits
 
 
 class Pass(Struct, frozen=True):
@@ -29,46 +30,51 @@ class Pass(Struct, frozen=True):
     worth: float
 
 
-def revisits(rates: ArrayLike, heads_s: ArrayLike, weights: ArrayLike, slot_s: float) -> Pass:
+class Tour(Struct, frozen=True):
+    """Pages to be downloaded again: what is believed of their rates, what they weigh, and how long each takes."""
+
+    survival: Survival
+    weights: Numbers
+    lasts_s: Numbers
+    """From the start of its download to that of the next."""
+
+    def first_s(self) -> float:
+        """From the instant to the first download after it: the one in the middle takes its time as well."""
+        return float(np.median(self.lasts_s))
+
+
+def revisits(tour: Tour, heads_s: ArrayLike) -> Pass:
     """The best order after downloads that lie so many seconds before the instant."""
-    times = slot_s * (np.arange(np.size(rates)) + 1.0)
-    order = best_revisits(rates, heads_s, weights, times).order
-    return in_order(rates, heads_s, weights, slot_s, _whole(order))
+    plan = uneven_revisits(tour.survival, heads_s, tour.weights, tour.lasts_s, tour.first_s())
+    return in_order(tour, heads_s, _whole(plan.order))
 
 
-def in_order(rates: ArrayLike, heads_s: ArrayLike, weights: ArrayLike, slot_s: float, order: Sequence[int]) -> Pass:
-    """What a given order is worth."""
-    rate, heads, weighed = (np.asarray(one, dtype=np.float64) for one in (rates, heads_s, weights))
+def in_order(tour: Tour, heads_s: ArrayLike, order: Sequence[int]) -> Pass:
+    """What a given order of all pages is worth."""
     pages = np.asarray(order, dtype=np.intp)
-    chances = np.zeros(rate.size)
-    chances[pages] = np.exp(-rate[pages] * (heads[pages] + slot_s * (np.arange(pages.size) + 1.0)))
-    return Pass((), _whole(pages), chances, float(np.dot(weighed, chances)))
+    spans = np.asarray(heads_s, dtype=np.float64) + waits(tour.lasts_s, pages, tour.first_s())
+    chances = tour.survival.unchanged(np.arange(pages.size), spans)
+    return Pass((), _whole(pages), chances, float(np.dot(tour.weights, chances)))
 
 
-def further_pass(
-    rates: ArrayLike, heads_s: ArrayLike, weights: ArrayLike, slot_s: float, blurred: Sequence[int]
-) -> Pass:
+def further_pass(tour: Tour, heads_s: ArrayLike, blurred: Sequence[int]) -> Pass:
     """The better of two: all pages again at once, or the blurred ones before and after the instant.
 
     `heads_s`: time since each page's last download, as of now.
     """
-    rate, heads, weighed = (np.asarray(one, dtype=np.float64) for one in (rates, heads_s, weights))
-    at_once = revisits(rate, heads, weighed, slot_s)
+    heads = np.asarray(heads_s, dtype=np.float64)
+    at_once = revisits(tour, heads)
     if not blurred:
         return at_once
     rows = np.asarray(blurred, dtype=np.intp)
-    inside = _inside(rate[rows] * slot_s, weighed[rows])
-    later = heads + slot_s * rows.size
-    later[rows[inside.order]] = slot_s * (np.arange(rows.size) + 1.0)
-    prepared = revisits(rate, later, weighed, slot_s)
+    lasts = tour.lasts_s[rows]
+    inside = uneven_mirror(tour.survival.some(rows), tour.weights[rows], lasts).order
+    later = heads + lasts.sum()
+    later[rows] = waits(lasts, inside, 0.0) + lasts
+    prepared = revisits(tour, later)
     if prepared.worth <= at_once.worth:
         return at_once
-    return Pass(_whole(rows[inside.order[::-1]]), prepared.after, prepared.chances, prepared.worth)
-
-
-def _inside(rates: Numbers, weights: Numbers) -> Plan:
-    """Pages by their distance from the instant, the nearest first."""
-    return optimal(rates, weights)[1]
+    return Pass(_whole(rows[inside[::-1]]), prepared.after, prepared.chances, prepared.worth)
 
 
 def _whole(places: Places) -> tuple[int, ...]:

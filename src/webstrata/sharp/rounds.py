@@ -22,6 +22,10 @@ class History(Struct, kw_only=True):
     url: str
     rate_per_s: float
     rate_from: str = ""
+    rate_shape: float | None = None
+    """Of the Gamma belief about the rate; none: the rate is sure."""
+    lasts_s: float | None = None
+    """How long a download takes, before there was one."""
     weight: float = 1.0
     expected: float = 0.0
     downloads: list[Download] = []
@@ -101,6 +105,7 @@ def _page(history: History, visit: Download | None, revisit: Download | None, wh
         why=why,
         rate_per_day=history.rate_per_s * 86_400.0,
         rate_from=history.rate_from,
+        rate_shape=history.rate_shape,
         weight=history.weight,
         expected=history.expected,
     )

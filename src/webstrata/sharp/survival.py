@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webstrata.errors import UsageError
-from webstrata.sharp.rates import Numbers, Places, checked_rates
+from webstrata.sharp.rates import Numbers, Places, as_column, checked_rates
 
 _NEVER = 700.0
 """exp(-700) is the smallest power that is still quick to compute with; nothing is lost by stopping there."""
+_SURE = 1e12
+"""A belief of this shape is as good as a rate known for sure."""
 
 
 @runtime_checkable
@@ -27,6 +29,10 @@ class Survival(Protocol):
 
     def hotness(self) -> Numbers:
         """Expected changes per unit of time at the start: orders pages from cold to hot."""
+        ...
+
+    def some(self, pages: Places) -> Survival:
+        """The same for these pages only, in this order."""
         ...
 
 
@@ -47,6 +53,9 @@ class Poisson:
 
     def hotness(self) -> Numbers:
         return self.rates
+
+    def some(self, pages: Places) -> Survival:
+        return Poisson(self.rates[pages])
 
 
 class GammaPosterior:
@@ -74,7 +83,23 @@ class GammaPosterior:
     def hotness(self) -> Numbers:
         return self.shape / self.exposure
 
+    def some(self, pages: Places) -> Survival:
+        return GammaPosterior(self.shape[pages], self.exposure[pages])
+
 
 def as_survival(rates: ArrayLike | Survival) -> Survival:
     """Rates known for sure, or whatever is known of them."""
     return rates if isinstance(rates, Survival) else Poisson(rates)
+
+
+def believed(rates: ArrayLike, shapes: ArrayLike) -> Survival:
+    """Mean rates, and the shapes of the Gamma beliefs about them: the smaller, the less is known; infinite: sure."""
+    mean = checked_rates(rates)
+    firm = checked_rates(np.minimum(as_column(shapes, "shapes"), _SURE))
+    if firm.size != mean.size or (firm == 0).any():
+        raise UsageError(f"{firm.size} shapes for {mean.size} rates: every rate needs one, above 0.")
+    if (firm == _SURE).all():
+        return Poisson(mean)
+    moving = mean > 0
+    exposure = np.divide(firm, mean, out=np.ones(mean.size), where=moving)
+    return GammaPosterior(np.where(moving, firm, 0.0), exposure)

@@ -1,0 +1,154 @@
+"""Slots that pages make long or short themselves: a page that takes a minute keeps all behind it waiting for a minute.
+
+Then the time of a slot depends on which pages stand inside of it, and the best order is no assignment any more. It is
+sought from the best one for slots of the mean time: neighbours change places wherever both together gain, which moves
+nobody else; slow pages move to where they gain most, less what those outside lose by waiting for them; and again. No
+order is better than the best assignment to the slots that the quickest pages would make: that is the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from webstrata.errors import UsageError
+from webstrata.sharp.curves import Curves
+from webstrata.sharp.optimal import Plan, best_plan
+from webstrata.sharp.rates import Numbers, Places, checked_rates, checked_weights
+from webstrata.sharp.survival import Survival, as_survival
+
+_ROUNDS = 8
+_PASSES = 500
+_CHUNK = 512
+_SAME = 1e-9
+_FEW = 40
+_BOUNDED = 1500
+"""The bound takes as long as the plan: larger sites go without."""
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """Pages that wait for one another: page i holds up all behind it by `lasts[i]`."""
+
+    curves: Curves
+    """Their times are none of a slot: only survival, weights and heads count."""
+    lasts: Numbers
+    first: float
+    """From the instant to the innermost slot."""
+    sides: float
+    """2: the order is mirrored at the instant, and every wait counts on both sides."""
+
+    def times(self, order: Places) -> Numbers:
+        waits = np.concatenate([[0.0], np.cumsum(self.lasts[order[:-1]])])
+        return self.sides * (self.first + waits)
+
+    def planned(self, times: Numbers) -> Plan:
+        return best_plan(replace(self.curves, times=times))
+
+    def worth(self, order: Places) -> float:
+        return float(self.curves.after(order, self.times(order)).sum())
+
+
+def uneven_mirror(rates: ArrayLike | Survival, weights: ArrayLike | None, lasts: ArrayLike) -> Plan:
+    """Visits and revisits in one order, where page i takes `lasts[i]` units of time on either side."""
+    survival = as_survival(rates)
+    return _best(_queue(survival, weights, np.zeros(survival.count), lasts, first=0.0, sides=2.0))
+
+
+def uneven_revisits(
+    rates: ArrayLike | Survival,
+    visited_before: ArrayLike,
+    weights: ArrayLike | None,
+    lasts: ArrayLike,
+    first: float,
+) -> Plan:
+    """Revisits after visits that lie so long before the instant; the first revisit is `first` after it."""
+    heads = checked_rates(visited_before)
+    return _best(_queue(as_survival(rates), weights, heads, lasts, first=first, sides=1.0))
+
+
+def waits(lasts: ArrayLike, order: Places, first: float) -> Numbers:
+    """When each page's turn comes, by page, in this order."""
+    column = checked_rates(lasts)
+    times = np.empty(order.size)
+    times[order] = first + np.concatenate([[0.0], np.cumsum(column[order[:-1]])])
+    return times
+
+
+def _queue(
+    survival: Survival, weights: ArrayLike | None, heads: Numbers, lasts: ArrayLike, *, first: float, sides: float
+) -> _Queue:
+    column = checked_rates(lasts)
+    if column.size != survival.count or heads.size != survival.count:
+        raise UsageError("Every page needs one time that it takes and, for revisits, one since its visit.")
+    weighed = checked_weights(weights, survival.count)
+    return _Queue(Curves(survival, weighed, heads, np.zeros(survival.count)), column, first, sides)
+
+
+def _best(queue: _Queue) -> Plan:
+    count = queue.lasts.size
+    plan = queue.planned(queue.sides * (queue.first + queue.lasts.mean() * np.arange(count)))
+    if count == 1 or np.ptp(queue.lasts) == 0.0:
+        return plan
+    best = _swapped(queue, plan.order)
+    for _ in range(_ROUNDS):
+        found = _swapped(queue, _moved(queue, best))
+        if queue.worth(found) <= queue.worth(best) + _SAME:
+            break
+        best = found
+    quickest = np.argsort(queue.lasts, kind="stable")
+    if count <= _FEW:
+        best = max((_reinserted(queue, start) for start in (best, quickest)), key=queue.worth)
+    bound = queue.planned(queue.times(quickest)).bound if count <= _BOUNDED else np.inf
+    return Plan(best, queue.worth(best), bound)
+
+
+def _moved(queue: _Queue, order: Places) -> Places:
+    """Every page where it gains most, less what it costs those outside of it to wait for it longer than for others."""
+    times = queue.times(order)
+    later = queue.curves.after(order, times) - queue.curves.after(order, times + queue.sides * queue.lasts.mean())
+    outside = np.concatenate([np.cumsum(later[::-1])[::-1][1:], [0.0]])
+    wanted = times.copy()
+    slow = np.flatnonzero(queue.lasts[order] > np.median(queue.lasts))
+    for start in range(0, slow.size, _CHUNK):
+        places = slow[start : start + _CHUNK]
+        pages = order[places]
+        longer = queue.lasts[pages] / queue.lasts.mean()
+        gains = queue.curves.after(pages[:, None], times[None, :]) - longer[:, None] * outside[None, :]
+        wanted[places] = times[gains.argmax(axis=1)]
+    return order[np.lexsort((queue.lasts[order], wanted))]
+
+
+def _reinserted(queue: _Queue, order: Places) -> Places:
+    """Few pages: each one tried in every place, the best move made, and again until none gains."""
+    count = order.size
+    places = np.arange(count)
+    moves = np.stack([np.insert(np.delete(places, old), new, old) for old in places for new in places])
+    worth = queue.worth(order)
+    while True:
+        tried = order[moves]
+        waited = np.cumsum(queue.lasts[tried], axis=1) - queue.lasts[tried]
+        worths = queue.curves.after(tried, queue.sides * (queue.first + waited)).sum(axis=1)
+        place = int(np.argmax(worths))
+        if worths[place] <= worth + _SAME:
+            return order
+        order, worth = tried[place], float(worths[place])
+
+
+def _swapped(queue: _Queue, order: Places) -> Places:
+    """Neighbours change places wherever both together gain, even and odd pairs in turn: nobody else is moved by it."""
+    order = order.copy()
+    curves, idle = queue.curves, 0
+    for turn in range(_PASSES):
+        inner = np.arange(turn % 2, order.size - 1, 2)
+        near, far, at = order[inner], order[inner + 1], queue.times(order)[inner]
+        now = curves.after(near, at) + curves.after(far, at + queue.sides * queue.lasts[near])
+        then = curves.after(far, at) + curves.after(near, at + queue.sides * queue.lasts[far])
+        better = then > now + 1e-12
+        order[inner[better]], order[inner[better] + 1] = far[better], near[better]
+        idle = 0 if better.any() else idle + 1
+        if idle == 2:
+            break
+    return order
