@@ -20,7 +20,8 @@ TEXT_NEEDED = 4_000
 """Characters of the text that are looked at."""
 PATIENCE = 4
 """Failed visits in a row after which a doubtful disguise is taken for the page."""
-_FEW_WORDS = 150
+FEW_WORDS = 150
+"""Spaces in a text from which on it is no disguise."""
 _SHRUNK = 4
 
 
@@ -52,7 +53,7 @@ def disguise(
         return Disguise(kind=FailureKind.BLOCK_PAGE, reason="the server says that it is a challenge")
     if now.size == 0:
         return _empty(before, failures)
-    if not _is_web(now) or len(text) > TEXT_NEEDED or text.count(" ") >= _FEW_WORDS:
+    if not _is_web(now) or len(text) > TEXT_NEEDED or text.count(" ") >= FEW_WORDS:
         return None
     found = _match(CERTAIN, title, text)
     if found is None and _may_be_instead(before, now, title, failures):

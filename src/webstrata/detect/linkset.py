@@ -20,10 +20,10 @@ _FILTER = _BITS // 8
 
 
 def unseen(seen: bytes, links: bytes) -> int:
-    """How many of the links are not in the set."""
-    now = _hashes(links)
+    """How many of the links are not in the set. `links` has rows of `LINK`, sorted, each once."""
     if not seen:
-        return len(now)
+        return len(links) // LINK.itemsize
+    now = _hashes(links)
     if _is_filter(seen):
         return int(np.count_nonzero(~_in_filter(_bits(seen), now)))
     return int(np.count_nonzero(~np.isin(now, _hashes(seen))))
@@ -31,9 +31,11 @@ def unseen(seen: bytes, links: bytes) -> int:
 
 def with_links(seen: bytes, links: bytes) -> bytes:
     """The set with the links of one more version in it."""
+    if not seen and len(links) <= MOST_EXACT * LINK.itemsize:
+        return links
     now = _hashes(links)
     if not _is_filter(seen):
-        union = np.union1d(_hashes(seen), now) if seen else np.unique(now)
+        union = np.union1d(_hashes(seen), now)
         if len(union) <= MOST_EXACT:
             return union.astype(LINK).tobytes()
         bits, now = np.zeros(_BITS, dtype=np.bool_), union

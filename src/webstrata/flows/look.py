@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from webstrata.coding import decode
-from webstrata.detect.disguise import TEXT_NEEDED, disguise
+from webstrata.detect.disguise import FEW_WORDS, disguise
 from webstrata.observe.listed import Listed, listed
 from webstrata.observe.media import header_charset
 from webstrata.observe.page import Seen, observe
@@ -120,7 +120,8 @@ def _look(job: Job) -> Look:
 def _disguise(job: Job, seen: Seen) -> Failure | None:
     """Only a short text can be one, so long ones are not read for it."""
     mark = seen.fingerprint
-    text = (seen.text or "") if mark.size < _LARGEST_NOTICE else " " * (TEXT_NEEDED + 1)
+    is_short = mark.size < _LARGEST_NOTICE and seen.spaces < FEW_WORDS
+    text = (seen.text or "") if is_short else " " * FEW_WORDS
     found = disguise(job.status, job.headers, text, seen.title, job.before, mark, failures=job.failures)
     return None if found is None else Failure(kind=found.kind, detail=found.reason)
 

@@ -51,6 +51,8 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     main_linked: Links = Links()
     """Of the body part."""
     feeds: tuple[str, ...] = ()
+    spaces: int = 0
+    """Inside the lines of its text, as far as it is cheap to tell: at least so many."""
     canonical: str | None = None
     """What the page says its own address is."""
     nofollow: bool = False
@@ -145,7 +147,8 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     title = b" ".join(points.title)
     mark = replace(mark, parts=parts.digests(title), main_links=points.main_links.digest)
     text = b" ".join(filter(None, (title, walked.text)))
-    return _seen(mark, points, text, partial(_part_texts, title, parts), partial(_all_lines, title, walked))
+    seen = _seen(mark, points, text, partial(_part_texts, title, parts), partial(_all_lines, title, walked))
+    return replace(seen, spaces=text.count(b" ") - len(walked.line_ends))
 
 
 def _all_lines(title: bytes, body: Outline) -> str:
