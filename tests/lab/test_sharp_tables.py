@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from webstrata.lab.sharp_algorithms import ALGORITHMS
+from webstrata.lab.sharp_algorithms import ALGORITHMS, Site, schedule_by
+from webstrata.lab.sharp_data import DATASETS
 from webstrata.lab.sharp_tables import TableRow, table_rows
+from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.sharp.linktree import paper_tree
+from webstrata.sharp.schedule import expected_sharp
 
 EXPECTED = {
     # algorithm: E on skewed, on smooth
@@ -46,6 +51,20 @@ def test_ours_online_nearly_meets_the_bound(rows: dict[tuple[str, str], TableRow
     """Pages found by links cost next to nothing on the paper's tree, and nothing passes the bound."""
     assert rows["optimal-online", dataset].expected >= least
     assert all(rows[name, dataset].expected <= rows[name, dataset].bound + 1e-9 for name in ALGORITHMS)
+
+
+def test_what_tau_steers() -> None:
+    """The confidence decides who is hopeless for SHARC and SOLAR, and moves neither Hottest-middle nor the best."""
+    rates = DATASETS["skewed"](200)
+
+    def expected(name: str, tau: float) -> float:
+        site = Site(rates, whole_lengths_of(rates, tau), np.ones(200), paper_tree(200), tau)
+        return expected_sharp(schedule_by(name, site), rates)
+
+    steered = {name for name in ALGORITHMS if expected(name, 0.5) != expected(name, 0.9)}
+    assert steered == {"sharc-threshold", "solar-offline", "solar-offline-shrunk", "solar-online"}
+    for tau in (0.5, 0.7, 0.9):
+        assert max(expected(name, tau) for name in steered) <= expected("optimal", tau)
 
 
 def test_executions_agree_with_expectations(rows: dict[tuple[str, str], TableRow]) -> None:

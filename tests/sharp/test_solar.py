@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,11 +10,12 @@ from hypothesis import strategies as st
 from webstrata.errors import UsageError
 from webstrata.sharp.breadth_first import breadth_first
 from webstrata.sharp.hottest_middle import hottest_middle
-from webstrata.sharp.lengths import checked_tau, lengths_of, rates_of, whole_lengths_of
+from webstrata.sharp.lengths import checked_tau, interval_of, lengths_of, rates_of, whole_lengths_of
 from webstrata.sharp.linktree import link_tree, paper_tree, read_tree
 from webstrata.sharp.rates import checked_ids
 from webstrata.sharp.schedule import Schedule, expected_sharp
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
+from webstrata.sharp.survival import believed
 
 LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=40)
 
@@ -99,6 +101,17 @@ def test_no_rate_has_length_zero() -> None:
         rates_of([1, 0])
     assert lengths_of([0.0])[0] == float("inf")
     assert solar_offline(lengths_of([0.0, 1.0, 0.0])).hopeless == ()
+
+
+@pytest.mark.parametrize("shape", [None, 0.2, 3.0])
+def test_interval_of_a_belief(shape: float | None) -> None:
+    """Over its confidence interval a page stays unchanged with probability tau, however little is known of its rate."""
+    for tau in (0.3, 0.7, 0.9):
+        survival = believed([0.01], [np.inf if shape is None else shape])
+        over = np.array([interval_of(0.01, shape, tau)])
+        assert survival.unchanged(np.arange(1), over)[0] == pytest.approx(tau)
+    assert interval_of(0.0, shape, 0.9) == np.inf
+    assert interval_of(0.01, 1e-4, 0.5) == np.inf, "it hardly ever changes, but nobody knows"
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.0, -1.0, float("nan")])

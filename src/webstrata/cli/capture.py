@@ -48,7 +48,9 @@ def command(
     delay: Annotated[
         str | None, typer.Option(metavar="S", help="Least time between two requests; a site may ask for more.")
     ] = None,
-    tau: Annotated[float | None, typer.Option(help="Pages with a smaller chance are doubtful.")] = None,
+    tau: Annotated[
+        float | None, typer.Option(help="Confidence of each page's interval; pages with a smaller chance are doubtful.")
+    ] = None,
     scope: Annotated[Literal["prefix", "host", "domain"], typer.Option(help="How far a site reaches.")] = "prefix",
     max_pages: Annotated[int | None, typer.Option(min=1, help="Pages of a site at most.")] = None,
     max_time: Annotated[str | None, typer.Option(metavar="T", help="Time for it, like 90m; then it ends well.")] = None,

@@ -37,7 +37,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    tau: Annotated[float, typer.Option(help="Confidence that the lengths stand for.")] = 0.7,
+    tau: Annotated[float, typer.Option(help="Confidence that lengths stand for, in SOLAR and SHARC.")] = 0.7,
     runs: Annotated[int, typer.Option(min=1, help="Simulated executions of each schedule.")] = 1000,
     sites: Annotated[
         Path | None,
@@ -64,7 +64,7 @@ def command(
     if live:
         _live(sites, captures, only, out, as_json)
         return
-    document = _experiments(runs, sites, starts, days)
+    document = _experiments(runs, tau, sites, starts, days)
     if out is not None:
         _write(out, document)
     if as_json:
@@ -119,14 +119,14 @@ def _live(sites: Path | None, captures: int, only: str | None, out: Path | None,
         raise typer.Exit(1)
 
 
-def _experiments(runs: int, sites: Path | None, starts: int, days: str) -> dict[str, Any]:
+def _experiments(runs: int, tau: float, sites: Path | None, starts: int, days: str) -> dict[str, Any]:
     from webstrata.lab.sharp_sites import site_rows
     from webstrata.lab.sharp_tables import table_rows
 
     lasting = _numbers(days)
     recordings = _recordings(sites) if starts else []
     with _telling() as told:
-        rows = list(table_rows(runs=runs, told=told))
+        rows = list(table_rows(runs=runs, told=told, tau=tau))
         captured = list(site_rows(recordings, lasting, starts, told=told)) if recordings else []
     return {"rows": rows, "sites": captured}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from webstrata.lab.sharp_algorithms import ALGORITHMS, OFFLINE, Site, schedule_by, simulated
 from webstrata.lab.sharp_data import DATASETS, PAPER
-from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.sharp.lengths import TAU, whole_lengths_of
 from webstrata.sharp.linktree import paper_tree
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.schedule import expected_sharp
@@ -42,12 +42,15 @@ class TableRow(msgspec.Struct, frozen=True):
 
 
 def table_rows(
-    datasets: tuple[str, ...] = tuple(DATASETS), runs: int = RUNS, told: Callable[[str], None] = lambda _: None
+    datasets: tuple[str, ...] = tuple(DATASETS),
+    runs: int = RUNS,
+    told: Callable[[str], None] = lambda _: None,
+    tau: float = TAU,
 ) -> Iterator[TableRow]:
-    """Row by row: offline algorithms first (table 1), then online ones (table 2)."""
+    """Row by row: offline algorithms first (table 1), then online ones (table 2); with the paper's tau by default."""
     for dataset in datasets:
         rates = DATASETS[dataset]()
-        site = Site(rates, whole_lengths_of(rates), np.ones(rates.size), paper_tree(rates.size))
+        site = Site(rates, whole_lengths_of(rates, tau), np.ones(rates.size), paper_tree(rates.size), tau)
         bound = optimal(rates)[1].bound
         for name in ALGORITHMS:
             told(f"{dataset} {name}")

@@ -17,8 +17,9 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from webstrata.clock import iso
+from webstrata.clock import DAY_S, iso
 from webstrata.sharp.coexistence import Instant, Span, best_instant
+from webstrata.sharp.lengths import interval_of
 
 TYPE = "webstrata/capture"
 VERSION = 1
@@ -114,7 +115,7 @@ def joint_instant(pages: Sequence[CapturedPage]) -> Instant | None:
 
 def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, reversion: float) -> float:
     """Chance that a page with equal ends was another in between: it changed, and its last change brought it back."""
-    changes = max(0.0, rate_per_day) * max(0.0, span_s) / 86_400.0
+    changes = max(0.0, rate_per_day) * max(0.0, span_s) / DAY_S
     still = math.exp(-changes if shape is None else -shape * math.log1p(changes / shape))
     back = (1.0 - still) * min(1.0, max(0.0, reversion))
     return back / (still + back) if back else 0.0
@@ -178,6 +179,7 @@ def _page(
     span = span_of(page) if verdict == "sharp" else None
     lasted = span.end - span.start if span else 0.0
     back = changed_and_back(page.rate_per_day, page.rate_shape, lasted, policy.reversion)
+    interval = interval_of(page.rate_per_day / DAY_S, page.rate_shape, policy.tau)
     return {
         "url": page.url,
         "verdict": verdict,
@@ -188,6 +190,7 @@ def _page(
         "rate_per_day": _decimal(page.rate_per_day),
         "rate_from": page.rate_from,
         "rate_shape": None if page.rate_shape is None else _decimal(page.rate_shape),
+        "interval_s": _decimal(interval) if math.isfinite(interval) else None,
         "expected": _decimal(page.expected),
         "changed_and_back": _decimal(back) if sharp else None,
     }

@@ -12,6 +12,7 @@ from webstrata.sharp.rates import Numbers, as_column, checked_rates
 
 TAU = 0.7
 """The paper's threshold, found from its tables: it never says so."""
+_ENDLESS = 100.0
 
 
 def checked_tau(tau: float) -> float:
@@ -25,6 +26,17 @@ def lengths_of(rates: ArrayLike, tau: float = TAU) -> Numbers:
     column = checked_rates(rates)
     with np.errstate(divide="ignore"):
         return (1.0 / column) * math.log(1.0 / checked_tau(tau))
+
+
+def interval_of(rate: float, shape: float | None, tau: float) -> float:
+    """The same for one rate that is known by a Gamma belief (none: for sure): over it the page stays unchanged with
+    probability tau, the uncertainty of the rate counted in."""
+    if rate == 0.0:
+        return math.inf
+    log = math.log(1.0 / checked_tau(tau))
+    if shape is None:
+        return log / rate
+    return shape * math.expm1(log / shape) / rate if log / shape < _ENDLESS else math.inf
 
 
 def whole_lengths_of(rates: ArrayLike, tau: float = TAU) -> Numbers:

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from webstrata.clock import DAY_S
 from webstrata.sharp.certificate import CapturedPage, Download, joint_instant, span_of
 from webstrata.sharp.coexistence import Instant, instants
 
@@ -103,7 +104,7 @@ def _page(history: History, visit: Download | None, revisit: Download | None, wh
         visit=visit,
         revisit=revisit,
         why=why,
-        rate_per_day=history.rate_per_s * 86_400.0,
+        rate_per_day=history.rate_per_s * DAY_S,
         rate_from=history.rate_from,
         rate_shape=history.rate_shape,
         weight=history.weight,
