@@ -3,17 +3,17 @@
 
 #include "kernel.h"
 
-static const char *const DOCUMENTS[] = {
-    "7z",  "avi", "bib",  "bz2", "csv",  "djvu", "doc", "docx", "dvi", "eps", "epub", "flac", "gif", "gz",
-    "jpeg", "jpg", "json", "m4a", "m4v",  "mkv",  "mobi", "mov", "mp3", "mp4", "mpeg", "mpg",  "odp", "ods",
-    "odt", "ogg", "ogv",  "pdf", "png",  "ppt",  "pptx", "ps", "rar", "rtf", "svg",  "tar",  "tex", "tgz",
-    "tiff", "tsv", "txt",  "wav", "webm", "webp", "wmv", "xls", "xlsx", "xml", "xz",  "zip"};
-/* endings of addresses that lead to a file rather than to a page */
+/* Endings of addresses that lead to a file rather than to a page, up to four characters with zeros behind. */
+static const char DOCUMENTS[][5] = {
+    "7z", "avi", "bib",  "bz2", "csv",  "djvu", "doc",  "docx", "dvi",  "eps",    "epub", "flac", "gif",    "gz",
+    "jpeg",   "jpg", "json", "m4a", "m4v",  "mkv",  "mobi", "mov",  "mp3",  "mp4",    "mpeg", "mpg",  "odp",    "ods",
+    "odt",    "ogg", "ogv",  "pdf", "png",  "ppt",  "pptx", "ps", "rar",  "rtf",    "svg",  "tar",  "tex",    "tgz",
+    "tiff",   "tsv", "txt",  "wav", "webm", "webp", "wmv",  "xls",  "xlsx", "xml",    "xz", "zip"};
 
 static int is_document(slice url) {
     const char *query = memchr(url.at, '?', url.length);
     const char *end = query == NULL ? url.at + url.length : query, *dot = end;
-    char ending[5] = {0};
+    char ending[4] = {0};
     while (dot > url.at && end - dot < 5 && dot[-1] != '.')
         dot--;
     if (dot == url.at || dot[-1] != '.' || end - dot > 4)
@@ -21,7 +21,7 @@ static int is_document(slice url) {
     for (int i = 0; dot + i < end; i++)
         ending[i] = dot[i] >= 'A' && dot[i] <= 'Z' ? (char)(dot[i] + 32) : dot[i];
     for (size_t i = 0; i < sizeof DOCUMENTS / sizeof *DOCUMENTS; i++)
-        if (strcmp(DOCUMENTS[i], ending) == 0)
+        if (memcmp(DOCUMENTS[i], ending, sizeof ending) == 0)
             return 1;
     return 0;
 }
