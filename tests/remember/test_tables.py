@@ -28,10 +28,10 @@ def test_everything_is_documented() -> None:
 @pytest.mark.parametrize(
     ("query", "index"),
     [
-        ("SELECT id FROM pages WHERE due_at <= 5 ORDER BY due_at, id LIMIT 9", "ix_pages_due"),
-        ("SELECT count(*) FROM pages WHERE due_at <= 5", "ix_pages_due"),
-        ("SELECT due_at FROM pages WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1", "ix_pages_due"),
-        ("SELECT count(*) FROM pages WHERE lease_until > 5", "ix_pages_leased"),
+        ("SELECT page_id FROM queue WHERE due_at <= 5 ORDER BY due_at, page_id LIMIT 9", "ix_queue_due"),
+        ("SELECT count(*) FROM queue WHERE due_at <= 5", "ix_queue_due"),
+        ("SELECT due_at FROM queue WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1", "ix_queue_due"),
+        ("SELECT count(*) FROM queue WHERE lease_until > 5", "ix_queue_leased"),
         ("SELECT site_id, count(*) FROM pages WHERE site_id IS NOT NULL GROUP BY site_id", "ix_pages_site"),
         ("SELECT * FROM pages WHERE host = 'a' AND id > 5 ORDER BY id LIMIT 9", "ix_pages_host"),
         ("SELECT * FROM visits WHERE page_id = 5 ORDER BY at DESC LIMIT 9", "uq_visits_page_at"),

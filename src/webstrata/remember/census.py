@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from webstrata.clock import DAY_S
 from webstrata.records import Census, HostDay, PageRole, PageState, Visit
-from webstrata.remember.tables import day_totals, host_days, hosts, page_tags, pages, sites, totals, visits
+from webstrata.remember.tables import day_totals, host_days, hosts, page_tags, pages, queue, sites, totals, visits
 from webstrata.remember.upsert import add_up
 
 _RATE_UNIT = 1_000_000
@@ -80,7 +80,7 @@ def _named(sums: list[float]) -> dict[str, float]:
 
 def next_due(connection: Connection) -> float | None:
     # Not min(): SQLite would not take the partial index for it.
-    query = select(pages.c.due_at).where(pages.c.due_at.is_not(None)).order_by(pages.c.due_at).limit(1)
+    query = select(queue.c.due_at).where(queue.c.due_at.is_not(None)).order_by(queue.c.due_at).limit(1)
     return connection.execute(query).scalar()
 
 
@@ -94,8 +94,8 @@ def census(connection: Connection, now: float) -> Census:
         paused=paused,
         requisites=requisites,
         sites=_count(connection, select(func.count()).select_from(sites)),
-        due=_count(connection, select(func.count()).where(pages.c.due_at <= now)),
-        in_flight=_count(connection, select(func.count()).where(pages.c.lease_until > now)),
+        due=_count(connection, select(func.count()).where(queue.c.due_at <= now)),
+        in_flight=_count(connection, select(func.count()).where(queue.c.lease_until > now)),
         visits=visited,
         changes=changes,
         errors=errors,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Double, bindparam, case, cast, select, update
+from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
-from webstrata.records import Batch, Entry, Original, PageState
-from webstrata.remember import claims, politeness, rows, signals
+from webstrata.records import Batch, Entry, Original
+from webstrata.remember import claims, places, politeness, rows, signals
 from webstrata.remember.census import Tally, count_visits, rate
 from webstrata.remember.looking import by_old_wishes
 from webstrata.remember.many import execute_many
@@ -23,16 +23,13 @@ _VISITED = (
     "memory",
 )  # fmt: skip
 
-_IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
 _NEXT = cast(bindparam("next"), Double)  # PostgreSQL cannot tell the type of a null by itself
 _VISIT_PAGE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
     .values(
         **{name: bindparam(name) for name in _VISITED},
-        **claims.FREE,
         next_at=_NEXT,
-        due_at=case((_IS_ACTIVE, _NEXT)),
     )
 )
 _BEFORE = (
@@ -75,6 +72,7 @@ def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -
             if edits != latest[page_id].edits:
                 latest[page_id] = by_old_wishes(latest[page_id])
     execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
+    places.release(connection, latest)
 
 
 def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:

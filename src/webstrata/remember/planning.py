@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, Double, bindparam, case, cast, func, select, update
+from sqlalchemy import Connection, Double, bindparam, case, cast, exists, func, select, update
 
 from webstrata.clock import DAY_S
 from webstrata.records import PageState, Upcoming
-from webstrata.remember import rows
-from webstrata.remember.tables import host_days, pages, visits
+from webstrata.remember import places, rows
+from webstrata.remember.tables import host_days, pages, queue, visits
 
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
 _LATEST = (
@@ -36,8 +36,9 @@ def download_sums(connection: Connection) -> dict[str, tuple[int, float]]:
 
 _UPCOMING = (
     select(pages.c.id, pages.c.url, pages.c.host, pages.c.next_at, pages.c.interval_s, pages.c.weight)
-    .where(pages.c.due_at <= bindparam("until"), pages.c.lease_until.is_(None))
-    .order_by(pages.c.due_at, pages.c.id)
+    .join(queue, queue.c.page_id == pages.c.id)
+    .where(queue.c.due_at <= bindparam("until"), queue.c.lease_until.is_(None))
+    .order_by(queue.c.due_at, queue.c.page_id)
 )
 
 
@@ -52,16 +53,22 @@ def upcoming(connection: Connection, until: float, limit: int) -> list[Upcoming]
 _AT = cast(bindparam("at"), Double)
 _MOVE = (
     update(pages)
-    .where(pages.c.id == bindparam("page"), pages.c.lease_until.is_(None))
-    .values(next_at=_AT, due_at=case((_IS_ACTIVE, _AT)), reason=bindparam("why"))
+    .where(
+        pages.c.id == bindparam("page"),
+        ~exists().where(queue.c.page_id == bindparam("page"), queue.c.lease_until.is_not(None)),
+    )
+    .values(next_at=_AT, reason=bindparam("why"))
 )
 
 
 def move(connection: Connection, moves: Iterable[tuple[int, float, str]]) -> None:
     """Give pages that nobody holds another next visit, and say why."""
-    values = [{"page": page, "at": at, "why": why} for page, at, why in sorted(moves)]
-    if values:
+    wanted = sorted(moves)
+    values = [{"page": page, "at": at, "why": why} for page, at, why in wanted]
+    held = places.hold(connection, (page for page, _, _ in wanted))
+    if held:
         connection.execute(_MOVE, values)
+        places.place(connection, held)
 
 
 def demand(connection: Connection) -> list[tuple[str, str, int, float]]:

@@ -112,7 +112,6 @@ def new_page(page: NewPage, now: float) -> Values:
         "state": PageState.ACTIVE.value,
         "added_at": now,
         "next_at": first_at,
-        "due_at": first_at,
         "policy_state": b"",
         "reason": "",
         "visits": 0,

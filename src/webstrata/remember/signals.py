@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from webstrata.records import Announced, Announcement, Checked, Listing, PageRole, PageState, Source
+from webstrata.remember import places
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
 from webstrata.remember.upsert import bites, insert_into
@@ -103,7 +104,6 @@ _DROP = delete(signals).where(
 _NOW = cast(bindparam("now"), Double)
 _RESTED = pages.c.last_visit_at + cast(bindparam("rest"), Double)
 _SOON = case((_RESTED > _NOW, _RESTED), else_=_NOW)
-_LATER = case((pages.c.lease_until > _SOON, pages.c.lease_until), else_=_SOON)
 _CALL = (
     update(pages)
     .where(
@@ -113,7 +113,7 @@ _CALL = (
         pages.c.next_at > _SOON,
         _IS_NEWS,
     )
-    .values(next_at=_SOON, due_at=_LATER, reason=bindparam("why"))
+    .values(next_at=_SOON, reason=bindparam("why"))
 )
 
 
@@ -124,8 +124,10 @@ def _call(connection: Connection, one: Announced) -> None:
     values = [
         {"page": url, "until": until[url], "now": one.seen_at, "rest": one.rest_s, "why": one.reason} for url in called
     ]
-    if values:
+    held = places.hold_urls(connection, called)
+    if held:
         connection.execute(_CALL, values)
+        places.place(connection, held)
 
 
 # ── how right it was ────────────────────────────────────────────────────────────────────────────────────────

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, select
 
-from webstrata.records import Announcement, Boost, Due, Limit, Outline, PaceState, Page, PageRole, PageState
+from webstrata.records import Announcement, Boost, Due, Limit, Outline, PaceState, PageRole, PageState
 from webstrata.remember import rows, upsert
-from webstrata.remember.claims import LEASED
-from webstrata.remember.tables import boosts, limits, paces, pages, signals, site_states, visits
+from webstrata.remember.tables import boosts, limits, paces, pages, queue, signals, site_states, visits
 from webstrata.remember.text import named
 from webstrata.remember.upsert import bites
 
@@ -45,15 +44,11 @@ def _outline(row: Sequence[Any]) -> Outline:
     )  # fmt: skip
 
 
-def largest_id(connection: Connection) -> int:
-    """Grows whenever pages are added."""
-    return int(connection.execute(select(func.max(pages.c.id))).scalar() or 0)
-
-
 _DUE = (
     select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at)
-    .where(pages.c.due_at <= bindparam("now"))
-    .order_by(pages.c.due_at, pages.c.id)
+    .join(queue, queue.c.page_id == pages.c.id)
+    .where(queue.c.due_at <= bindparam("now"))
+    .order_by(queue.c.due_at, queue.c.page_id)
     .limit(bindparam("most"))
 )
 
@@ -65,25 +60,6 @@ def due_pages(connection: Connection, now: float, limit: int) -> list[Due]:
         Due(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
         for id_, host, tags, role, seen_at in found
     ]
-
-
-def claim_pages(connection: Connection, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
-    """Lease exactly these, as far as they are watched and nobody holds them, in the order given."""
-    found: dict[int, Page] = {}
-    free = pages.c.lease_until.is_(None) | (pages.c.lease_until <= now)
-    for bite in bites(sorted(set(ids))):
-        chosen = (
-            select(pages.c.id)
-            .where(pages.c.id.in_(bite), pages.c.state == PageState.ACTIVE.value, free)
-            .order_by(pages.c.id)
-            .with_for_update(skip_locked=True)
-            .cte("chosen")
-        )
-        claimed = update(pages).where(pages.c.id.in_(select(chosen.c.id))).values(LEASED).returning(*rows.PAGE_COLUMNS)
-        for row in connection.execute(claimed, {"until": until, "owner": owner}):
-            page = rows.page(row)
-            found[page.id] = page
-    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
 def logged(connection: Connection, ids: Sequence[int]) -> list[tuple[int, float, bool]]:

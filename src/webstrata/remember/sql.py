@@ -31,7 +31,7 @@ from webstrata.records import (
     Upcoming,
     Visit,
 )
-from webstrata.remember import census, claims, commits, log, politeness, signals, spending, watching
+from webstrata.remember import census, claims, commits, log, places, politeness, signals, spending, watching
 from webstrata.remember import looking as looking_rows
 from webstrata.remember import planning as plan_rows
 from webstrata.remember.lane import Lane
@@ -160,13 +160,13 @@ class SqlStore:
         return await self._reader.run(lambda on: spending.outlines_of(on, ids))
 
     async def largest_id(self) -> int:
-        return await self._reader.run(spending.largest_id)
+        return await self._reader.run(places.newest)
 
     async def due_pages(self, now: float, limit: int) -> list[Due]:
         return await self._reader.run(lambda on: spending.due_pages(on, now, limit))
 
     async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
-        return await self._writer.run(lambda on: spending.claim_pages(on, ids, now, until, owner))
+        return await self._writer.run(lambda on: claims.claim_pages(on, ids, now, until, owner))
 
     async def logged(self, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
         return await self._reader.run(lambda on: spending.logged(on, ids))

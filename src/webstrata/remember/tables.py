@@ -63,9 +63,6 @@ pages = Table(
     Column("state", Text, nullable=False),
     Column("added_at", Double, nullable=False),
     Column("next_at", Double),
-    Column("due_at", Double),  # when it may be claimed: next_at, or the end of a lease; null: never
-    Column("lease_until", Double),
-    Column("lease_owner", Text),
     Column("interval_s", Double),
     Column("policy", Text),
     Column("policy_state", LargeBinary, nullable=False),
@@ -89,13 +86,24 @@ pages = Table(
 )
 
 # The migration gives the same WHERE to PostgreSQL; naming it here would load that dialect at every start.
-_due = pages.c.due_at.is_not(None)
-_leased = pages.c.lease_until.is_not(None)
 _of_site = pages.c.site_id.is_not(None)
-Index("ix_pages_due", pages.c.due_at, pages.c.id, sqlite_where=_due)
-Index("ix_pages_leased", pages.c.lease_until, sqlite_where=_leased)
 Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site)
 Index("ix_pages_host", pages.c.host, pages.c.id)
+
+# Apart from the pages, and narrow: a lease writes some 60 bytes instead of a whole page, and no visit writes into the
+# indexes of the pages.
+queue = Table(
+    "queue",
+    metadata,
+    Column("page_id", RowId, primary_key=True, autoincrement=False),
+    Column("due_at", Double),  # when it may be claimed: the page's next visit, or the end of a lease; null: never
+    Column("lease_until", Double),
+    Column("lease_owner", Text),
+)
+_due = queue.c.due_at.is_not(None)
+_leased = queue.c.lease_until.is_not(None)
+Index("ix_queue_due", queue.c.due_at, queue.c.page_id, sqlite_where=_due)
+Index("ix_queue_leased", queue.c.lease_until, sqlite_where=_leased)
 
 page_tags = Table(
     "page_tags",

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Select, bindparam, select, update
 
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
-from webstrata.remember import rows
+from webstrata.remember import places, rows
 from webstrata.remember.census import Tally, rate
 from webstrata.remember.looking import begin_anew
-from webstrata.remember.tables import hosts, page_tags, pages, sites
+from webstrata.remember.tables import hosts, page_tags, pages, queue, sites
 from webstrata.remember.text import is_storable, named, packed
 from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
 
@@ -23,18 +23,13 @@ _ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
 
 _KNOWN = select(
     pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.lease_until, pages.c.tags, pages.c.requisites, pages.c.looking,
+    pages.c.tags, pages.c.requisites, pages.c.looking,
 )  # fmt: skip
 
 _READD = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in ("weight", "tags", "role", "requisites", "looking", "state", "next_at", "due_at")
-        }
-    )
+    .values({name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "looking", "state", "next_at")})
 )
 
 
@@ -61,12 +56,15 @@ def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot
 def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, tally: Tally) -> int:
     """Insert what is not there yet, due at once; how many those were."""
     inserted = 0
+    newest = places.newest(connection)
     for role in PageRole:
         values = [rows.new_page(page, now) for page in found if page.role is role]
         values.sort(key=lambda row: str(row["url"]))  # one order for all writers: no deadlocks
         number = insert_missing(connection, pages, ["url"], values)
         tally.place(role.value, _ACTIVE, number)
         inserted += number
+    if inserted:
+        places.enter(connection, newest)
     _watch_hosts(connection, {page.host for page in found}, tally)
     _tag(connection, {page.url: page.tags for page in found if page.tags})
     return inserted
@@ -92,11 +90,11 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
                 "looking": before.looking if page.looking is None else packed(page.looking),
                 "state": _ACTIVE,
                 "next_at": next_at,
-                "due_at": next_at if before.lease_until is None else max(next_at, before.lease_until),
             }
         )
     if changes:
         connection.execute(_READD, changes)
+        places.place(connection, (change["page"] for change in changes))
     wishes = {before.id: before.looking for before, _ in found}
     for bite in bites([change["page"] for change in changes if change["looking"] != wishes[change["page"]]]):
         begin_anew(connection, pages.c.id.in_(bite))
@@ -148,7 +146,8 @@ def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
         tally.place(row.role, _PAUSED)
         tally.rate(rate(_ACTIVE, row.interval_s), 0)
     for bite in bites([row.id for row in active]):
-        connection.execute(update(pages).where(pages.c.id.in_(bite)).values(state=_PAUSED, due_at=None))
+        connection.execute(update(pages).where(pages.c.id.in_(bite)).values(state=_PAUSED))
+        places.place(connection, bite)
     tally.write(connection, slot)
     return len(active)
 
@@ -175,20 +174,25 @@ def pages_after(
 ) -> list[tuple[float | None, Page]]:
     """The next pages of a listing, each with its place in the order; short transactions instead of a long one."""
     if order == "next":
-        query = query.where(pages.c.due_at.is_not(None)).order_by(pages.c.due_at, pages.c.id)
+        query = query.add_columns(queue.c.due_at).join(queue, queue.c.page_id == pages.c.id)
+        query = query.where(queue.c.due_at.is_not(None)).order_by(queue.c.due_at, queue.c.page_id)
         if last is not None:
             due_at, page_id = last
-            query = query.where(pages.c.due_at >= due_at, (pages.c.due_at > due_at) | (pages.c.id > page_id))
+            query = query.where(queue.c.due_at >= due_at, (queue.c.due_at > due_at) | (queue.c.page_id > page_id))
     else:
         query = query.order_by(pages.c.id)
         if last is not None:
             query = query.where(pages.c.id > last[1])
-    return [(row[0], rows.page(row[1:])) for row in connection.execute(query.limit(limit))]
+    size = len(rows.PAGE_COLUMNS)
+    return [
+        (row[size] if order == "next" else None, rows.page(row[:size]))
+        for row in connection.execute(query.limit(limit))
+    ]
 
 
 def listing(tag: str | None, state: str | None, host: str | None) -> Select[Any]:
     """All pages that match, in no order yet."""
-    query = select(pages.c.due_at, *rows.PAGE_COLUMNS)
+    query = select(*rows.PAGE_COLUMNS)
     if tag is not None:
         query = query.join(page_tags, page_tags.c.page_id == pages.c.id).where(page_tags.c.tag == tag)
     if state is not None:
