@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import START_AT, Life
 from tests.flows.town import Asked, Reply, Script, moved, reply, robots
+from webstrata.archive.package import Package
 
 
 def after(moment: float, first: Reply, then: Reply) -> Script:
@@ -27,6 +29,29 @@ def test_a_redirect_is_content_of_its_own(live: Callable[..., None]) -> None:
         assert taken.page("/old")["visit"]["content"] == "redirect:http://a.test/new"
         assert taken.page("/new")["visit"]["status"] == 200
         assert taken.page("/fickle")["verdict"] == "blurred"
+
+    live(scenario)
+
+
+def test_targets_of_redirects_are_asked_for_once(live: Callable[..., None]) -> None:
+    """The target of a redirect is downloaded as itself, not once more with the redirect; one that is no page of the
+    capture, or behind a page that is watched, is."""
+
+    async def scenario(life: Life) -> None:
+        site(life, old=moved("/new"), away=moved("http://b.test/far"), watched=moved("/new"), z=links())
+        life.town.play(f"{SITE}new", links())
+        life.town.play("http://b.test/far", links())
+        await life.watch(f"{SITE}watched")
+        taken = await capture(life)
+        assert set(taken.verdicts()) == {"/", "/old", "/new", "/away", "/watched", "/z"}
+        assert set(taken.verdicts().values()) == {"sharp"}
+        asked = Counter(asked.path for asked in life.town.asked)
+        assert asked["/far"] == asked["/away"], "it is no page of the capture"
+        assert asked["/new"] <= 2 + 2, "as a page, and behind the watched one"
+        assert {visit.outcome for visit in await life.visits(f"{SITE}watched")} <= {"new", "same"}
+        with Package(taken.proved.file) as package:
+            kept = [one.url for one in package.kept() if not isinstance(one, str)]
+        assert kept.count("http://b.test/far") == asked["/far"]
 
     live(scenario)
 

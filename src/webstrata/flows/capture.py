@@ -90,10 +90,9 @@ class SiteCapture:
         return self.state.pace_s() + (sum(self.state.slots_s(self.state.visited())) if sharp else 0.0)
 
     async def _page(self, url: str) -> None:
-        got = await self._downloads.get(url, self._manner, patience_until=self._patience())
+        got = await self._downloads.get(url, self._manner, patience_until=self._patience(), apart=self._apart)
         order = self.state.began.order
-        follows = order.listed is None and not order.use_sitemap
-        links, traps = in_capture(got.links, order, self._clock.now()) if follows else ([], 0)
+        links, traps = in_capture(got.links, order, self._clock.now()) if order.follows else ([], 0)
         new = [link for link in links if link not in self.state.pages]
         await self._happened(
             Got(
@@ -108,6 +107,14 @@ class SiteCapture:
                 left_out=traps,
             )
         )
+
+    def _apart(self, target: str) -> bool:
+        """Is this address a page of the capture, or about to become one?"""
+        order = self.state.began.order
+        if target in self.state.pages:
+            return True
+        room = order.follows and len(self.state.pages) < order.max_pages
+        return room and bool(in_capture([target], order, self._clock.now())[0])
 
     async def _further(self) -> bool:
         """Plan another pass, if there is something to mend and time for it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,17 +19,19 @@ from webstrata.flows.look import Look, payload_digest
 from webstrata.flows.looking import looked_at
 from webstrata.flows.polite import Politely
 from webstrata.flows.settle import Settler
-from webstrata.flows.visit import Choose, visit
+from webstrata.flows.visit import Choose
 from webstrata.permit.gate import Gate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import (
     Exchange,
+    Failure,
     FailureKind,
     Followed,
     Looking,
     NewPage,
     Page,
     PageRole,
+    Permit,
     Position,
     Posted,
     Visit,
@@ -118,18 +120,25 @@ class Downloads:
         return [sitemap for sitemap in named or [urls.join(url, "/sitemap.xml")] if sitemap is not None]
 
     async def get(
-        self, url: str, manner: Manner, *, role: PageRole = PageRole.PAGE, patience_until: float
+        self,
+        url: str,
+        manner: Manner,
+        *,
+        role: PageRole = PageRole.PAGE,
+        patience_until: float,
+        apart: Callable[[str], bool] = lambda target: False,
     ) -> Downloaded:
-        """Download a page now, or as soon as its host allows."""
+        """Download a page now, or as soon as its host allows. Redirects to what is captured `apart` are not followed,
+        unless the page is watched: then the loop needs to know what lies behind."""
         page = _as_captured(await self._page(url, role), manner)
-        came = await visit(
-            page,
-            door=self._door,
-            clock=self._clock,
+        polite = _OwnPages(
+            self._door,
+            self._clock,
             max_redirects=self._max_redirects,
             patience_until=patience_until,
-            choose=self._choose,
+            apart=apart if page.tags == (TAG,) else lambda target: False,
         )
+        came = await self._choose(page).visit(page, polite)
         if isinstance(came, Wait):
             return Downloaded(url=url, why=f"the host asks to wait: {came.why}")
         with_links = _AllLinks()
@@ -251,6 +260,28 @@ def _why(row: Visit) -> str:
     if row.truncated is not None:
         return f"the answer was cut ({row.truncated}), so nothing can be said of the rest"
     return f"status {row.status}"
+
+
+class _OwnPages(Politely):
+    """Follows no redirect to an address that is downloaded for itself anyway."""
+
+    def __init__(
+        self,
+        door: Doorkeeper,
+        clock: Clock,
+        *,
+        max_redirects: int,
+        patience_until: float,
+        apart: Callable[[str], bool],
+    ) -> None:
+        super().__init__(door, clock, max_redirects=max_redirects, patience_until=patience_until)
+        self._apart = apart
+
+    async def _permit(self, url: str) -> Permit | Wait | Followed:
+        if self._asked and self._apart(url):
+            detail = f"led to {url}, which is captured as a page of its own"
+            return Followed(failure=Failure(kind=FailureKind.REDIRECTS, detail=detail))
+        return await super()._permit(url)
 
 
 class _AllLinks(Discovery):

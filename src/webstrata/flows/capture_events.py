@@ -48,6 +48,11 @@ class Order(Struct, frozen=True, kw_only=True):
     weights: dict[str, float] = {}
     """By URL or pattern (* and ?); else the watched page's own, else 1."""
 
+    @property
+    def follows(self) -> bool:
+        """Pages are found by links."""
+        return self.listed is None and not self.use_sitemap
+
 
 class FoundPage(Struct, frozen=True):
     """A page that belongs to the capture."""

@@ -1,0 +1,108 @@
+"""`webstrata capture` killed without warning, again and again: it goes on where its journal ends."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.cli.conftest import Call, Town, started
+from webstrata.flows.capture_events import Event, Fetched, Got, from_line
+
+NAMES = [f"p{number}" for number in range(8)]
+DEADLINE_S = 90.0
+
+
+class Counted(dict[str, tuple[str, bytes]]):
+    """Pages, and what was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def get(self, path: str, default: object = None) -> tuple[str, bytes] | None:  # type: ignore[override]
+        if path != "/robots.txt":
+            self.asked.append(path)
+        return super().get(path)
+
+
+@pytest.fixture
+def pages(town: Town) -> Counted:
+    """A home page, eight others and a style."""
+    town.pages = counted = Counted()
+    head = '<title>page</title><link rel="stylesheet" href="/s.css">'
+    anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in NAMES)
+    counted["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
+    for name in NAMES:
+        counted[f"/{name}"] = ("text/html", f"{head}<main><h1>{name}</h1><p>words that stay</p></main>".encode())
+    counted["/s.css"] = ("text/css", b"p { color: red }")
+    return counted
+
+
+def happened(home: Path) -> list[Event]:
+    """What the journal acknowledges: whole lines only."""
+    files = list((home / "captures").glob("*.jsonl"))
+    lines = files[0].read_bytes().split(b"\n")[:-1] if files else []
+    events: list[Event] = []
+    for line in lines:
+        try:
+            events.append(from_line(line))
+        except msgspec.DecodeError:
+            break
+    return events
+
+
+def downloads(events: list[Event]) -> Counter[tuple[str, int]]:
+    """How often each page (in each turn) and each requisite was acknowledged."""
+    return Counter(
+        (one.url, one.turn if isinstance(one, Got) else -1) for one in events if isinstance(one, Got | Fetched)
+    )
+
+
+def run_and_kill(home: Path, words: tuple[object, ...], settings: dict[str, str], more: int, after_s: float) -> bool:
+    """Start the command, let so many further events happen and some time pass, and kill it; false: it was done before
+    that."""
+    before = len(happened(home))
+    with started("--home", home, "capture", *words, "--delay", "0.5s", "-q", "--json", **settings) as process:
+        deadline = time.monotonic() + DEADLINE_S
+        while process.poll() is None and len(happened(home)) < before + more:
+            assert time.monotonic() < deadline, "nothing happens"
+            time.sleep(0.005)  # another process: there is no clock to hand it
+        time.sleep(after_s)
+        if process.poll() is not None:
+            return False
+        process.send_signal(signal.SIGKILL)
+        process.wait(DEADLINE_S)
+    return True
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_at_random_moments(seed: int, home: Path, town: Town, pages: Counted, call: Call) -> None:
+    """Killed (SIGKILL) at random moments and resumed, a capture ends with a certificate that holds; nothing that the
+    journal had acknowledged is asked for again, and each death costs at most the one request that was in flight."""
+    chance = random.Random(seed)
+    words: tuple[object, ...] = (town.url(), "--sharp")
+    deaths = 0
+    for _ in range(3):
+        known = downloads(happened(home))
+        deaths += run_and_kill(home, words, town.settings, chance.randint(1, 6), chance.uniform(0.0, 0.6))
+        acknowledged = downloads(happened(home))
+        assert known <= acknowledged, "what was acknowledged stays"
+        (journal,) = (home / "captures").glob("*.jsonl")
+        words = ("--resume", journal.stem)
+    assert deaths >= 1
+    told = call("--home", home, "capture", *words, "--delay", "0.01s", "--json", **town.settings)
+    (one,) = told.json["captures"]
+    assert one["counts"] == {"sharp": 9, "blurred": 0, "unreachable": 0}
+    assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}
+    verified = call("certificate", "verify", one["file"], "--key", one["key"])
+    assert verified.code == 0, verified.text
+    assert call("--home", home, "check").code == 0
+    made = downloads(happened(home))
+    assert set(made.values()) == {1}, "no page twice in a turn, no requisite twice"
+    assert len(pages.asked) - len(made) <= deaths, pages.asked
