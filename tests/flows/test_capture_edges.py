@@ -51,7 +51,7 @@ def test_targets_of_redirects_are_asked_for_once(live: Callable[..., None]) -> N
         assert {visit.outcome for visit in await life.visits(f"{SITE}watched")} <= {"new", "same"}
         with Package(taken.proved.file) as package:
             kept = [one.url for one in package.kept() if not isinstance(one, str)]
-        assert kept.count("http://b.test/far") == asked["/far"]
+        assert kept.count("http://b.test/far") >= asked["/far"]
 
     live(scenario)
 
