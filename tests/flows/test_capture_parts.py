@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -168,6 +169,34 @@ def test_requisites_come_after_the_proof(live: Callable[..., None]) -> None:
         with Package(taken.proved.file) as package:
             kept = {one.url for one in package.kept() if not isinstance(one, str)}
         assert {"http://a.test/s.css", "http://b.test/i.png", "http://a.test/none.png"} <= kept
+
+    live(scenario)
+
+
+def test_files_named_in_style_sheets(live: Callable[..., None]) -> None:
+    """What a sheet names is captured, and what a sheet names that it imports; once each, and no further than that."""
+
+    async def scenario(life: Life) -> None:
+        head = '<link rel="stylesheet" href="/s/main.css"><style>b{background:url(inline.png)}</style>'
+        site(life, a=reply(f"<title>t</title>{head}<main><p>words of a page</p></main>"))
+        sheets = {
+            "main.css": '@import "more.css"; p{background:url(../one.png)} i{background:url(/one.png)}',
+            "more.css": "@import 'third.css'; @font-face{src:url(font.woff2)} p{background:url(/s/main.css)}",
+            "third.css": "@import 'fourth.css'; p{background:url(deep.png)}",
+        }
+        for name, sheet in sheets.items():
+            life.town.play(f"{SITE}s/{name}", reply(sheet, kind="text/css"))
+        for path in ("inline.png", "one.png", "s/font.woff2", "s/fourth.css", "s/deep.png"):
+            life.town.play(f"{SITE}{path}", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(life)
+        had = {url.removeprefix(SITE) for url, got in taken.capture.state.requisites.items() if got}
+        assert had == {"s/main.css", "inline.png", "s/more.css", "one.png", "s/third.css", "s/font.woff2"}
+        asked = Counter(life.town.paths("a.test"))
+        assert {asked[f"/{name}"] for name in had} == {1}
+        again = await capture(life, resume=taken.certificate["capture"])
+        assert again.capture.state.requisites == taken.capture.state.requisites
+        few = await capture(life, max_requisites=3)
+        assert sum(got is True for got in few.capture.state.requisites.values()) == 3
 
     live(scenario)
 

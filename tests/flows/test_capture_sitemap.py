@@ -15,14 +15,13 @@ MAP = "http://a.test/map/sitemap.xml"
 
 
 def answered(body: bytes, **headers: str) -> Exchange:
-    head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
     return Exchange(
         url=MAP,
         at=NOW,
         duration_s=0.1,
         request_head=b"",
         status=200,
-        response_head=f"HTTP/1.1 200 OK\r\n{head}\r\n".encode(),
+        headers=tuple((name.replace("_", "-").lower(), value) for name, value in headers.items()),
         body=body,
     )
 

@@ -130,7 +130,9 @@ class SiteCapture:
             return
         got = await self._downloads.get(url, Manner(), role=PageRole.REQUISITE, patience_until=self._patience())
         gone = f"status {got.download.status}" if got.download is not None and got.download.status >= 400 else ""
-        await self._happened(Fetched(url=url, positions=got.positions, why=got.why or gone))
+        deeper = got.requisites if self.state.reads_styles(url) else ()
+        named = tuple(one for one in deeper if one not in self.state.requisites)
+        await self._happened(Fetched(url=url, positions=got.positions, why=got.why or gone, requisites=named))
 
     def _patience(self) -> float:
         return min(self.deadline, self._clock.now() + self._patience_s)

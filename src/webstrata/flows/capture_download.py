@@ -13,6 +13,7 @@ from webstrata.detect.answer import Answer, read_answer
 from webstrata.detect.layers import deciding, layer_digest
 from webstrata.errors import StoreError
 from webstrata.flows.capture_sitemap import Told, told_by_sitemap
+from webstrata.flows.capture_styles import files_of
 from webstrata.flows.discover import Discovery
 from webstrata.flows.doorkeeper import Doorkeeper
 from webstrata.flows.look import Look, payload_digest
@@ -188,10 +189,16 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
         lasting=row.truncated == "length" or (row.failure is not None and row.failure.kind in _LASTING),
         positions=kept,
         links=found.links if found is not None else (),
-        requisites=found.requisites if found is not None else (),
+        requisites=_requisites(came, found) if found is not None else (),
         sitemaps=found.sitemaps if found is not None else (),
         told=_frequencies(came, found) if found is not None else {},
     )
+
+
+def _requisites(came: Visited, found: Look) -> tuple[str, ...]:
+    """What a page shows, and what its styles name; of a style sheet, what that names."""
+    styled = files_of(came.answer) if came.answer is not None and came.content is None else ()
+    return tuple(dict.fromkeys((*found.requisites, *styled)))
 
 
 def _frequencies(came: Visited, found: Look) -> dict[str, Told]:

@@ -117,6 +117,8 @@ class Fetched(Struct, frozen=True, kw_only=True, tag="fetched"):
     url: str
     positions: tuple[Position, ...] = ()
     why: str = ""
+    requisites: tuple[str, ...] = ()
+    """What a style sheet names: they are requisites as well."""
 
 
 Event = Began | Got | Planned | Fetched

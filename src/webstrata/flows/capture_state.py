@@ -17,6 +17,7 @@ from webstrata.sharp.survival import Survival, believed
 from webstrata.sharp.uneven import uneven_mirror
 
 _GONE = (404, 410)
+_SHEETS_DEEP = 2
 _PACED_BY = 21
 """The pace is that of so many downloads."""
 
@@ -31,6 +32,8 @@ class CaptureState:
         self.positions: list[Position] = []
         self.requisites: dict[str, bool | None] = {}
         """Of images, styles and scripts: had or not; none: not asked for yet."""
+        self._sheets: dict[str, int] = {}
+        """Of those that style sheets name: how many sheets lie between them and a page."""
         self.appeared: list[str] = []
         """Pages that were first linked to after the visits had ended."""
         self.left_out = 0
@@ -77,6 +80,10 @@ class CaptureState:
             case Fetched():
                 self.requisites[event.url] = not event.why
                 self.positions += event.positions
+                for url in event.requisites:
+                    if url not in self.requisites:
+                        self.requisites[url] = None
+                        self._sheets[url] = self._sheets.get(event.url, 0) + 1
 
     def _got(self, event: Got) -> None:
         self.positions += event.positions
@@ -161,6 +168,10 @@ class CaptureState:
         if asked >= self.began.order.max_requisites:
             return None
         return next((url for url, had in self.requisites.items() if had is None), None)
+
+    def reads_styles(self, url: str) -> bool:
+        """Are the files wanted that this style sheet names? Those of a sheet that a sheet imports are, others not."""
+        return self._sheets.get(url, 0) < _SHEETS_DEEP
 
     def _best_visits(self) -> list[str]:
         """All pages are known: the best schedule's visits, from its outside to its inside."""
