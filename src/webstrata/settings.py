@@ -121,8 +121,13 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     )
     round_pages: Annotated[int, Meta(ge=1, description="Most pages taken up in one round.")] = 5000
     workers: Annotated[
-        int, Meta(ge=0, le=64, description="Processes that read pages; 0 reads them in the main process.")
-    ] = 1
+        int,
+        Meta(
+            ge=0,
+            le=64,
+            description="Most processes that read pages; the second is started where there is much to read. 0 reads them in the main process.",
+        ),
+    ] = 2
 
 
 class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -136,9 +136,9 @@ def test_others_go_on_while_one_reader_hangs() -> None:
 
     async def main() -> float:
         pool = Readers(2, limit_s=60.0, read=read_hostile)
-        pool.start()
+        pool.start(1_000)
         try:
-            await pool.look([job("warm", b"<p>1"), job("up", b"<p>2")])
+            await asyncio.gather(pool.look([job("warm", b"<p>1")]), pool.look([job("up", b"<p>2")]))
             endless = asyncio.create_task(pool.look([job("endless", ENDLESS)]))
             await asyncio.sleep(0)
             begun = time.monotonic()
@@ -183,3 +183,31 @@ def test_bytes_are_compared_without_their_coding() -> None:
     assert raws == {look([job("plain", b"<p>words")])[0].fingerprint.raw}
     torn = look_at_bytes(replace(job("torn", one[:-9]), content_encoding="gzip"))
     assert torn.torn
+
+
+def test_readers_are_started_as_they_are_needed() -> None:
+    """Few contents have one process, many at once or an announcement of many start the others."""
+
+    def running(pool: Readers) -> int:
+        return sum(reader.is_running for reader in pool._readers)
+
+    async def main() -> list[int]:
+        pool = Readers(2)
+        seen = []
+        try:
+            pool.start()
+            seen.append(running(pool))
+            await asyncio.gather(*(pool.look([job(str(n), b"<p>%d" % n)]) for n in range(2)))
+            seen.append(running(pool))
+            await asyncio.gather(*(pool.look([job(str(n), b"<p>%d" % n)]) for n in range(3)))
+            return [*seen, running(pool)]
+        finally:
+            pool.close()
+
+    assert asyncio.run(main()) == [1, 1, 2]
+    pool = Readers(3)
+    try:
+        pool.start(500)
+        assert running(pool) == 3
+    finally:
+        pool.close()

@@ -176,6 +176,10 @@ class Reader:
         self.asked = 0
         """Batches that it has not answered yet."""
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
     def start(self) -> None:
         if self._process is not None:
             return

@@ -23,10 +23,12 @@ LIMIT_S = 30.0
 MEMORY_BYTES = 2 * 1024**3
 _AT_A_TIME = 2
 """Batches that a reader has: one that it reads, one that it can begin with at once."""
+_WORTH_A_READER = 200
+"""Contents for which it pays to start one more."""
 
 
 class Readers:
-    """`processes` readers; none: read in this process, without limits."""
+    """Up to `processes` readers; none: read in this process, without limits."""
 
     def __init__(
         self,
@@ -52,33 +54,32 @@ class Readers:
         self._careful = reader()
         self._careful_one = asyncio.Lock()
 
-    def start(self) -> None:
-        """Have the processes ready before there is anything to read."""
-        for reader in self._readers:
+    def start(self, contents: int = 1) -> None:
+        """Have as many processes ready as so many contents are worth, before there is anything to read."""
+        for reader in self._readers[: 1 + contents // _WORTH_A_READER]:
             reader.start()
 
     async def look(self, jobs: Sequence[Job]) -> list[Look]:
-        """Each reader takes a share."""
+        """Batches asked for side by side are read by different readers."""
         if not self._readers:
             return self._read(jobs)
-        share = -(-len(jobs) // len(self._readers)) or 1
-        parts = [jobs[start : start + share] for start in range(0, len(jobs), share)]
-        read = await asyncio.gather(*(self._share(part) for part in parts))
-        return [found for part in read for found in part]
-
-    def close(self) -> None:
-        for reader in (*self._readers, self._careful):
-            reader.end()
-
-    async def _share(self, jobs: Sequence[Job]) -> list[Look]:
         async with self._room:
-            reader = min(self._readers, key=lambda reader: reader.asked)
+            reader = self._least_busy()
             try:
                 answers = await reader.read(jobs)
             except (ReaderLostError, TimeoutError):
                 log.debug("a batch of %d ended its reader; its answers are read one by one", len(jobs))
                 answers = await self._one_by_one(jobs)
         return [_judged(job, answer) for job, answer in zip(jobs, answers, strict=True)]
+
+    def close(self) -> None:
+        for reader in (*self._readers, self._careful):
+            reader.end()
+
+    def _least_busy(self) -> Reader:
+        """One more is started only when all that run have enough to do."""
+        running = [reader for reader in self._readers if reader.is_running and reader.asked < _AT_A_TIME]
+        return min(running or self._readers, key=lambda reader: reader.asked)
 
     async def _one_by_one(self, jobs: Sequence[Job]) -> list[Answer]:
         async with self._careful_one:

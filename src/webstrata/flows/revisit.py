@@ -232,6 +232,7 @@ class Revisit:
             lane_ended=self._progress.lane_ended,
         )
         self._progress.round_started(len(pages), lanes.hosts)
+        self._settler.expect(len(pages))
         intake.start()
         try:
             await lanes.run(self._pace.lanes)

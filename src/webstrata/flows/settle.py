@@ -81,6 +81,10 @@ class Settler:
         self._handler_name = handler_name
         self._promises = Promises()
 
+    def expect(self, visits: int) -> None:
+        """So many visits may come: have readers ready for them."""
+        self._readers.start(visits)
+
     async def settle(
         self,
         batch: Sequence[Visited],
