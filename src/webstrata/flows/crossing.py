@@ -12,6 +12,8 @@ from webstrata.schedule.value import Value
 
 _AHEAD = np.concatenate([[0.0], np.geomspace(1 / 288, 400.0, 48)])
 """Days ahead that are looked at; between two of them the value is taken to grow evenly."""
+_AT_ONCE = 2048
+"""Values made in one go: for few pages at all times, for many pages time by time until they have crossed."""
 
 
 def crossing_days(population: Population, rows: Rows, now: float, price: float, factor: Column) -> Days:
@@ -21,17 +23,19 @@ def crossing_days(population: Population, rows: Rows, now: float, price: float, 
     times = factor if population.weights is None else factor * population.weights[rows]
     left = np.arange(len(rows))
     before = np.zeros(len(rows))
-    last = 0.0
-    for ahead in _AHEAD.tolist():
+    done, last = 0, 0.0
+    while done < len(_AHEAD) and len(left):
+        ahead = _AHEAD[done : done + max(1, _AT_ONCE // len(left))]
         worth = worth_of(left, ahead) * times[left]
         there = worth >= price
-        grown = np.maximum(worth[there] - before[left[there]], 1e-12)
-        share = np.clip((price - before[left[there]]) / grown, 0.0, 1.0)
-        found[left[there]] = last + share * (ahead - last)
-        before[left] = worth
-        left, last = left[~there], ahead
-        if not len(left):
-            break
+        hit = np.flatnonzero(there.any(axis=0))
+        step = there.argmax(axis=0)[hit]
+        under = np.concatenate([before[None, left], worth[:-1]])[step, hit]
+        share = np.clip((price - under) / np.maximum(worth[step, hit] - under, 1e-12), 0.0, 1.0)
+        since = np.concatenate([[last], ahead[:-1]])[step]
+        found[left[hit]] = since + share * (ahead[step] - since)
+        before[left] = worth[-1]
+        left, last, done = np.delete(left, hit), float(ahead[-1]), done + len(ahead)
     return found
 
 
@@ -48,15 +52,20 @@ class _Later:
             self._quiet = population.signals(rows, now).quiet
             self._coming = population.siblings.coming(population.sites)[population.site[rows]]
 
-    def __call__(self, places: Rows, ahead: float) -> Days:
-        """Of these places among the rows, so many days from now."""
-        rows, at, policy = self._rows[places], self._now + ahead, self._policy
-        if not isinstance(policy, Value):
-            return policy.value(self._state, rows, at).astype(np.float64)
-        signals = Signals()
+    def __call__(self, places: Rows, ahead: Days) -> Days:
+        """Of these places among the rows (across), so many days from now (down)."""
+        if not isinstance(self._policy, Value):
+            rows, times = self._rows[places], (self._now + ahead).tolist()
+            return np.array([self._policy.value(self._state, rows, at) for at in times], dtype=np.float64)
+        every, at = np.tile(places, len(ahead)), np.repeat(self._now + ahead, len(places))
+        return self._by_forecast(self._policy, every, at, np.repeat(ahead, len(places))).reshape(len(ahead), -1)
+
+    def _by_forecast(self, policy: Value, places: Rows, at: Days, ahead: Days) -> Days:
+        """Of each place at its own time."""
+        rows, signals = self._rows[places], Signals()
         if self._quiet is not None and self._coming is not None:
             coming = self._coming[places]
-            signals = Signals(quiet=self._quiet[places] * coming**ahead, coming=coming)
+            signals = Signals(quiet=self._quiet[places] * coming ** ahead.astype(coming.dtype), coming=coming)
         outlook, age = policy.outlook(self._state, rows, at), policy.age(self._state, rows, at)
         worth = policy.worth(outlook, age, signals).astype(np.float64)
         young = np.flatnonzero(age < 1.0)

@@ -78,13 +78,13 @@ class Value:
         levels[rows] = self._forecaster.seen(levels[rows], elapsed_days, changed, signals.quiet)
         state["seen_at"][rows] += elapsed_days
 
-    def age(self, state: State, rows: Rows, now: float) -> Days:
-        """Days since the last visit."""
+    def age(self, state: State, rows: Rows, now: float | Days) -> Days:
+        """Days since the last visit; of each row at its own time, where there is one for each."""
         days: Days = np.maximum(now - state["seen_at"][rows], 0.0)
         return days
 
-    def outlook(self, state: State, rows: Rows, now: float) -> Outlook:
-        """The forecast at the whole days that have passed."""
+    def outlook(self, state: State, rows: Rows, now: float | Days) -> Outlook:
+        """The forecast at the whole days that have passed; of each row at its own time, as in `age`."""
         whole = np.minimum(self.age(state, rows, now), np.iinfo(np.int16).max).astype(np.int16)
         days, levels = whole.astype(np.intp), state["levels"][rows]
         unchanged, coming, rate = self._forecaster.outlook(levels, days)
