@@ -20,7 +20,6 @@ from webstrata.cli.session import named_home, run_async
 from webstrata.cli.timeline import passing
 from webstrata.clock import DAY_S, JumpingClock, iso
 from webstrata.detect.memory import unpack
-from webstrata.detect.verdict import judge
 from webstrata.errors import UsageError
 from webstrata.flows.policies import is_budgeted
 from webstrata.home import Home
@@ -28,11 +27,10 @@ from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
-from webstrata.lab.livingweb.truth import what_happened
+from webstrata.lab.livingweb.truth_beside import TruthBeside
 from webstrata.lab.scoreboard import Scoreboard, score
 from webstrata.node import Node
-from webstrata.observe.fingerprint import fingerprint
-from webstrata.records import Fingerprint, NewPage, Observation, Outcome, Visit
+from webstrata.records import NewPage, Outcome, Visit
 
 DEFAULT_HOME = Path("demo-home")
 MARK = "demo"
@@ -122,25 +120,31 @@ async def _live(
         settings, _ = settings_file.load(path)
         node = Node(made, settings, clock)
         pages = living.urls()
-        with passing(start_at, end_at) as tally:
-            logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
-            async with node.store() as store:
-                await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
-            async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
-                await until_signalled(loop, lambda loop: loop.run(end_at))
-        if loop.stopping:
-            typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
-            raise typer.Exit(1)
-        log: list[Visit] = []
-        noisy = 0
-        async with node.store() as store:
-            async for page in store.pages():
-                log += await store.visits(page.id)
-                noisy += any(place.state == "learned" for place in unpack(page.memory).noise)
-        truth = what_happened(recordings, start_at, end_at, see=fingerprint, counts=_counts, only=set(pages))
-        board = score(log, truth, politeness_violations=living.meter.count)
+        with TruthBeside(load_shipped, start_at, end_at, only=pages) as truth:
+            with passing(start_at, end_at) as tally:
+                logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
+                async with node.store() as store:
+                    await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
+                async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
+                    await until_signalled(loop, lambda loop: loop.run(end_at))
+            if loop.stopping:
+                typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
+                raise typer.Exit(1)
+            log, noisy = await _seen(node)
+            board = score(log, truth.told(), politeness_violations=living.meter.count)
         told = {"pages": len(pages), "seconds": tally.summary()["seconds"], "liveliest": _liveliest(log)}
         return board, {**told, "noisy_pages": noisy}
+
+
+async def _seen(node: Node) -> tuple[list[Visit], int]:
+    """The whole log, and how many pages have places that were learned to be noise."""
+    log: list[Visit] = []
+    noisy = 0
+    async with node.store() as store:
+        async for page in store.pages():
+            log += await store.visits(page.id)
+            noisy += any(place.state == "learned" for place in unpack(page.memory).noise)
+    return log, noisy
 
 
 def _liveliest(log: list[Visit]) -> str:
@@ -148,11 +152,6 @@ def _liveliest(log: list[Visit]) -> str:
     seen = Counter({visit.url: 0 for visit in log})
     seen.update(visit.url for visit in log if visit.outcome is Outcome.CHANGED and visit.counts)
     return min(seen, key=lambda url: (-seen[url], len(url), url))
-
-
-def _counts(before: Fingerprint, after: Fingerprint) -> bool:
-    """Whether the loop itself would count the step as a change."""
-    return judge(before, False, Observation(url="", at=0.0, status=200, fingerprint=after)).counts
 
 
 def _show(
