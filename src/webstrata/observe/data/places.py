@@ -81,8 +81,11 @@ def places_of(
         for number, value in enumerate(reader(body, media_type, charset, url, keyed)):
             if number >= _MOST_VALUES:
                 return []
-            name = value.place if value.place in made or len(made) < MOST_PLACES - 1 else _REST
-            made.setdefault(name, _Making()).add(value)
+            one = made.get(value.place)
+            if one is None:
+                name = value.place if len(made) < MOST_PLACES - 1 else _REST
+                one = made.setdefault(name, _Making())
+            one.add(value)
     except (ValueError, OverflowError, RecursionError):  # what no calendar has, what no stack holds
         return []
     return [one.place(name) for name, one in sorted(made.items())]
