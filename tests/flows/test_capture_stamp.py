@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import runpy
 import shutil
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
+from rfc3161_client import decode_timestamp_response
 
 from tests.flows.capturing import capture, envelope, faults, links, site
 from tests.flows.conftest import Life
-from webstrata.sharp.timestamp import stamped_at
+from webstrata import verifier
+from webstrata.sharp.timestamp import stamped_at, timestamp_fault
+
+stamp_alone: Callable[[Any], list[str]] = runpy.run_path(str(Path(verifier.__file__).parent / "verify_capture.py"))[
+    "stamp"
+]
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
@@ -71,7 +82,7 @@ def serving(folder: Path, *, status: int = 200) -> Iterator[int]:
         def do_POST(self) -> None:
             query, told = folder / "query.tsq", folder / "answer.tsr"
             query.write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
-            files = ("-signer", folder / "ts.pem", "-inkey", folder / "ts.key")
+            files = ("-signer", folder / "ts.pem", "-inkey", folder / "ts.key", "-chain", folder / "ca.pem")
             openssl("ts", "-reply", "-config", folder / "tsa.cnf", "-queryfile", query, *files, "-out", told)
             self.send_response(status)
             self.send_header("Content-Type", "application/timestamp-reply")
@@ -93,6 +104,36 @@ def serving(folder: Path, *, status: int = 200) -> Iterator[int]:
         server.server_close()
 
 
+def in_any_order(told: dict[str, Any], folder: Path) -> None:
+    """Certificates in an order that DER forbids are read all the same: authorities send them so."""
+    token = base64.b64decode(told["timestamp"]["token"])
+    one, other = (ssl.PEM_cert_to_DER_cert((folder / name).read_text()[-5000:]) for name in ("ca.pem", "ts.pem"))
+    assert (one + other in token) or (other + one in token)
+    strict = 0
+    for order in (one + other, other + one):
+        sent = token.replace(one + other, order).replace(other + one, order)
+        again = told | {"timestamp": {"token": base64.b64encode(sent).decode()}}
+        assert timestamp_fault(again, [(folder / "ca.pem").read_bytes()]) is None
+        with suppress(ValueError):
+            decode_timestamp_response(sent)
+            strict += 1
+    assert strict == 1, "without help only one order can be read"
+
+
+def seen_by_the_second_verifier(told: dict[str, Any]) -> None:
+    """The verifier that stands alone sees a stamp for another signature, a refusal and a torn token."""
+    assert stamp_alone(told) == []
+    other = told | {"signature": {"value": base64.b64encode(bytes(64)).decode()}}
+    assert stamp_alone(other) == ["timestamp: refused, or made for another signature"]
+    token = base64.b64decode(told["timestamp"]["token"])
+    digest = hashlib.sha256(base64.b64decode(told["signature"]["value"])).digest()
+    altered = token.replace(digest, bytes(32))
+    assert altered != token
+    assert stamp_alone(told | {"timestamp": {"token": base64.b64encode(altered).decode()}})
+    with pytest.raises((LookupError, ValueError)):
+        stamp_alone(told | {"timestamp": {"token": base64.b64encode(token[:60]).decode()}})
+
+
 @needs_openssl
 @pytest.mark.parametrize("status", [200, 500], ids=["stamped", "refused"])
 def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_path: Path) -> None:
@@ -110,6 +151,8 @@ def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_pa
         if status == 200:
             assert stamped_at(told) is not None
             assert faults(taken.proved.file, authorities=[root.read_bytes()]) == []
+            in_any_order(told, folder)
+            seen_by_the_second_verifier(told)
 
     with serving(folder, status=status) as port:
         live(

@@ -65,7 +65,8 @@ def verify(
     else:
         for fault in faults:
             typer.echo(f"{printable(fault.where)}: {printable(fault.what)}")
-        typer.echo(f"{counted(len(faults), 'fault')}: do not rely on it." if faults else _holds(envelope))
+        holds = _holds(envelope, authority_checked=bool(authority))
+        typer.echo(f"{counted(len(faults), 'fault')}: do not rely on it." if faults else holds)
     if faults:
         raise typer.Exit(1)
 
@@ -103,11 +104,12 @@ def _counts(envelope: dict[str, Any]) -> object:
     return envelope["certificate"].get("counts")
 
 
-def _holds(envelope: dict[str, Any]) -> str:
+def _holds(envelope: dict[str, Any], *, authority_checked: bool) -> str:
     certificate = envelope["certificate"]
     counts, instant = certificate["counts"], certificate["instant"]
     when = f" as of {instant['from']} to {instant['to']}" if instant else ""
-    stamp = ", time-stamped" if "timestamp" in envelope else ""
+    whose = "" if authority_checked else " (by whom was not checked: --authority does)"
+    stamp = f", time-stamped{whose}" if "timestamp" in envelope else ""
     return printable(
         f"It holds: {counts['sharp']} of {counts['pages']} pages sharp{when}; signed by "
         f"{envelope['signature']['fingerprint']}{stamp}."

@@ -10,6 +10,7 @@ from typing import Any
 
 from webstrata.clock import iso
 from webstrata.errors import UsageError
+from webstrata.sharp.der import with_sorted_certificates
 
 try:
     from cryptography.x509 import load_pem_x509_certificate
@@ -80,7 +81,8 @@ def _authority_fault(answer: TimeStampResponse, envelope: dict[str, Any], author
 
 def _answer(envelope: dict[str, Any]) -> TimeStampResponse | None:
     try:
-        return decode_timestamp_response(base64.b64decode(str(envelope["timestamp"]["token"]), validate=True))
+        token = base64.b64decode(str(envelope["timestamp"]["token"]), validate=True)
+        return decode_timestamp_response(with_sorted_certificates(token))
     except (binascii.Error, ValueError, KeyError, TypeError):
         return None
 
