@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from webstrata.archive.index import Match
     from webstrata.archive.package import Package
     from webstrata.archive.reader import Reader
-    from webstrata.archive.scrub import Scrubbed
+    from webstrata.archive.scrub import Scrub, Scrubbed
     from webstrata.fetch.http import HttpWeb
     from webstrata.flows.allocation import Allocation
     from webstrata.flows.capture_proof import Certify
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from webstrata.settings import BudgetSettings
 
 log = logging.getLogger("webstrata.node")
+
+_RESTORE = "restore the database from a backup; the archive is not touched by it"
+_MAKE_ANEW = "`webstrata check --repair` makes it anew from the other rows"
 
 
 def package(path: Path) -> Package:
@@ -127,11 +130,30 @@ class Node:
             scrub = Scrub(self.home.archive, self.home.index, mend=mend, moved=moved)
             scrub.run()
             async with self.store() as store:
-                for problem in await store.integrity():
-                    scrub.damaged_store(problem)
+                await self._check_store(store, scrub, mend)
                 async for position, payload in store.positions():
                     scrub.position(position, payload)
         return scrub.result
+
+    async def _check_store(self, store: SqlStore, scrub: Scrub, mend: bool) -> None:
+        """The database by itself: its files, then whether what it holds fits together."""
+        sound = await store.soundness()
+        for fault in sound.faults:
+            scrub.damaged_store(fault, _RESTORE)
+        scrub.result.notes += sound.unchecked
+        if sound.faults:
+            return  # what such a database says of itself proves nothing
+        found = left = await store.contradictions()
+        if mend and any(one.is_derived for one in found):
+            await store.recount()
+            left = await store.contradictions()
+        for one in found:
+            if one not in left:
+                scrub.mended_store(one.what)
+        for one in left:
+            scrub.damaged_store(one.what, _MAKE_ANEW if one.is_derived else _RESTORE)
+        if stale := await store.stale_leases(self.clock.now()):
+            scrub.result.notes.append(f"{stale} leases ran out without a visit: the next crawl takes their pages up.")
 
     def reindex(self, moved: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
         """(files, lines) of an index built anew."""

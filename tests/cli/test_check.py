@@ -6,9 +6,11 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from tests.cli.conftest import Call, Demo
+from tests.cli.conftest import Call, Demo, Town
+from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
 
 COUNTS = ("bad", "dangling", "lost", "repaired")
 
@@ -149,3 +151,64 @@ def test_reindex(damaged: Path, call: Call) -> None:
     assert told.json == {"files": 1, "lines": len(written.splitlines())}
     assert segment(damaged).read_bytes() == written
     assert call("--home", damaged, "reindex").text.endswith("in 1 WARC file indexed.\n")
+
+
+def test_miscounted(damaged: Path, call: Call) -> None:
+    """A kept count that the rows contradict is bad, said with what to do, and made anew by --repair."""
+    alter(damaged, "UPDATE totals SET visits = visits + 3 WHERE slot = (SELECT max(slot) FROM totals WHERE visits > 0)")
+
+    told = call("--home", damaged, "check", "--json")
+    said = call("--home", damaged, "check").text
+    mended = call("--home", damaged, "check", "--repair", "--json")
+
+    assert (told.code, counts(told)) == (1, {"bad": 1, "dangling": 0, "lost": 0, "repaired": 0})
+    assert "the kept count of visits is" in said
+    assert "check --repair" in said
+    assert (mended.code, counts(mended)) == (0, {"bad": 0, "dangling": 0, "lost": 0, "repaired": 1})
+    assert call("--home", damaged, "check").code == 0
+
+
+def test_misplaced(damaged: Path, call: Call) -> None:
+    """A page that is not where its next visit puts it would wait for ever: it is bad, and --repair puts it back."""
+    alter(damaged, "UPDATE queue SET due_at = NULL WHERE page_id = (SELECT max(id) FROM pages WHERE next_at > 0)")
+
+    told = call("--home", damaged, "check", "--json")
+
+    assert (told.code, counts(told)) == (1, {"bad": 1, "dangling": 0, "lost": 0, "repaired": 0})
+    assert call("--home", damaged, "check", "--repair").code == 0
+    assert call("--home", damaged, "check").code == 0
+
+
+def test_log_without_its_page(damaged: Path, call: Call) -> None:
+    """Facts that lead nowhere cannot be made anew: --repair leaves them and a backup is named."""
+    alter(damaged, "DELETE FROM pages WHERE id = (SELECT max(page_id) FROM visits)")
+
+    told = call("--home", damaged, "check", "--repair", "--json")
+
+    assert told.code == 1
+    (left,) = [one for one in told.json["findings"] if one["count"] == "bad"]
+    assert "name a row of pages that is not there" in left["what"]
+    assert "backup" in left["do"]
+
+
+def test_postgresql(home: Path, call: Call, town: Town, postgres_url: str) -> None:  # noqa: F811
+    """On PostgreSQL the same is found and mended, and what the server does not let us ask is noted."""
+    town.pages["/"] = ("text/html", b"<p>a page of some words")
+    where = {**town.settings, "WEBSTRATA_STORE_URL": postgres_url}
+    assert call("--home", home, "watch", town.url(), **where).code == 0
+    assert call("--home", home, "crawl", **where).code == 0
+
+    clean = call("--home", home, "check", "--json", **where)
+    assert (clean.code, counts(clean)) == (0, dict.fromkeys(COUNTS, 0))
+    assert clean.json["records"] > 1
+    for note in clean.json["notes"]:
+        assert "pg_amcheck" in note
+
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("UPDATE host_days SET visits = visits + 1")
+    told = call("--home", home, "check", **where)
+    assert told.code == 1
+    assert "visits of 127.0.0.1 on day" in told.text
+    mended = call("--home", home, "check", "--repair", "--json", **where)
+    assert (mended.code, mended.json["repaired"]) == (0, 1)
+    assert call("--home", home, "check", **where).code == 0

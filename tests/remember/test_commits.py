@@ -71,7 +71,8 @@ def test_kill_at_any_moment_leaves_old_or_new(store_url: str) -> None:
 
     async def inspect() -> int:
         store = open_store(store_url, ManualClock())
-        assert await store.integrity() == []
+        assert (await store.soundness()).faults == ()
+        assert await store.contradictions() == []
         pages: list[Page] = [page async for page in store.pages(host="a.example")]
         logs = [[visit.at for visit in await store.visits(page.id, order="oldest")] for page in pages]
         assert len(pages) == BATCH

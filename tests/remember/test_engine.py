@@ -95,22 +95,23 @@ def test_damage_is_said_with_a_way_out(sqlite_url: str, tmp_path: Path, damage: 
     path.write_bytes(content)
 
     async def work(store: SqlStore) -> None:
-        found = await store.integrity()
-        raise StoreError("damaged: `webstrata check`" if found else "not noticed")
+        found = await store.soundness()
+        raise StoreError("damaged: `webstrata check`" if found.faults else "not noticed")
 
     with pytest.raises(StoreError, match=r"damaged.*webstrata check"):
         with_store(sqlite_url, work)
 
 
-def test_a_sound_file_is_called_sound(sqlite_url: str) -> None:
-    """The integrity check finds nothing in a database in use."""
+def test_a_sound_database_is_called_sound(store_url: str) -> None:
+    """The check finds nothing in a database in use."""
 
     async def work(store: SqlStore) -> None:
         await store.add_pages(new(0, 50), 0.0)
-        assert await store.integrity() == []
+        assert (await store.soundness()).faults == ()
+        assert await store.contradictions() == []
         assert await store.size_bytes() > 50_000
 
-    with_store(sqlite_url, work)
+    with_store(store_url, work)
 
 
 def hold_sqlite(path: Path, for_s: float) -> threading.Thread:

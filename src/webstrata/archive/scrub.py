@@ -58,6 +58,8 @@ class Scrubbed(Struct, kw_only=True):
     lost: int = 0
     repaired: int = 0
     findings: list[Finding] = []
+    notes: list[str] = []
+    """What could not be looked at, and what is nobody's fault."""
 
 
 class Scrub:
@@ -108,9 +110,12 @@ class Scrub:
             self.position(position, payload)
         return self.result
 
-    def damaged_store(self, what: str) -> None:
-        """The database engine found fault with its own file."""
-        self._note("bad", "database", 0, what, "restore the database from a backup; the archive is not touched by it")
+    def damaged_store(self, what: str, do: str) -> None:
+        """The database is not sound, or contradicts itself."""
+        self._note("bad", "database", 0, what, do)
+
+    def mended_store(self, what: str) -> None:
+        self._note("repaired", "database", 0, what, "nothing")
 
     # ── one file ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -37,5 +37,7 @@ def command(
         told = len(result.findings)
         if (total := result.bad + result.dangling + result.lost + result.repaired) > told:
             typer.echo(f"and {total - told} more")
+        for note in result.notes:
+            typer.echo(f"note      {printable(note)}")
     if result.bad or result.dangling or result.lost:
         raise typer.Exit(1)

@@ -6,24 +6,24 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, func, select
 
 from webstrata.clock import DAY_S
 from webstrata.records import Census, HostDay, PageRole, PageState, Visit
-from webstrata.remember.tables import day_totals, host_days, hosts, page_tags, pages, queue, sites, totals, visits
+from webstrata.remember.tables import day_totals, host_days, page_tags, pages, queue, sites, totals
 from webstrata.remember.upsert import add_up
 
 _RATE_UNIT = 1_000_000
 _ACTIVE, _REQUISITE = PageState.ACTIVE.value, PageRole.REQUISITE.value
-_SUMS = ("visits", "changes", "errors", "bytes", "duration_s")
-_COUNTS = ("pages", "paused", "requisites", "hosts", "rate")
+SUMS = ("visits", "changes", "errors", "bytes", "duration_s")
+COUNTS = ("pages", "paused", "requisites", "hosts", "rate")
 
 
 class Tally:
     """Differences that one transaction makes to the totals."""
 
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(_COUNTS, 0)
+        self.counts = dict.fromkeys(COUNTS, 0)
 
     def place(self, role: str, state: str, times: int = 1) -> None:
         """So many pages came to this kind (a negative number: left it)."""
@@ -35,7 +35,7 @@ class Tally:
 
     def write(self, connection: Connection, slot: int) -> None:
         if any(self.counts.values()):
-            row = {"slot": slot, **self.counts, **dict.fromkeys(_SUMS, 0)}
+            row = {"slot": slot, **self.counts, **dict.fromkeys(SUMS, 0)}
             add_up(connection, totals, ["slot"], [row])
 
 
@@ -71,11 +71,11 @@ def count_visits(connection: Connection, slot: int, found: Iterable[tuple[str, V
         ["day", "slot"],
         [{"day": day, "slot": slot, **_named(sums)} for day, sums in by_day.items()],
     )
-    add_up(connection, totals, ["slot"], [{"slot": slot, **dict.fromkeys(_COUNTS, 0), **_named(overall)}])
+    add_up(connection, totals, ["slot"], [{"slot": slot, **dict.fromkeys(COUNTS, 0), **_named(overall)}])
 
 
 def _named(sums: list[float]) -> dict[str, float]:
-    return dict(zip(_SUMS, sums, strict=True))
+    return dict(zip(SUMS, sums, strict=True))
 
 
 def next_due(connection: Connection) -> float | None:
@@ -85,9 +85,7 @@ def next_due(connection: Connection) -> float | None:
 
 
 def census(connection: Connection, now: float) -> Census:
-    kept = connection.execute(
-        select(*(func.coalesce(func.sum(totals.c[name]), 0) for name in _COUNTS + _SUMS[:4]))
-    ).one()
+    kept = connection.execute(select(*(func.coalesce(func.sum(totals.c[name]), 0) for name in COUNTS + SUMS[:4]))).one()
     watched, paused, requisites, host_count, asked, visited, changes, errors, size = (int(n) for n in kept)
     return Census(
         pages=watched,
@@ -110,28 +108,6 @@ def _count(connection: Connection, query: Any) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def recount(connection: Connection) -> None:
-    """Make the totals anew from the rows themselves: minutes on a large database, never needed in daily life."""
-    tally = Tally()
-    kinds = select(pages.c.role, pages.c.state, func.count()).group_by(pages.c.role, pages.c.state)
-    for role, state, number in connection.execute(kinds):
-        tally.place(role, state, number)
-    for state, interval_s in connection.execute(select(pages.c.state, pages.c.interval_s)):
-        tally.rate(0, rate(state, interval_s))
-    tally.counts["hosts"] = _count(connection, select(func.count()).where(hosts.c.watched))
-    connection.execute(delete(totals))
-    tally.write(connection, 0)
-    logged = select(
-        func.count(),
-        func.count().filter(visits.c.counts),
-        func.count(visits.c.failure),
-        func.coalesce(func.sum(visits.c.bytes), 0),
-        func.coalesce(func.sum(visits.c.duration_s), 0.0),
-    ).select_from(visits)
-    row = {"slot": 0, **dict.fromkeys(_COUNTS, 0), **_named(list(connection.execute(logged).one()))}
-    add_up(connection, totals, ["slot"], [row])
-
-
 def by_host_and_day(connection: Connection, since_day: int, host: str | None) -> list[HostDay]:
     query = select(host_days).where(host_days.c.day >= since_day).order_by(host_days.c.day, host_days.c.host)
     if host is not None:
@@ -140,7 +116,7 @@ def by_host_and_day(connection: Connection, since_day: int, host: str | None) ->
 
 
 def by_day(connection: Connection, since_day: int) -> list[HostDay]:
-    columns = (func.sum(day_totals.c[name]) for name in _SUMS)
+    columns = (func.sum(day_totals.c[name]) for name in SUMS)
     query = select(day_totals.c.day, *columns).where(day_totals.c.day >= since_day)
     rows = connection.execute(query.group_by(day_totals.c.day).order_by(day_totals.c.day))
     return [_day("", *row) for row in rows]

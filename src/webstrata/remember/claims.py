@@ -107,6 +107,11 @@ def end_leases(connection: Connection, owner: str) -> int:
     return len(held)
 
 
+def stale(connection: Connection, now: float) -> int:
+    """Leases that ran out."""
+    return int(connection.execute(select(func.count()).where(queue.c.lease_until <= now)).scalar_one())
+
+
 _WAKE = (
     update(pages)
     .where(pages.c.url == bindparam("page"), func.coalesce(pages.c.next_at > _AT, True))

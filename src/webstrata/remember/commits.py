@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, Entry, Original
 from webstrata.remember import claims, places, politeness, rows, signals
+from webstrata.remember.among import execute_among
 from webstrata.remember.census import Tally, count_visits, rate
 from webstrata.remember.looking import by_old_wishes
 from webstrata.remember.many import execute_many
@@ -32,12 +33,6 @@ _VISIT_PAGE = (
         next_at=_NEXT,
     )
 )
-_BEFORE = (
-    select(pages.c.id, pages.c.state, pages.c.interval_s, pages.c.edits)
-    .where(pages.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(pages.c.id)
-    .with_for_update()
-)
 _LOGGED = select(visits.c.page_id, visits.c.at).where(
     visits.c.page_id.in_(bindparam("ids", expanding=True)), visits.c.at >= bindparam("since")
 )
@@ -47,7 +42,7 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     """Write it all. A batch that was written before changes nothing, so a lost answer may be asked for again."""
     tally = Tally()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
-    _take_over(connection, entries, tally)
+    _take_over(connection, entries, _called(connection, batch), tally)
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
     _keep_originals(connection, batch)
@@ -63,16 +58,32 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     count_visits(connection, slot, ((entry.page.host, entry.visit) for entry in fresh))
 
 
-def _take_over(connection: Connection, entries: Sequence[Entry], tally: Tally) -> None:
-    """The pages as they are now; of one page visited twice in a batch, the later."""
+def _called(connection: Connection, batch: Batch) -> list[int]:
+    """Pages that the batch moves without having visited them."""
+    urls = {url for url, _ in batch.wake} | {url for one in batch.announced for url in one.call}
+    return places.ids_of(connection, (url for url in urls if is_storable(url)))
+
+
+def _take_over(connection: Connection, entries: Sequence[Entry], also: Sequence[int], tally: Tally) -> None:
+    """The pages as they are now; of one page visited twice in a batch, the later.
+
+    All pages that the batch will touch are held from here on, in one order: two batches never wait for each other.
+    """
     latest = {entry.page.id: entry.page for entry in entries}
-    for bite in bites(list(latest)):
-        for page_id, state, interval_s, edits in connection.execute(_BEFORE, {"ids": bite}):
-            tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
-            if edits != latest[page_id].edits:
-                latest[page_id] = by_old_wishes(latest[page_id])
+    held: list[Any] = list(execute_among(connection, _holding, [*latest, *also]))
+    for page_id, state, interval_s, edits in held:
+        if page_id not in latest:
+            continue
+        tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
+        if edits != latest[page_id].edits:
+            latest[page_id] = by_old_wishes(latest[page_id])
     execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
     places.release(connection, latest)
+
+
+def _holding(among: Any) -> Any:
+    query = select(pages.c.id, pages.c.state, pages.c.interval_s, pages.c.edits).where(among(pages.c.id))
+    return query.order_by(pages.c.id).with_for_update(key_share=True)
 
 
 def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:

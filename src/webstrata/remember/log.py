@@ -72,11 +72,3 @@ def _places(
     place = rows.position(file, offset, length, record_id, kind)
     if place is not None:
         yield place, payload
-
-
-def integrity(connection: Connection) -> list[str]:
-    """What the engine itself finds wrong with its file; PostgreSQL answers for its own (see `pg_amcheck`)."""
-    if connection.dialect.name == "postgresql":
-        return []
-    found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
-    return [] if found == ["ok"] else [str(line) for line in found]

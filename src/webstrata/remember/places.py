@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, func, select, update
+from sqlalchemy import Connection, Select, bindparam, case, func, select, update
 
 from webstrata.records import PageState
 from webstrata.remember.among import execute_among
@@ -21,7 +21,9 @@ _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
 PLACE = case((_IS_ACTIVE, func.coalesce(queue.c.lease_until, pages.c.next_at)))
 """Where a page belongs."""
 _HOLD = select(pages.c.id).order_by(pages.c.id).with_for_update(key_share=True)
-_HOLD_URLS = _HOLD.where(pages.c.url.in_(bindparam("urls", expanding=True)))
+_HAS_URL = pages.c.url.in_(bindparam("urls", expanding=True))
+_HOLD_URLS = _HOLD.where(_HAS_URL)
+_IDS = select(pages.c.id).where(_HAS_URL)
 
 
 def newest(connection: Connection) -> int:
@@ -43,9 +45,19 @@ def hold(connection: Connection, ids: Iterable[int]) -> list[int]:
 
 def hold_urls(connection: Connection, urls: Iterable[str]) -> list[int]:
     """The same by address; their ids."""
-    return [
-        id_ for bite in bites(sorted(set(urls))) for id_ in connection.execute(_HOLD_URLS, {"urls": bite}).scalars()
-    ]
+    return _each_bite(connection, _HOLD_URLS, urls)
+
+
+def ids_of(connection: Connection, urls: Iterable[str]) -> list[int]:
+    """The pages at these addresses, as far as there are any."""
+    return _each_bite(connection, _IDS, urls)
+
+
+def _each_bite(connection: Connection, query: Select[Any], urls: Iterable[str]) -> list[int]:
+    found: list[int] = []
+    for bite in bites(sorted(set(urls))):
+        found += connection.execute(query, {"urls": bite}).scalars()
+    return found
 
 
 def place(connection: Connection, ids: Iterable[int]) -> None:

@@ -34,7 +34,9 @@ from webstrata.records import (
 from webstrata.remember import census, claims, commits, log, places, politeness, signals, spending, watching
 from webstrata.remember import looking as looking_rows
 from webstrata.remember import planning as plan_rows
+from webstrata.remember.invariants import Contradiction, contradictions, make_anew
 from webstrata.remember.lane import Lane
+from webstrata.remember.soundness import Soundness, soundness
 
 _STREAM = 1_000
 _SLOTS = 16
@@ -265,13 +267,21 @@ class SqlStore:
 
     # checking
 
-    async def integrity(self) -> list[str]:
-        """What the engine finds wrong with its own file: nothing, or a line each."""
-        return await self._reader.run(log.integrity)
+    async def soundness(self) -> Soundness:
+        """What the engine finds wrong with its own files."""
+        return await self._reader.run(soundness)
+
+    async def contradictions(self) -> list[Contradiction]:
+        """What does not fit together in a database that is sound."""
+        return await self._reader.run(contradictions)
+
+    async def stale_leases(self, now: float) -> int:
+        """Pages whose holder let its time run out, and that nobody has claimed since."""
+        return await self._reader.run(lambda on: claims.stale(on, now))
 
     async def recount(self) -> None:
-        """Make the totals anew from the rows."""
-        await self._writer.run(census.recount)
+        """Make counts and places in the queue anew from the rows."""
+        await self._writer.run(make_anew)
 
     async def close(self) -> None:
         await self._reader.close()

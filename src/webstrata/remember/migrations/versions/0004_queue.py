@@ -20,7 +20,8 @@ def upgrade() -> None:
     )
     op.execute(
         "INSERT INTO queue (page_id, due_at, lease_until, lease_owner) "
-        "SELECT id, due_at, lease_until, lease_owner FROM pages ORDER BY id"
+        "SELECT id, CASE WHEN due_at IS NOT NULL THEN coalesce(lease_until, due_at) END, lease_until, lease_owner "
+        "FROM pages ORDER BY id"
     )
     for name, columns in (("due", ["due_at", "page_id"]), ("leased", ["lease_until"])):
         op.drop_index(f"ix_pages_{name}", "pages")

@@ -1,0 +1,139 @@
+"""Is the database itself whole? Each engine is asked in its own way; what could not be asked is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from webstrata.remember.tables import metadata
+
+
+class Soundness(Struct, frozen=True, kw_only=True):
+    """What an engine found wrong with its own files, a line each; and what it was not asked."""
+
+    faults: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+
+def soundness(connection: Connection) -> Soundness:
+    if connection.dialect.name == "postgresql":
+        return _postgres(connection)
+    found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
+    return Soundness(faults=() if found == ["ok"] else tuple(str(line) for line in found))
+
+
+# ── PostgreSQL: by amcheck where we may, else by reading everything in two ways ─────────────────────────────
+
+_INDEXES = text("""
+SELECT i.indexrelid::regclass::text AS name, t.relname AS table_name, pg_get_expr(i.indpred, i.indrelid) AS holds,
+       array_to_string(
+           ARRAY(SELECT pg_get_indexdef(i.indexrelid, k, true) FROM generate_series(1, i.indnkeyatts) k), ', ') AS keys
+FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
+WHERE t.relnamespace = current_schema()::regnamespace AND t.relname = ANY(:tables)
+  AND x.relam = (SELECT oid FROM pg_am WHERE amname = 'btree')
+ORDER BY 2, 1
+""")
+_AMCHECK = text(
+    "SELECT nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'amcheck'"
+)
+_BY_TABLE = "SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off"
+_BY_INDEX = (
+    "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on; "
+    "SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off"
+)
+
+_NOT_OURS_TO_ASK = {"42501", "42883"}  # no right to call it; an older server that has no such function
+
+
+class _Index(Struct, frozen=True):
+    name: str
+    table: str
+    holds: str
+    keys: str
+
+
+def _postgres(connection: Connection) -> Soundness:
+    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # one moment, for all counts
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+    tables = sorted(metadata.tables)
+    indexes = [
+        _Index(row.name, row.table_name, row.holds or "true", row.keys)
+        for row in connection.execute(_INDEXES, {"tables": tables})
+    ]
+    refusal, faults = _by_amcheck(connection, tables, indexes)
+    if refusal is None:
+        return Soundness(faults=tuple(faults))
+    note = (
+        f"PostgreSQL's own check of its files was not to be had ({refusal}); every row was read instead, and counted "
+        "through every index. For more, let the server's administrator run `pg_amcheck`."
+    )
+    return Soundness(faults=tuple(_by_reading(connection, tables, indexes)), unchecked=(note,))
+
+
+def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_Index]) -> tuple[str | None, list[str]]:
+    """Why it cannot be asked, or what it found. An extension made for this is gone again afterwards."""
+    faults: list[str] = []
+    trial = connection.begin_nested()
+    try:
+        if connection.execute(_AMCHECK).scalar() is None:
+            connection.exec_driver_sql("CREATE EXTENSION amcheck")
+        schema = connection.execute(_AMCHECK).scalar_one()
+        heap = text(f'SELECT blkno, msg FROM "{schema}".verify_heapam(CAST(:name AS regclass)) LIMIT 100')
+        tree = text(f'SELECT "{schema}".bt_index_check(CAST(:name AS regclass), true)')
+        for table in tables:
+            with _noting(connection, table, faults):
+                found = connection.execute(heap, {"name": table}).all()
+                faults += [f"{table}, block {block}: {what}" for block, what in found]
+        for index in indexes:
+            with _noting(connection, index.name, faults):
+                connection.execute(tree, {"name": index.name})
+    except DBAPIError as error:
+        return _words(error), []
+    finally:
+        trial.rollback()
+    return None, faults
+
+
+def _by_reading(connection: Connection, tables: list[str], indexes: list[_Index]) -> list[str]:
+    """Read all values of all rows; then count the rows through every index, which must lead to as many."""
+    faults: list[str] = []
+    for table in tables:
+        with _noting(connection, table, faults):
+            connection.exec_driver_sql(f"SELECT count({table}::text) FROM {table}")
+    for index in indexes:
+        with _noting(connection, index.name, faults):
+            rows = f"SELECT 1 FROM {index.table} WHERE {index.holds}"
+            connection.exec_driver_sql(_BY_TABLE)
+            there = connection.exec_driver_sql(f"SELECT count(*) FROM ({rows}) found").scalar_one()
+            connection.exec_driver_sql(_BY_INDEX)
+            led_to = connection.exec_driver_sql(
+                f"SELECT count(*) FROM ({rows} ORDER BY {index.keys} OFFSET 0) found"
+            ).scalar_one()
+            if led_to != there:
+                faults.append(
+                    f"{index.name} leads to {led_to} rows of {there}: `REINDEX INDEX {index.name}` builds it anew"
+                )
+    return faults
+
+
+@contextmanager
+def _noting(connection: Connection, what: str, faults: list[str]) -> Iterator[None]:
+    """An error of the engine while it reads its files is a fault; that it may not be asked is none."""
+    step = connection.begin_nested()
+    try:
+        yield
+    except DBAPIError as error:
+        step.rollback()
+        if error.connection_invalidated or getattr(error.orig, "sqlstate", None) in _NOT_OURS_TO_ASK:
+            raise
+        faults.append(f"{what}: {_words(error)}")
+    else:
+        step.commit()
+
+
+def _words(error: DBAPIError) -> str:
+    return str(error.orig).strip().partition("\n")[0]
