@@ -18,7 +18,7 @@ _MOST_ROWS = 200
 
 def rows_of(text: str, delimiter: str) -> Iterator[list[str]]:
     """Rows of cells, empty lines left out. Raises csv.Error for a cell beyond the limit."""
-    return (row for row in csv.reader(StringIO(text, newline=""), delimiter=delimiter) if row)
+    return filter(None, csv.reader(StringIO(text, newline=""), delimiter=delimiter))
 
 
 def delimiter_of(text: str, likely: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json as standard_json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -32,6 +32,8 @@ LARGEST = 20_000_000
 MOST_PLACES = 400
 """Of one body; the rest is one place, which never becomes noise."""
 _MOST_VALUES = 1_000_000
+_CHUNK = 4096
+"""Rows of a table whose cells are taken together, column by column."""
 _REST = "\0 all the rest"
 
 _STAMP = re.compile(
@@ -45,12 +47,12 @@ _BLANK = re.compile(r"_:[^\s<>()]+")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-class Value(NamedTuple):
-    """One value: its place, where it stands there, and what it says."""
+class Values(NamedTuple):
+    """Values of one place: where each stands there, and what it says."""
 
     place: str
-    where: str
-    says: str
+    where: Sequence[str]
+    says: Sequence[str]
 
 
 class Place(NamedTuple):
@@ -77,15 +79,16 @@ def places_of(
     if reader is None or len(body) > LARGEST:
         return []
     made: dict[str, _Making] = {}
+    count = 0
     try:
-        for number, value in enumerate(reader(body, media_type, charset, url, keyed)):
-            if number >= _MOST_VALUES:
+        for place, where, says in reader(body, media_type, charset, url, keyed):
+            count += len(says)
+            if count > _MOST_VALUES:
                 return []
-            one = made.get(value.place)
+            one = made.get(place)
             if one is None:
-                name = value.place if len(made) < MOST_PLACES - 1 else _REST
-                one = made.setdefault(name, _Making())
-            one.add(value)
+                one = made.setdefault(place if len(made) < MOST_PLACES - 1 else _REST, _Making())
+            one.add(place, where, says)
     except (ValueError, OverflowError, RecursionError):  # what no calendar has, what no stack holds
         return []
     return [one.place(name) for name, one in sorted(made.items())]
@@ -98,21 +101,22 @@ class _Making:
         self._stamps = True
         self._example = ""
 
-    def add(self, value: Value) -> None:
-        self._hash.update(f"{value.place}\0{value.where}\0{value.says}\0".encode("utf-8", "replace"))
-        self._count += 1
-        self._example = self._example or value.says
-        self._stamps = self._stamps and _STAMP.fullmatch(value.says[:80]) is not None
+    def add(self, place: str, where: Sequence[str], says: Sequence[str]) -> None:
+        text = "".join([f"{place}\0{at}\0{said}\0" for at, said in zip(where, says, strict=True)])
+        self._hash.update(text.encode("utf-8", "replace"))
+        self._count += len(says)
+        self._example = self._example or next(filter(None, says), "")
+        self._stamps = self._stamps and all(_STAMP.fullmatch(said[:80]) for said in says)
 
     def place(self, name: str) -> Place:
         stamps = self._stamps and name != _REST
         return Place(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
 
 
-_Read = Callable[[bytes, str, str | None, str, bool], Iterator[Value]]
+_Read = Callable[[bytes, str, str | None, str, bool], Iterator[Values]]
 
 
-def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Value]:
+def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
     text = text_of(body, charset)
     try:
         document = standard_json.loads(text)
@@ -121,7 +125,7 @@ def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bo
     return _leaves(document, "", "")
 
 
-def _leaves(value: Any, place: str, where: str) -> Iterator[Value]:
+def _leaves(value: Any, place: str, where: str) -> Iterator[Values]:
     if isinstance(value, dict) and value:
         for name in sorted(value):
             yield from _leaves(value[name], f"{place}.{name}" if place else name, f"{where}.{name}")
@@ -130,10 +134,10 @@ def _leaves(value: Any, place: str, where: str) -> Iterator[Value]:
             yield from _leaves(one, f"{place}[]", f"{where}[{number}]")
     else:
         says = value if isinstance(value, str) else standard_json.dumps(value)
-        yield Value(place or "$", f"{where} {type(value).__name__}", says)
+        yield Values(place or "$", (f"{where} {type(value).__name__}",), (says,))
 
 
-def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Value]:
+def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
     rows = readable(body, media_type, charset, url).table or ()
     if not rows:
         return
@@ -144,33 +148,41 @@ def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: b
     lines = rows[1:] if columns is names else rows
     keys = [row[0] if row else "" for row in lines]
     by_key = keyed and all(keys) and len(set(keys)) == len(keys)
-    for number, row in enumerate(sorted(lines) if by_key else lines):
-        for place, cell in enumerate(row):
+    lines = tuple(sorted(lines)) if by_key else lines
+    for start in range(0, len(lines), _CHUNK):
+        chunk = lines[start : start + _CHUNK]
+        where = [row[0] for row in chunk] if by_key else [str(start + number) for number in range(len(chunk))]
+        widths = [len(row) for row in chunk]
+        for place in range(max(widths)):
             name = columns[place] if place < len(columns) else f"column {place + 1}"
-            yield Value(name, row[0] if by_key else str(number), cell)
+            if place < min(widths):
+                yield Values(name, where, [row[place] for row in chunk])
+            else:
+                filled = [number for number, width in enumerate(widths) if width > place]
+                yield Values(name, [where[number] for number in filled], [chunk[number][place] for number in filled])
 
 
-def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Value]:
+def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
     for line in sorted(_BLANK.sub("_:", line) for line in readable(body, media_type, charset, url).triples or ()):
         subject, predicate, rest = line.split(" ", 2)
         if subject.startswith("<<"):
             subject, predicate, rest = "", "a triple about triples", line
         literal = _LITERAL.match(rest)
-        yield Value(predicate, f"{subject} {rest}", literal[1] if literal else rest.removesuffix(" ."))
+        yield Values(predicate, (f"{subject} {rest}",), (literal[1] if literal else rest.removesuffix(" ."),))
 
 
-def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Value]:
+def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
     for entry in sorted(read_sitemap(body, url).entries, key=lambda entry: entry.url):
-        yield Value("loc", "", entry.url)
+        yield Values("loc", ("",), (entry.url,))
         if entry.lastmod is not None:
-            yield Value("lastmod", entry.url, iso(entry.lastmod))
+            yield Values("lastmod", (entry.url,), (iso(entry.lastmod),))
 
 
 class _Elements:
     """Expat handlers: the text and the attributes of every element."""
 
     def __init__(self) -> None:
-        self.values: list[Value] = []
+        self.values: list[Values] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -185,9 +197,9 @@ class _Elements:
             raise xml.XmlRefusedError(f"nested deeper than {xml.DEEPEST}")
         path = f"{self._paths[-1]}/{name.rpartition(' ')[2]}"
         self._paths.append(path)
-        self.values.append(Value(f"{path}/", f"{self._number} {name}", ""))
+        self.values.append(Values(f"{path}/", (f"{self._number} {name}",), ("",)))
         self.values += [
-            Value(f"{path}/@{key.rpartition(' ')[2]}", f"{self._number} {key}", value)
+            Values(f"{path}/@{key.rpartition(' ')[2]}", (f"{self._number} {key}",), (value,))
             for key, value in sorted(attributes.items())
         ]
 
@@ -196,10 +208,10 @@ class _Elements:
 
     def _text(self, text: str) -> None:
         if text.strip():
-            self.values.append(Value(self._paths[-1], str(self._number), text.strip()))
+            self.values.append(Values(self._paths[-1], (str(self._number),), (text.strip(),)))
 
 
-def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Value]:
+def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
     reader = _Elements()
     problem = xml.parse(body, reader.parser)
     return iter(reader.values if problem is None else ())

@@ -63,7 +63,7 @@ def _short(data: bytes) -> bytes:
 def _table(text: str, likely: str) -> tuple[tuple[str, ...], ...] | None:
     rows = []
     for row in rows_of(text, delimiter_of(text, likely)):
-        rows.append(tuple(cell.strip() for cell in row))
+        rows.append(tuple(map(str.strip, row)))
         if len(rows) > _MOST_ROWS:
             return None
     return tuple(rows)

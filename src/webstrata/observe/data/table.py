@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice, zip_longest
 
@@ -25,6 +25,8 @@ MOST_COLUMNS = 16_384
 """As many as a spreadsheet has."""
 MOST_CELLS = 5_000_000
 _CHUNK = 256
+_KEPT = 1_000_000
+"""Characters of a table whose cells are kept between the two goings: that is quicker, and small."""
 
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
@@ -67,7 +69,8 @@ def read(
 
 
 class _Table:
-    """A table's text, gone through twice: what its columns are, then what its rows say. Only digests are kept."""
+    """A table's text, gone through twice: what its columns are, then what its rows say. Of a long one only digests are
+    kept."""
 
     def __init__(self, text: str, delimiter: str) -> None:
         self._text = text
@@ -78,12 +81,13 @@ class _Table:
 
     def read(self, unordered: bool, ordered: bool) -> Data:
         columns = _Columns()
-        for chunk in self._chunks():
+        kept = list(self._chunks()) if len(self._text) <= _KEPT else None
+        for chunk in kept if kept is not None else self._chunks():
             columns.add(chunk)
         width = max(columns.filled, len(self._header))
         if not width:
             return refused("table", "no cells")
-        digests = list(self._digests(columns.spellings(), width))
+        digests = list(self._digests(kept if kept is not None else self._chunks(), columns.spellings(), width))
         if unordered or (self._header and columns.has_key and not ordered):
             digests.sort()
         names = sorted(self._header) or [str(width)]
@@ -100,11 +104,13 @@ class _Table:
                 raise _TooLargeError(f"more than {MOST_COLUMNS} columns")
             yield [list(map(str.strip, column)) for column in zip_longest(*chunk, fillvalue="")]
 
-    def _digests(self, spellings: list[_Spelling | None], width: int) -> Iterator[bytes]:
+    def _digests(
+        self, chunks: Iterable[list[list[str]]], spellings: list[_Spelling | None], width: int
+    ) -> Iterator[bytes]:
         """One digest a row, the cells in the order of the column names. No cell has a NUL in it: they stay apart."""
         names = self._header
         order = [*sorted(range(len(names)), key=names.__getitem__), *range(len(names), width)]
-        for chunk in self._chunks():
+        for chunk in chunks:
             missing = [""] * len(chunk[0])
             columns = [_spelled(column, spell) for column, spell in zip(chunk[:width], spellings, strict=False)]
             columns += [missing] * (width - len(columns))
