@@ -15,7 +15,7 @@ help: ## list the targets
 
 install: .venv/installed ## install Webstrata with everything it can use
 
-.venv/installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src/webstrata/observe/kernel/*.[ch])
+.venv/installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src/webstrata/*/kernel/*.[ch])
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (Debian, Ubuntu: apt-get install python3)."; exit 1; }
 	@$(call venv,.venv)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'

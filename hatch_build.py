@@ -1,4 +1,4 @@
-"""Builds the compiled kernel of `observe` into the package: with the system's C compiler, or else with Zig's."""
+"""Builds the compiled kernels into the package: with the system's C compiler, or else with Zig's."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
-FOLDER = Path("src/webstrata/observe/kernel")
-FLAGS = ["-std=c11", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-shared"]
+FOLDERS = (Path("src/webstrata/observe/kernel"), Path("src/webstrata/predict/kernel"))
+FLAGS = ["-std=c11", "-O2", "-g0", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-shared"]
+LIBRARY = "kernel.so"
 _COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -36,12 +37,15 @@ class KernelHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and mark the wheel as one for this platform and any Python."""
-        folder = Path(self.root) / FOLDER
-        library = folder / "kernel.so"
-        command = compiler() or [sys.executable, "-m", "ziglang", "cc"]
-        made = library.with_suffix(f".{os.getpid()}.tmp")
-        subprocess.run([*command, *FLAGS, "-o", str(made), *map(str, sorted(folder.glob("*.c")))], check=True)
-        made.replace(library)  # at once: a running process keeps the one that it has loaded
-        build_data["artifacts"].append(str(FOLDER / library.name))
+        for folder in FOLDERS:
+            _compile(Path(self.root) / folder)
+            build_data["artifacts"].append(str(folder / LIBRARY))
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{next(iter(platform_tags()))}"
+
+
+def _compile(folder: Path) -> None:
+    command = compiler() or [sys.executable, "-m", "ziglang", "cc"]
+    made = folder / f"kernel.{os.getpid()}.tmp"
+    subprocess.run([*command, *FLAGS, "-o", str(made), *map(str, sorted(folder.glob("*.c"))), "-lm"], check=True)
+    made.replace(folder / LIBRARY)  # at once: a running process keeps the one that it has loaded

@@ -17,7 +17,7 @@ def test_worked_example() -> None:
     activity = Activity(TOY)
     belief = activity.start(2)
 
-    unchanged, _, _ = activity.outlook(belief, np.array([3, 3]))
+    unchanged, *_ = activity.outlook(belief, np.array([3, 3]))
     after = activity.seen(belief, np.array([3.0, 3.0]), np.array([True, False]))
 
     assert 1 - unchanged[0] == pytest.approx(0.155261, abs=1e-6)

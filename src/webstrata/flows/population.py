@@ -57,7 +57,7 @@ class Population:
         """What a visit of each page is worth now."""
         if isinstance(self.policy, Value):
             age = self.age(now)
-            outlook = self._renewed(self.policy, now, age)
+            outlook = self._renewed(self.policy, age)
             worth = self.policy.worth(outlook, age, self._all_signals(now, age))
         else:
             worth = self.policy.value(self.state, self.rows, now)
@@ -123,7 +123,7 @@ class Population:
         if book is None or not isinstance(self.policy, Value):
             return np.zeros(0, dtype=np.float32)
         age = self.age(now)
-        outlook = self._renewed(self.policy, now, age)
+        outlook = self._renewed(self.policy, age)
         signals = self.signals(self.rows, now)
         own = self.policy.unchanged(outlook, age)
         quiet = 1.0 if signals.quiet is None else signals.quiet
@@ -136,15 +136,15 @@ class Population:
         revealed = np.bincount(self.site, weights=worth, minlength=len(book.quality))
         return np.minimum(revealed, book.sources.most_worth(book.quality)).astype(np.float32)
 
-    def _renewed(self, policy: Value, now: float, age: Days) -> Outlook:
+    def _renewed(self, policy: Value, age: Days) -> Outlook:
         """The forecast of all pages, made anew only where another day has begun since their last visit."""
         if self._outlook is None:
-            self._outlook = policy.outlook(self.state, self.rows, now)
+            self._outlook = policy.outlook_after(self.state, self.rows, age)
             return self._outlook
         kept = self._outlook
         passed = np.flatnonzero(kept.whole_days != age.astype(np.int16))
         if len(passed):
-            fresh = policy.outlook(self.state, passed, now)
+            fresh = policy.outlook_after(self.state, passed, age[passed])
             kept.whole_days[passed] = fresh.whole_days
             kept.unchanged[passed] = fresh.unchanged
             kept.coming[passed] = fresh.coming

@@ -13,16 +13,31 @@ change leaves m (A D)^τ, one that saw a change the rest of m A^τ, each made to
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Column, Days, Flags
+from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.predict.kernel import library
 
 Belief: TypeAlias = NDArray[np.floating[Any]]
 """Pages by levels; every row sums to one."""
+
+
+class Forecast(NamedTuple):
+    """Of some pages, so many days after their last visits; each a column."""
+
+    unchanged: Column
+    """No change until now."""
+    coming: Column
+    """The first change comes on the next day."""
+    rate: Column
+    """A change on that day, whatever happened before."""
+    fresh_days: Column
+    """How many of the days since the last visit the copy is expected to have been up to date."""
+
 
 _SHORTEST_DAYS = 1e-3
 """A change seen after no time at all happened in some."""
@@ -66,7 +81,7 @@ class Activity:
         self.chance = np.array(levels.chance)
         self.width = len(self.chance)
         self._start = np.array(levels.start) / sum(levels.start)
-        self._longest = longest_days
+        self._longest = longest_days = min(longest_days, np.iinfo(np.int16).max)
         moves = np.zeros((self.width, self.width))
         for level, row in enumerate(levels.moves):
             moves[level, list(row)] = list(row.values())
@@ -74,24 +89,32 @@ class Activity:
         quiet = moves * (1.0 - self.chance)
         self._any, self._none = _powers(moves, longest_days + 2), _powers(quiet, longest_days + 2)
         unchanged = self._none.sum(axis=2)
-        tables = (unchanged[:-1], unchanged[:-1] - unchanged[1:], (self._any @ moves @ self.chance)[:-1])
-        self._tables = tuple(np.ascontiguousarray(table, dtype=np.float32) for table in tables)
-        self._fresh = np.cumsum(unchanged, axis=0, dtype=np.float64).astype(np.float32) - unchanged.astype(np.float32)
+        coming, rate = unchanged[:-1] - unchanged[1:], self._any @ moves @ self.chance
+        fresh = np.cumsum(unchanged, axis=0) - unchanged
+        tables = np.stack([unchanged[:-1], coming, rate[:-1], fresh[:-1]], axis=-1)  # by day, level, what is asked
+        self._tables = np.ascontiguousarray(tables, dtype=np.float32)
 
     def start(self, n: int) -> Belief:
         """Beliefs of n pages of which nothing is known."""
         return np.tile(self._start.astype(np.float32), (n, 1))
 
-    def outlook(self, belief: Belief, whole_days: NDArray[np.intp]) -> tuple[Column, Column, Column]:
-        """So many days after the last visit: (unchanged until now, first change on the next day, rate on that day)."""
-        day = np.clip(whole_days, 0, self._longest)
-        unchanged, coming, rate = (np.einsum("ij,ij->i", belief, table[day]) for table in self._tables)
-        return unchanged, coming, rate
-
-    def fresh_days(self, belief: Belief, whole_days: NDArray[np.intp]) -> Column:
-        """How many of the days since the last visit the copy is expected to have been up to date."""
-        days: Column = np.einsum("ij,ij->i", belief, self._fresh[np.clip(whole_days, 0, self._longest)])
-        return days
+    def outlook(self, belief: Belief, whole_days: NDArray[np.integer[Any]], rows: Rows | None = None) -> Forecast:
+        """So many days after the last visit, for the pages in `rows` of the beliefs (without: for all of them)."""
+        beliefs = belief if _is_in_rows(belief) else np.ascontiguousarray(belief, dtype=np.float32)
+        days = np.ascontiguousarray(np.clip(whole_days, 0, self._longest), dtype=np.int16)
+        asked = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
+        if beliefs.shape[1] != self.width or (asked is not None and len(asked) != len(days)):
+            raise ValueError(f"beliefs have {self.width} levels, and every page asked for its days.")
+        found = np.empty((4, len(days)), dtype=np.float32)
+        answered = library.outlook(
+            *(beliefs.ctypes.data, beliefs.strides[0], len(beliefs)),
+            *(None if asked is None else asked.ctypes.data, days.ctypes.data, len(days)),
+            *(self._tables.ctypes.data, self.width, self._longest),
+            found.ctypes.data,
+        )
+        if answered < len(days):
+            raise IndexError(f"there are {len(beliefs)} beliefs, and one of another page was asked for.")
+        return Forecast(*found)
 
     def seen(self, belief: Belief, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Belief:
         """Beliefs right after a visit. `quiet`: probability that no event of the whole site touched the page since the
@@ -107,7 +130,12 @@ class Activity:
 
     def rate_per_day(self, belief: Belief) -> Column:
         """The expected daily chance of a change as it stands right after a visit."""
-        return self.outlook(belief, np.zeros(len(belief), dtype=np.intp))[2]
+        return self.outlook(belief, np.zeros(len(belief), dtype=np.int16)).rate
+
+
+def _is_in_rows(belief: Belief) -> bool:
+    """Whether each page's numbers lie side by side, as the kernel reads them; between pages there may be more."""
+    return belief.dtype == np.float32 and belief.ndim == 2 and belief.strides[1] == belief.itemsize
 
 
 def _powers(matrix: NDArray[np.float64], count: int) -> NDArray[np.float64]:

@@ -11,21 +11,13 @@ every visit saw a change no maximum exists, and `irregular` answers with eq. 4.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from webstrata.columns import Days, Flags
+from webstrata.columns import Days
 from webstrata.predict.estimate import Estimate, likelihood_interval
-from webstrata.predict.visits import Offsets, Visits
+from webstrata.predict.kernel import library
+from webstrata.predict.visits import Visits
 
-Reals = NDArray[np.floating[Any]]
-
-_CHUNK = 4096  # pages: their intervals stay in the processor's cache
-_ROUNDS = 100
-_ROUGH_ROUNDS = 4
-_NEARLY = 1e-6  # a step this small leaves its square, which is beyond the digits that matter
 _LARGEST_EXPONENT = 300.0
 
 
@@ -88,103 +80,18 @@ def irregular(history: Visits) -> Estimate:
 def irregular_rate(history: Visits) -> Days:
     """The root of eq. 5 for every page; the kernel, without uncertainty."""
     history = history.lasting()
-    rate = np.full(history.pages, np.nan)
-    for begin in range(0, history.pages, _CHUNK):
-        end = min(begin + _CHUNK, history.pages)
-        first, last = history.offsets[begin], history.offsets[end]
-        counts = np.diff(history.offsets[begin : end + 1])
-        rate[begin:end] = _rates(counts, history.elapsed_days[first:last], history.changed[first:last])
+    offsets = np.ascontiguousarray(history.offsets, dtype=np.int64)
+    lengths = np.ascontiguousarray(history.elapsed_days, dtype=np.float64)
+    changed = np.ascontiguousarray(history.changed, dtype=np.bool_)
+    if not (len(lengths) == len(changed) == offsets[-1]):
+        raise ValueError("the visits of all pages are as many as the last offset says.")
+    room = np.empty(int(history.counts.max(initial=0)) + 1)
+    rate = np.empty(history.pages)
+    library.irregular_rates(
+        *(offsets.ctypes.data, history.pages, lengths.ctypes.data, changed.ctypes.data, room.ctypes.data),
+        rate.ctypes.data,
+    )
     return rate
-
-
-def _rates(counts: Offsets, lengths: Days, changed: Flags) -> Days:
-    """Eq. 5 where visits of both kinds were made, eq. 4 where all saw a change, 0 where none did."""
-    rate = np.full(len(counts), np.nan)
-    filled = np.flatnonzero(counts)
-    if not len(filled):
-        return rate
-    counts = counts[filled]
-    starts = np.cumsum(counts) - counts
-    seen = np.add.reduceat(changed, starts, dtype=np.int64)
-    still = np.add.reduceat(np.where(changed, 0.0, lengths), starts)
-    hit = np.flatnonzero(seen)
-    found = np.zeros(len(counts))
-    if len(hit):
-        found[hit] = _roots(seen[hit], lengths[changed], still[hit])
-        every = seen == counts
-        days = np.add.reduceat(lengths, starts)[every]
-        found[every] = regular_rate(seen[every].astype(np.float64), seen[every].astype(np.float64), days)
-    rate[filled] = found
-    return rate
-
-
-def _roots(counts: Offsets, lengths: Days, still: Days) -> Days:
-    """Eq. 5 for pages with a change: Newton's method in single precision as far as that goes, then in double.
-
-    It starts at the root for equal intervals, a lower bound (t / (exp(rate t) - 1) is convex in t). Where no interval
-    was without a change there is no root, and the answer means nothing.
-    """
-    still = np.where(still > 0, still, lengths[np.cumsum(counts) - 1])
-    starts = np.cumsum(counts) - counts
-    total = np.add.reduceat(lengths, starts)
-    start = counts / total * np.log1p(total / still)
-    with np.errstate(all="ignore"):  # what single precision cannot hold is begun anew from the start
-        short, little = lengths.astype(np.float32), still.astype(np.float32)
-        half = (total / 2).astype(np.float32)
-        rough: Reals = start.astype(np.float32)
-        for _ in range(_ROUGH_ROUNDS):
-            rough = rough + _step(rough, counts, starts, short, little, half)
-    begun = np.where(np.isfinite(rough) & (rough > start), rough, start)
-    return np.clip(_newton(begun, counts, lengths, still), counts / (still + total / 2), counts / still)
-
-
-def _newton(rate: Days, counts: Offsets, lengths: Days, still: Days) -> Days:
-    """Steps until they are too small to matter; pages that are done leave."""
-    found = rate.copy()
-    todo = np.arange(len(counts))
-    for _ in range(_ROUNDS):
-        starts = np.cumsum(counts) - counts
-        moved = _step(rate, counts, starts, lengths, still, np.add.reduceat(lengths, starts) / 2)
-        rate = rate + moved
-        far = np.abs(moved) > _NEARLY * rate
-        if 2 * np.count_nonzero(far) > len(far):
-            continue
-        near = ~far
-        found[todo[near]] = rate[near]
-        if near.all():
-            return found
-        lengths = lengths[np.repeat(far, counts)]
-        todo, counts, still, rate = todo[far], counts[far], still[far], rate[far]
-    found[todo] = rate
-    return found
-
-
-def _step(rate: Reals, counts: Offsets, starts: Offsets, lengths: Reals, still: Reals, half: Reals) -> Reals:
-    """Newton's step for every page; `half` is half the sum of its intervals."""
-    odds = np.repeat(rate, counts)
-    odds *= lengths
-    if odds.dtype == np.float32:  # its exp is much faster, and digits are not what it is for
-        np.exp(odds, out=odds)
-        odds -= 1
-    else:
-        np.minimum(odds, _LARGEST_EXPONENT, out=odds)
-        np.expm1(odds, out=odds)
-    np.reciprocal(odds, out=odds)
-    weighted = odds * lengths
-    left = np.add.reduceat(weighted, starts)
-    odds += 1
-    weighted *= lengths
-    weighted *= odds
-    return _larger(left, np.add.reduceat(weighted, starts), still, half)
-
-
-def _larger(left: Reals, slope: Reals, still: Reals, half: Reals) -> Reals:
-    """With L the left side of eq. 5 and F = L + sum / 2, both ln L (convex, falling) and 1 / F (concave, rising) are
-    nearly straight, the one for long intervals, the other for short ones. From below Newton's step on either stays
-    below the root, so the larger of the two is taken."""
-    straight = (left + half) / (still + half) * (left - still)
-    step: Reals = np.maximum(left * np.log(left / still), straight) / slope
-    return step
 
 
 def _by_days(number: Days, days: Days) -> Days:

@@ -15,7 +15,7 @@ the days with a fresh copy that it adds at the margin, in months. `freshness` mi
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -35,8 +35,9 @@ class Forecaster(Protocol):
     width: int
 
     def start(self, n: int) -> Column: ...
-    def outlook(self, belief: Column, whole_days: NDArray[np.intp]) -> tuple[Column, Column, Column]: ...
-    def fresh_days(self, belief: Column, whole_days: NDArray[np.intp]) -> Column: ...
+    def outlook(
+        self, belief: Column, whole_days: NDArray[np.integer[Any]], rows: Rows | None = None
+    ) -> tuple[Column, Column, Column, Column]: ...
     def seen(self, belief: Column, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Column: ...
 
 
@@ -50,7 +51,7 @@ class Outlook(Struct, frozen=True, kw_only=True):
     rate: Column
     """Chance of a change on that day, whatever happened before."""
     fresh_days: Column
-    """Of the days since the last visit, those with an up-to-date copy; made only where freshness counts."""
+    """Of the days since the last visit, those with an up-to-date copy."""
 
 
 class Value:
@@ -85,10 +86,12 @@ class Value:
 
     def outlook(self, state: State, rows: Rows, now: float | Days) -> Outlook:
         """The forecast at the whole days that have passed; of each row at its own time, as in `age`."""
-        whole = np.minimum(self.age(state, rows, now), np.iinfo(np.int16).max).astype(np.int16)
-        days, levels = whole.astype(np.intp), state["levels"][rows]
-        unchanged, coming, rate = self._forecaster.outlook(levels, days)
-        fresh = self._forecaster.fresh_days(levels, days) if self.freshness else np.zeros_like(rate)
+        return self.outlook_after(state, rows, self.age(state, rows, now))
+
+    def outlook_after(self, state: State, rows: Rows, age_days: Days) -> Outlook:
+        """The same for rows whose ages the caller knows."""
+        whole = np.minimum(age_days, np.iinfo(np.int16).max).astype(np.int16)
+        unchanged, coming, rate, fresh = self._forecaster.outlook(state["levels"], whole, rows)
         return Outlook(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
 
     def value(self, state: State, rows: Rows, now: float, signals: Signals = NOTHING) -> Column:
@@ -105,7 +108,7 @@ class Value:
 
     def unchanged_after(self, state: State, rows: Rows, whole_days: NDArray[np.intp]) -> Column:
         """Probability that pages gave no cause for a change in so many days after their last visit."""
-        return self._forecaster.outlook(state["levels"][rows], whole_days)[0]
+        return self._forecaster.outlook(state["levels"], whole_days, rows)[0]
 
     def worth(self, outlook: Outlook, age_days: Days, signals: Signals = NOTHING) -> Column:
         """The same as `value` from a forecast that has been made before."""

@@ -69,11 +69,11 @@ def test_characters_taken_for_composed() -> None:
 
 
 def test_wheel_has_the_library(tmp_path: Path) -> None:
-    """A wheel is built for its platform and holds the library."""
+    """A wheel is built for its platform and holds the libraries."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=110)
     (wheel,) = tmp_path.glob("*.whl")
     assert "py3-none-" in wheel.name
     assert not wheel.name.endswith("-any.whl")
     with zipfile.ZipFile(wheel) as opened:
-        assert "webstrata/observe/kernel/kernel.so" in opened.namelist()
+        assert {f"webstrata/{folder}/kernel/kernel.so" for folder in ("observe", "predict")} <= set(opened.namelist())

@@ -1,0 +1,1 @@
+"""The compiled part of `predict`: C sources, and the library that the build makes of them."""
