@@ -5,6 +5,7 @@ webstrata.db       SQLite (unless the settings name another database)
 archive/           WARC files; a growing one ends in `.open`
 index/             one sorted CDXJ segment per WARC
 captures/          of each capture of a site its journal and its WACZ
+readings/          pages of datasets whose reading was interrupted; for a day
 signing.key        the private key that signs certificates of captures
 node               this archiver's name: who holds a lease
 lock               held while a crawl runs
@@ -50,6 +51,7 @@ class Home:
         self.archive = path / "archive"
         self.index = path / "index"
         self.captures = path / "captures"
+        self.readings = path / "readings"
 
     @classmethod
     def default(cls) -> Path:

@@ -301,6 +301,7 @@ class Node:
         from webstrata.fetch.browser import BrowserHandler
         from webstrata.fetch.rdf import RdfHandler
         from webstrata.fetch.sparql import SparqlHandler
+        from webstrata.fetch.sparql_bookmark import Bookmarks
         from webstrata.fetch.sparql_everything import WholeDataset
         from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, Plain
         from webstrata.observe.data.sparql import SparqlAnswers
@@ -312,7 +313,7 @@ class Node:
             Plain("feed", ACCEPT_FEED),
             Plain("sitemap", ACCEPT_SITEMAP),
             RdfHandler(LinkedData(), self.clock.working),
-            SparqlHandler(answers, WholeDataset(answers)),
+            SparqlHandler(answers, WholeDataset(answers, bookmarks=Bookmarks(self.home.readings))),
             BrowserHandler(self.clock, agent=self.agent),
         ]
         return {handler.name: handler for handler in known}

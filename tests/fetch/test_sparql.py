@@ -11,7 +11,8 @@ import pytest
 from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
 from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_everything import Paging, WholeDataset
+from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import form_of, query_url, split_query
 from webstrata.observe.data.sparql import SparqlAnswers
 from webstrata.observe.data.sparql_results import Results

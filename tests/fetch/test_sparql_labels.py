@@ -13,7 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.fetch.asking import page_at
-from webstrata.fetch.sparql_everything import Paging, WholeDataset
+from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_labels import Labels, blanks, same_but_labels
 from webstrata.observe.data.sparql import SparqlAnswers
 from webstrata.observe.data.sparql_results import Row, Term

@@ -10,6 +10,7 @@ import typer
 from webstrata.cli.looking import (
     AcceptOption,
     EntriesOption,
+    GraphOption,
     HandlerOption,
     IgnoreOption,
     IgnoreTextOption,
@@ -17,6 +18,7 @@ from webstrata.cli.looking import (
     LayerOption,
     MinSizeOption,
     OrderedOption,
+    PageRowsOption,
     QueryOption,
     UnorderedOption,
     looking_json,
@@ -45,6 +47,8 @@ def command(
     accept: AcceptOption = "",
     query: QueryOption = "",
     entries: EntriesOption = False,
+    graph: GraphOption = None,
+    page_rows: PageRowsOption = 0,
     clear: Annotated[bool, typer.Option("--clear", help="Back to the defaults.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -53,7 +57,7 @@ def command(
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
     wish = looking_of(
-        handler=handler,
+        handler="sparql" if graph else handler,
         layer=layer,
         include=include,
         ignore=ignore,
@@ -64,6 +68,8 @@ def command(
         accept=accept,
         query=query,
         entries=entries,
+        graphs=graph,
+        page_rows=page_rows,
     )
     if clear and wish is not None:
         raise UsageError("--clear stands alone: it takes all wishes back.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
 
+from webstrata.errors import UsageError
 from webstrata.records import Looking
 
 HandlerOption = Annotated[
@@ -37,6 +39,16 @@ OrderedOption = Annotated[
 AcceptOption = Annotated[str, typer.Option("--accept", help="Accept header to send.", show_default=False)]
 QueryOption = Annotated[str, typer.Option("--query", help="SPARQL query; without: everything.", show_default=False)]
 EntriesOption = Annotated[bool, typer.Option("--entries", help="Feeds and sitemaps: watch each entry too.")]
+GraphOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--graph", metavar="IRI", help="SPARQL: read this graph (all: every named one; default); may be repeated."
+    ),
+]
+PageRowsOption = Annotated[
+    int, typer.Option("--page-rows", min=0, max=1_000_000, help="SPARQL: rows asked for at a time; 0: 10,000.")
+]
+_NOT_IN_NAME = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def looking_of(
@@ -52,6 +64,8 @@ def looking_of(
     accept: str = "",
     query: str = "",
     entries: bool = False,
+    graphs: list[str] | None = None,
+    page_rows: int = 0,
 ) -> Looking | None:
     """The options as a record; none where nothing was asked for. Rules that cannot work are refused here."""
     from webstrata.observe.select import check_looking
@@ -68,10 +82,17 @@ def looking_of(
         accept=accept,
         query=query,
         entries=entries,
+        graphs=tuple(graphs or ()),
+        page_rows=page_rows,
     )
     if looking == Looking():
         return None
     check_looking(looking)
+    for name in looking.graphs:
+        if name not in ("all", "default") and (":" not in name or _NOT_IN_NAME.search(name)):
+            raise UsageError(f"{name[:200]!r} is no name of a graph. Give its IRI, or `all`, or `default`.")
+    if looking.graphs and looking.handler not in ("auto", "sparql"):
+        raise UsageError("--graph is for SPARQL endpoints: it goes with --handler sparql.")
     return looking
 
 

@@ -17,6 +17,7 @@ from webstrata import urls
 from webstrata.cli.looking import (
     AcceptOption,
     EntriesOption,
+    GraphOption,
     HandlerOption,
     IgnoreOption,
     IgnoreTextOption,
@@ -24,6 +25,7 @@ from webstrata.cli.looking import (
     LayerOption,
     MinSizeOption,
     OrderedOption,
+    PageRowsOption,
     QueryOption,
     UnorderedOption,
     looking_of,
@@ -77,6 +79,8 @@ def command(
     accept: AcceptOption = "",
     query: QueryOption = "",
     entries: EntriesOption = False,
+    graph: GraphOption = None,
+    page_rows: PageRowsOption = 0,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -88,7 +92,7 @@ def command(
     if not weight < float("inf"):
         raise UsageError("--weight is a number from 0 up.")
     looking = looking_of(
-        handler="sparql" if query else handler,
+        handler="sparql" if query or graph else handler,
         layer=layer,
         include=select,
         ignore=ignore,
@@ -98,7 +102,11 @@ def command(
         ordered=ordered,
         accept=accept,
         entries=entries,
+        graphs=graph,
+        page_rows=page_rows,
     )
+    if query and graph:
+        raise UsageError("a --query says itself which graphs it reads. Leave --graph out.")
     if site is not None and looking is not None:
         raise UsageError(
             "pages of a --site are looked at by their tag: `webstrata look --tag TAG`, and --tag TAG here."

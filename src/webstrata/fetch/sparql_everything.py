@@ -3,117 +3,152 @@
 Every page begins with the last row of the one before. So a page that came back empty, an endpoint without a stable
 order and data that changed meanwhile are all seen, and the end is known: a page that holds nothing but that row. The
 endpoint's own limit of rows makes pages shorter, not the result. A page that fails is asked for again, smaller.
+
+A visit that breaks off leaves its pages in a bookmark. The next one asks the endpoint for a sum over as many rows as it
+has: only if those are the very rows that the endpoint holds now, reading goes on behind them (`sparql_sum`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
 
-from msgspec import Struct
-
-from webstrata.fetch.sparql import Question, Rows, Unusable, ask, question_of, read_body
+from webstrata.fetch.sparql import Rows, question_of
+from webstrata.fetch.sparql_asking import AGAIN, Asking, Paging, Reader, partial
+from webstrata.fetch.sparql_bookmark import Answer, Bookmark, Bookmarks
+from webstrata.fetch.sparql_graphs import GraphByGraph
 from webstrata.fetch.sparql_labels import Labels, Row, same_but_labels
 from webstrata.fetch.sparql_query import page_of_everything
-from webstrata.fetch.visited import failed, joined, visited
+from webstrata.fetch.sparql_sum import has_sum, row_sum, sum_of_first
+from webstrata.fetch.visited import failed, visited
 from webstrata.ports import Polite
-from webstrata.records import Failure, FailureKind, Followed, Page, Resource, Visited, Wait
+from webstrata.records import Failure, FailureKind, Page, Resource, Visited, Wait
 
 NQUADS = "application/n-quads"
-_AGAIN = frozenset(
-    [
-        FailureKind.TIMEOUT_FIRST_BYTE,
-        FailureKind.TIMEOUT_TOTAL,
-        FailureKind.RESET,
-        FailureKind.MALFORMED,
-        FailureKind.SERVER,
-        FailureKind.PARTIAL,
-        FailureKind.UNEXPECTED,
-    ]
-)
 _NAMES = ("g", "s", "p", "o")
-_SMALLEST = 2
-"""Rows of a page: the one that is known already, and one more."""
 _UNSTABLE = "the data changed while they were read, or the endpoint has no stable order; watch a query instead"
 _FRESH_LABELS = "the endpoint names blank nodes anew in every answer: pages cannot be joined; watch a query instead"
 _UNPROVED_LABELS = "too few blank nodes to prove that their labels last from page to page; watch a query instead"
-
-R = TypeVar("R", bound=Rows, covariant=True)
-
-
-class Quads(Protocol[R]):
-    """What reads pages (`webstrata.observe.data.sparql.SparqlAnswers`); ValueError for what is not whole."""
-
-    def results(self, body: bytes, media_type: str) -> R: ...
-    def quads(self, rows: Iterable[Row]) -> set[bytes]: ...
-
-
-class Paging(Struct, frozen=True, kw_only=True):
-    rows: int = 10_000
-    """Of a page."""
-    least: int = 100
-    """Pages that fail are made smaller down to this."""
-    tries: int = 4
-    """For one page."""
-    most: int = 2_000_000
-    """Rows of a dataset; a larger one is refused."""
+_NO_ANSWER = frozenset(
+    [
+        FailureKind.DNS,
+        FailureKind.REFUSED,
+        FailureKind.CONNECT,
+        FailureKind.TLS,
+        FailureKind.TIMEOUT_CONNECT,
+        FailureKind.ROBOTS,
+        FailureKind.BACKOFF,
+    ]
+)
+"""These say nothing of the question: what was kept is kept."""
 
 
 class WholeDataset:
-    """Reads datasets of endpoints."""
+    """Reads datasets of endpoints. `bookmarks`: where pages of visits that break off are kept; none: nowhere."""
 
-    def __init__(self, answers: Quads[Rows], paging: Paging | None = None) -> None:
+    def __init__(self, answers: Reader[Rows], paging: Paging | None = None, bookmarks: Bookmarks | None = None) -> None:
         self._answers = answers
         self._paging = paging or Paging()
+        self._bookmarks = bookmarks
 
     async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
-        reading = _Reading(self._answers, self._paging, Question(endpoint=question_of(page).endpoint, query=""), polite)
+        asking = Asking(self._answers, question_of(page).endpoint, polite)
+        reading = await self._reading(page, asking)
         problem = await reading.run()
         if isinstance(problem, Wait):
             return problem
         if problem is not None:
-            absent = not reading.count and reading.got.answer is not None and reading.got.answer.status in (404, 410)
-            return visited(page, polite, reading.got if absent else failed(reading.got, problem))
+            absent = not reading.count and asking.got.answer is not None and asking.got.answer.status in (404, 410)
+            return visited(page, polite, asking.got if absent else failed(asking.got, problem))
         body = b"".join(sorted(reading.lines))
-        at = reading.got.exchanges[0].at
+        at = asking.got.exchanges[0].at
         content = Resource(url=f"urn:data:{page.url}", at=at, content_type=NQUADS, body=body)
-        return visited(page, polite, reading.got, content=content)
+        return visited(page, polite, asking.got, content=content)
+
+    async def _reading(self, page: Page, asking: Asking) -> GraphByGraph | _Reading:
+        paging = self._paging.wished(page.looking)
+        if page.looking is not None and page.looking.graphs:
+            return GraphByGraph(asking, paging, page.looking.graphs)
+        if self._bookmarks is None:
+            return _Reading(asking, paging, None)
+        return _Reading(asking, paging, await asyncio.to_thread(self._bookmarks.of, asking.endpoint, asking.now()))
 
 
 class _Reading:
     """One pass over a dataset."""
 
-    def __init__(self, answers: Quads[Rows], paging: Paging, where: Question, polite: Polite) -> None:
-        self._answers = answers
+    def __init__(self, asking: Asking, paging: Paging, bookmark: Bookmark | None) -> None:
+        self._asking = asking
         self._paging = paging
-        self._where = where
-        self._polite = polite
+        self._bookmark = bookmark
         self._limit = paging.rows
+        self._begin()
+
+    def _begin(self) -> None:
         self._last: Row = ()
         self._labels = Labels()
-        self.got = Followed()
+        self._sum = 0
+        self._summed = True
+        """All rows so far have one."""
         self.count = 0
         self.lines: set[bytes] = set()
 
     async def run(self) -> Failure | Wait | None:
         """None: all rows are there."""
+        problem = await self._resume() or await self._read()
+        if self._bookmark is not None and problem is None:
+            await asyncio.to_thread(self._bookmark.remove)
+        return problem
+
+    async def _read(self) -> Failure | Wait | None:
         while True:
             overlap = 1 if self.count else 0
             found = await self._page(self.count - overlap)
-            if not isinstance(found, list):
+            if not isinstance(found, tuple):
                 return found
-            problem = await asyncio.to_thread(self._join, found, overlap)
-            if problem is not None or len(found) == overlap:
+            answer, rows = found
+            problem = await asyncio.to_thread(self._join, rows, overlap, answer)
+            if problem is not None or len(rows) == overlap:
                 return problem or await self._check_labels()
             if self.count > self._paging.most:
-                detail = f"more than {self._paging.most} rows; watch a query instead"
-                return Failure(kind=FailureKind.PARTIAL, detail=detail)
+                return partial(f"more than {self._paging.most} rows; watch a query instead")
 
-    def _join(self, found: list[Row], overlap: int) -> Failure | None:
+    # ── going on where the last visit stopped ───────────────────────────────────────────────────────────────
+
+    async def _resume(self) -> Failure | Wait | None:
+        """Take up what was kept, if it is what the endpoint holds now; else begin anew."""
+        if self._bookmark is None or not await asyncio.to_thread(self._take_up, self._bookmark):
+            return None
+        found = await self._asking.results(sum_of_first(self.count))
+        if isinstance(found, Wait) or (isinstance(found, Failure) and found.kind in _NO_ANSWER):
+            return found
+        if isinstance(found, Failure) or not _is_sum(found, self.count, self._sum):
+            await asyncio.to_thread(self._bookmark.remove)
+            self._begin()
+        return None
+
+    def _take_up(self, bookmark: Bookmark) -> bool:
+        """Whether there is something to go on from."""
+        for body, media_type in bookmark.pages():
+            try:
+                rows = _quad_rows(self._asking.answers.results(body, media_type))
+            except ValueError:
+                rows = []
+            if self._join(rows, 1 if self.count else 0) is not None:
+                break
+        if self.count and self._summed:
+            return True
+        bookmark.remove()
+        self._begin()
+        return False
+
+    # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _join(self, found: list[Row], overlap: int, answer: Answer | None = None) -> Failure | None:
+        """One page more; an `answer` is kept for a visit that may have to go on from here."""
         if overlap:
             if not found:
-                return Failure(kind=FailureKind.PARTIAL, detail=f"an empty page after {self.count} rows")
+                return partial(f"an empty page after {self.count} rows")
             problem = _compare(self._last, found[0])
             if problem is not None:
                 return problem
@@ -122,61 +157,69 @@ class _Reading:
         if fresh:
             self._last = fresh[-1]
         self.count += len(fresh)
-        self.lines |= self._answers.quads(fresh)
+        self.lines |= self._asking.answers.quads(fresh)
+        if self._bookmark is not None and self._summed:
+            self._mark(self._bookmark, fresh, answer)
         return None
+
+    def _mark(self, bookmark: Bookmark, fresh: Sequence[Row], answer: Answer | None) -> None:
+        self._summed = all(map(has_sum, fresh))
+        if not self._summed:
+            bookmark.give_up()
+            return
+        self._sum += row_sum(fresh)
+        if answer is not None and fresh:
+            bookmark.add(answer, self._asking.now())
 
     async def _check_labels(self) -> Failure | Wait | None:
         """Blank nodes of several pages are the same ones only if the endpoint's labels last."""
         if not self._labels.matter:
             return None
         if self._labels.probes is None:
-            return Failure(kind=FailureKind.PARTIAL, detail=_UNPROVED_LABELS)
+            return partial(_UNPROVED_LABELS)
         self._limit = 1
         for place, row in self._labels.probes:
             found = await self._page(place)
-            if not isinstance(found, list):
+            if not isinstance(found, tuple):
                 return found
-            problem = _compare(row, found[0] if found else ())
+            problem = _compare(row, found[1][0] if found[1] else ())
             if problem is not None:
                 return problem
         return None
 
-    async def _page(self, offset: int) -> list[Row] | Failure | Wait:
+    async def _page(self, offset: int) -> tuple[Answer, list[Row]] | Failure | Wait:
         """Rows from an offset on; asked for again, and for fewer, where that may help."""
         for attempt in range(1, self._paging.tries + 1):
             found = await self._ask(offset)
-            if not isinstance(found, Failure) or found.kind not in _AGAIN or attempt == self._paging.tries:
+            if not isinstance(found, Failure) or found.kind not in AGAIN or attempt == self._paging.tries:
                 break
-            self._limit = max(self._limit // 2, min(self._limit, self._paging.least), _SMALLEST)
+            self._limit = self._paging.smaller(self._limit)
         return found
 
-    async def _ask(self, offset: int) -> list[Row] | Failure | Wait:
-        query = page_of_everything(offset, self._limit)
-        got = await ask(Question(endpoint=self._where.endpoint, query=query), "SELECT", self._polite)
-        if isinstance(got, Wait):
-            return got
-        self.got = joined(self.got, got)
-        if got.failure is not None or got.answer is None:
-            return got.failure or Failure(kind=FailureKind.INTERNAL, detail="no answer and no reason")
-        if got.answer.status != 200:
-            kind = FailureKind.SERVER if (got.answer.status or 0) >= 500 else FailureKind.DENIED
-            return Failure(kind=kind, detail=f"status {got.answer.status} for the page at row {offset}")
+    async def _ask(self, offset: int) -> tuple[Answer, list[Row]] | Failure | Wait:
+        answer = await self._asking.body(page_of_everything(offset, self._limit))
+        if isinstance(answer, Failure) and answer.detail.startswith("status "):
+            return Failure(kind=answer.kind, detail=f"{answer.detail} for the page at row {offset}")
+        if not isinstance(answer, tuple):
+            return answer
         try:
-            body, media_type = read_body(got.answer)
-            results = await asyncio.to_thread(self._answers.results, body, media_type)
-            return _quad_rows(results)
-        except Unusable as why:
-            return why.failure
+            return answer, _quad_rows(await asyncio.to_thread(self._asking.answers.results, *answer))
         except ValueError as why:
-            return Failure(kind=FailureKind.PARTIAL, detail=str(why)[:300])
+            return partial(str(why))
 
 
 def _compare(before: Row, again: Row) -> Failure | None:
     """The same row asked for twice."""
     if before == again:
         return None
-    detail = _FRESH_LABELS if same_but_labels(before, again) else _UNSTABLE
-    return Failure(kind=FailureKind.PARTIAL, detail=detail)
+    return partial(_FRESH_LABELS if same_but_labels(before, again) else _UNSTABLE)
+
+
+def _is_sum(found: Rows, count: int, sum_: int) -> bool:
+    """Whether the endpoint reckons as we did."""
+    row = dict(zip(found.vars, found.rows[0], strict=True)) if len(found.rows) == 1 else {}
+    told = [str(getattr(row.get(name), "value", "")) for name in ("n", "sum")]
+    return told == [str(count), str(sum_)]
 
 
 def _quad_rows(results: Rows) -> list[Row]:

@@ -26,15 +26,49 @@ def form_of(query: str) -> Form | None:
     return form
 
 
-def page_of_everything(offset: int, limit: int) -> str:
-    """One page of all quads in a stable order; default graph rows have no ?g.
+EVERY_QUAD = "SELECT ?g ?s ?p ?o WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } ORDER BY ?g ?s ?p ?o"
+"""All quads in a stable order; those of the default graph have no ?g.
 
-    SELECT, because the order of a CONSTRUCT's answer is not defined and pages of it could not be put together.
-    """
+SELECT, because the order of a CONSTRUCT's answer is not defined and pages of it could not be joined.
+"""
+
+
+def page_of_everything(offset: int, limit: int) -> str:
+    return f"{EVERY_QUAD} LIMIT {limit} OFFSET {offset}"
+
+
+# ── graph by graph ──────────────────────────────────────────────────────────────────────────────────────────
+
+DEFAULT, ALL = "default", "all"
+"""What is said in place of a graph's name: the default graph; every named graph that the endpoint lists."""
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+
+HOW_MANY_GRAPHS = "SELECT (COUNT(DISTINCT ?g) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }"
+SIZES = "SELECT ?g (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g ORDER BY ?g"
+
+
+def is_graph_name(name: str) -> bool:
+    """Whether a name can stand in a query as it is: an absolute IRI, or one of the two words."""
+    return name in (DEFAULT, ALL) or (":" in name and _NOT_IN_IRI.search(name) is None)
+
+
+def size_of(name: str) -> str:
+    """How many triples (?n) a graph has."""
+    return f"SELECT (COUNT(*) AS ?n) WHERE {{ {_pattern(name)} }}"
+
+
+def page_of_graph(name: str, offset: int, limit: int, size: int) -> str:
+    """Triples of a graph; in a stable order where they do not come all at once."""
+    if not offset and limit >= size:
+        return f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {_pattern(name)} }}"
     return (
-        "SELECT ?g ?s ?p ?o WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } "
-        f"ORDER BY ?g ?s ?p ?o LIMIT {limit} OFFSET {offset}"
+        f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ {{ SELECT ?s ?p ?o WHERE {{ {_pattern(name)} }} "
+        f"ORDER BY ?s ?p ?o LIMIT {limit} OFFSET {offset} }} }}"
     )
+
+
+def _pattern(name: str) -> str:
+    return "?s ?p ?o" if name == DEFAULT else f"GRAPH <{name}> {{ ?s ?p ?o }}"
 
 
 def split_query(url: str) -> tuple[str, str]:

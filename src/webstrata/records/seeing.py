@@ -102,6 +102,10 @@ class Looking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """SPARQL query; empty: everything."""
     entries: bool = False
     """Feeds and sitemaps: each entry becomes a page."""
+    graphs: tuple[str, ...] = ()
+    """SPARQL without a query: these graphs, one by one; `all` named ones, the `default` one; none: all in one go."""
+    page_rows: int = 0
+    """SPARQL without a query: rows asked for at a time; 0: as many as usual."""
 
 
 class Observation(Struct, frozen=True, kw_only=True, gc=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from webstrata.observe.data.sparql_order import canonical
-from webstrata.observe.data.sparql_quads import count_triples, quad_lines
+from webstrata.observe.data.sparql_quads import GraphLines, count_triples, graph_lines, quad_lines
 from webstrata.observe.data.sparql_results import Results, Row, read_results
 
 
@@ -23,3 +23,6 @@ class SparqlAnswers:
 
     def triples(self, body: bytes, media_type: str, url: str) -> int:
         return count_triples(body, media_type, url)
+
+    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines:
+        return graph_lines(body, media_type, url, name, prefix)

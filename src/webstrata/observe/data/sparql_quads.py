@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from webstrata.observe.data.graph import quads_of
+from webstrata.observe.data.quads import split
 from webstrata.observe.data.sparql_results import Row, Term
 from webstrata.observe.data.spelling import iri, literal
 
@@ -47,9 +49,36 @@ def _label(name: str) -> str:
     return f"n{name}" if _PLAIN_LABEL.fullmatch(name) else f"x{name.encode('utf-8', 'replace').hex()}"
 
 
+class GraphLines(NamedTuple):
+    """A graph of a dataset."""
+
+    lines: set[bytes]
+    blanks: bool
+    """Blank nodes are among its terms."""
+
+
+def graph_lines(body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines:
+    """The triples of a whole RDF document as N-Quads of a named graph (empty: the default graph).
+
+    Its blank nodes get names that begin with `prefix`: two documents that name theirs alike still have different ones.
+    """
+    ground, quads = split(_statements(body, media_type, url))
+    names: dict[bytes, bytes] = {}
+    for quad in quads:
+        for node in quad.nodes:
+            names.setdefault(node, b"_:%s%d" % (prefix.encode("ascii"), len(names)))
+    lines = [*ground, *(quad.line([names[node] for node in quad.nodes]) for quad in quads)]
+    end = f" {iri(name)} .\n".encode("utf-8", "replace") if name else b" .\n"
+    return GraphLines({line.removesuffix(b" .") + end for line in lines}, bool(quads))
+
+
 def count_triples(body: bytes, media_type: str, url: str) -> int:
     """Statements of a whole RDF document; ValueError where it is broken, cut off, too large or not read as RDF."""
+    return len(_statements(body, media_type, url))
+
+
+def _statements(body: bytes, media_type: str, url: str) -> list[bytes]:
     syntax = _SYNTAX.get(media_type)
     if syntax is None:
         raise ValueError(f"{media_type or 'an answer without a media type'} is no format of RDF")
-    return len(quads_of(body, None, url, syntax=syntax))
+    return quads_of(body, None, url, syntax=syntax)

@@ -1,0 +1,208 @@
+"""Datasets read graph by graph: each graph is proved whole by the endpoint's own count."""
+
+from __future__ import annotations
+
+import json
+
+import pyoxigraph as ox
+import pytest
+
+from tests.fetch.asking import Answer, page_at, serving, visited
+from tests.fetch.endpoint import Endpoint, store_of
+from webstrata.fetch.sparql import SparqlHandler
+from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_everything import WholeDataset
+from webstrata.fetch.sparql_query import is_graph_name
+from webstrata.observe.data.sparql import SparqlAnswers
+from webstrata.records import FailureKind, Visited
+
+DATA = """
+@prefix : <http://e.org/> .
+:d :p 1, 2 .
+:one { :a :p 1, 2, 3, 4, 5 . }
+:two { _:x :name "X" ; :knows _:y . _:y :name "Y" . }
+:three { _:x :name "Z" . :a :p "in \\"three\\""@en }
+"""
+ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("one", "two", "three"))
+
+
+def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **paging: int) -> Visited:
+    answers = SparqlAnswers()
+    handler = SparqlHandler(answers, WholeDataset(answers, Paging(**paging)))
+    with serving(endpoint) as site:
+        page = page_at(f"{site.url}/sparql", handler="sparql", graphs=graphs, page_rows=page_rows)
+        return visited(handler, page)
+
+
+def same(seen: Visited, store: ox.Store, *graphs: str | None) -> bool:
+    """Whether the content is these graphs of the store (none: the default graph), apart from the names of blanks."""
+    assert seen.content is not None, seen.failure
+    wanted = [None if name is None else ox.NamedNode(name) for name in graphs]
+    quads = [quad for quad in store if (quad.graph_name if quad.graph_name != ox.DefaultGraph() else None) in wanted]
+    found, there = ox.Dataset(ox.parse(seen.content.body, format=ox.RdfFormat.N_QUADS)), ox.Dataset(quads)
+    for one in (found, there):
+        one.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
+    return found == there
+
+
+# Graphs asked for, and those that come.
+WISHES = [
+    (("all",), (ONE, TWO)),
+    (("all", "default"), (ONE, TWO, None)),
+    ((TWO,), (TWO,)),
+    ((ONE, ONE, "default"), (ONE, None)),
+    ((ONE, "http://e.org/not-there"), (ONE,)),
+]
+
+
+@pytest.mark.parametrize(("graphs", "expected"), WISHES)
+@pytest.mark.parametrize("rows", [3, 100])
+def test_graphs(graphs: tuple[str, ...], expected: tuple[str | None, ...], rows: int) -> None:
+    """The graphs that were asked for come, whole, and no others, in pages where they are large."""
+    store = store_of(DATA.replace(DATA[DATA.index(":three") :], ""))
+    seen = asked(Endpoint(store), *graphs, rows=rows)
+    assert same(seen, store, *expected)
+
+
+def test_blank_nodes_belong_to_their_graph() -> None:
+    """Blank nodes of two graphs are different ones, though the answers name them alike."""
+    endpoint = Endpoint(store_of(DATA))
+
+    def relabelled(query: str) -> Answer | None:
+        if "CONSTRUCT" not in query:
+            return None
+        lines = endpoint.answer(query, "application/n-triples").body.decode().splitlines()
+        names: dict[str, str] = {}
+        words = [
+            [names.setdefault(w, f"_:b{len(names)}") if w.startswith("_:") else w for w in x.split()] for x in lines
+        ]
+        body = "\n".join(" ".join(one) for one in words) + "\n"
+        return Answer(headers={"Content-Type": "application/n-triples"}, body=body.encode())
+
+    endpoint.faults.append(relabelled)
+    seen = asked(endpoint, TWO, THREE)
+    assert seen.content is not None
+    names = {word for line in seen.content.body.decode().splitlines() for word in line.split() if word.startswith("_:")}
+    assert len(names) == 3
+
+
+def test_blank_nodes_need_one_page() -> None:
+    """A graph with blank nodes that does not fit into a page is a failure that says how large pages must be."""
+    store = store_of(DATA)
+    seen = asked(Endpoint(store), TWO, rows=2, least=1)
+    assert seen.failure is not None
+    assert seen.failure.detail.endswith("--page-rows 3")
+    assert same(asked(Endpoint(store), TWO, rows=2, page_rows=3), store, TWO)
+
+
+def test_rows_of_a_page() -> None:
+    """The user says how many rows a page has, graph by graph and for the whole dataset."""
+    endpoint = Endpoint(store_of(DATA))
+    asked(endpoint, ONE, page_rows=2)
+    assert sum("LIMIT 2" in query for query in endpoint.queries) == 3
+    endpoint.queries.clear()
+    asked(endpoint, page_rows=7)
+    assert endpoint.queries[0].endswith("LIMIT 7 OFFSET 0")
+
+
+def test_endpoint_that_cuts_answers() -> None:
+    """An endpoint that gives fewer triples than asked for, without a word, is asked for less until all come."""
+    store = store_of(DATA)
+    endpoint = Endpoint(store)
+
+    def cut(query: str) -> Answer | None:
+        if "CONSTRUCT" not in query:
+            return None
+        answer = endpoint.answer(query, "application/n-triples")
+        return answer._replace(body=b"".join(answer.body.splitlines(keepends=True)[:2]))
+
+    endpoint.faults.append(cut)
+    assert same(asked(endpoint, ONE, least=1), store, ONE)
+    seen = asked(endpoint, TWO, least=1)
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.PARTIAL
+
+
+def test_endpoint_that_lists_too_few() -> None:
+    """A list of graphs that is shorter than their number is a failure, not a smaller dataset."""
+    endpoint = Endpoint(store_of(DATA), most_rows=2)
+    seen = asked(endpoint, "all")
+    assert seen.failure is not None
+    assert "2 of 3 graphs" in seen.failure.detail
+    refused = asked(Endpoint(store_of(DATA)), "all", graphs=2)
+    assert refused.failure is not None
+    assert "name those that you want" in refused.failure.detail
+
+
+def test_too_large() -> None:
+    """Graphs of more triples than the limit are refused before any is read."""
+    endpoint = Endpoint(store_of(DATA))
+    seen = asked(endpoint, ONE, most=4)
+    assert seen.failure is not None
+    assert not any("CONSTRUCT" in query for query in endpoint.queries)
+
+
+def test_data_that_change_meanwhile() -> None:
+    """A graph that grows after it was read is a failure: the dataset is one of no moment."""
+    endpoint = Endpoint(store_of(DATA))
+
+    def change(query: str) -> None:
+        if "CONSTRUCT" in query and TWO in query:
+            endpoint.store.update(f"INSERT DATA {{ GRAPH <{ONE}> {{ <x:a> <x:b> <x:c> }} }}")
+
+    endpoint.faults.append(change)
+    seen = asked(endpoint, ONE, TWO)
+    assert seen.failure is not None
+    assert "changed" in seen.failure.detail
+
+
+def test_no_stable_order() -> None:
+    """Pages that overlap fall short of the count, and are a failure."""
+    endpoint = Endpoint(store_of(DATA))
+
+    def first_page_again(query: str) -> Answer | None:
+        if "OFFSET 2" not in query:
+            return None
+        return endpoint.answer(query.replace("OFFSET 2", "OFFSET 0"), "application/n-triples")
+
+    endpoint.faults.append(first_page_again)
+    seen = asked(endpoint, ONE, rows=2, least=2)
+    assert seen.failure is not None
+    assert "4 triples of 5" in seen.failure.detail or "3 triples of 5" in seen.failure.detail
+
+
+@pytest.mark.parametrize("answer", [Answer(500), Answer(404), Answer(headers={"Content-Type": "text/html"}, body=b"x")])
+def test_counts_that_fail(answer: Answer) -> None:
+    """Without counts there is nothing to prove a graph by: a failure, or gone if the endpoint is."""
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(lambda _: answer)
+    seen = asked(endpoint, ONE)
+    assert seen.content is None
+    assert (seen.failure is None) == (answer.status == 404)
+
+
+def test_counts_that_are_no_numbers() -> None:
+    """A count that is not one is a failure."""
+    body = json.dumps({"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "many"}}]}})
+    endpoint = Endpoint(store_of(DATA))
+    endpoint.faults.append(
+        lambda _: Answer(headers={"Content-Type": "application/sparql-results+json"}, body=body.encode())
+    )
+    for graphs in ((ONE,), ("all",)):
+        seen = asked(endpoint, *graphs)
+        assert seen.failure is not None
+        assert seen.failure.kind is FailureKind.PARTIAL
+
+
+NAMES = [("http://e.org/g", True), ("urn:x:y", True), ("all", True), ("default", True), ("g", False), ("x:>", False)]
+NAMES += [("x: y", False), ("x:\n", False), ("", False), ('x:"', False), ("x:{}", False)]
+
+
+@pytest.mark.parametrize(("name", "fits"), NAMES)
+def test_names(name: str, fits: bool) -> None:
+    """A name that could end the IRI of a query early never gets into one."""
+    assert is_graph_name(name) is fits
+    if not fits:
+        endpoint = Endpoint(store_of(DATA))
+        assert asked(endpoint, name or " ").failure is not None
+        assert endpoint.queries == []
