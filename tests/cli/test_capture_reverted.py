@@ -1,0 +1,70 @@
+"""A page that is another just at the instant, and itself again at its revisit: what a certificate can say of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call, Town
+from webstrata.clock import parse_instant
+
+USUAL = b"<title>flip</title><main><h1>Flip</h1><p>the words that are usually here</p></main>"
+OTHER = b"<title>flip</title><main><h1>Flip</h1><p>quite another text, for a moment only</p></main>"
+
+
+class Flipping(dict[str, tuple[str, bytes]]):
+    """Pages of which /flip is another from the first request for /middle to the next request for anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[tuple[float, bytes]] = []
+        """What stood at /flip, and since when."""
+        self._show(USUAL)
+
+    def _show(self, body: bytes) -> None:
+        self["/flip"] = ("text/html", body)
+        self.shown.append((time.time(), body))
+
+    def get(self, path: str, default: object = None) -> tuple[str, bytes] | None:  # type: ignore[override]
+        if path == "/middle" and len(self.shown) == 1:
+            self._show(OTHER)
+        elif len(self.shown) == 2:
+            self._show(USUAL)
+        return super().get(path)
+
+    def at(self, moment: float) -> bytes:
+        return next(body for since, body in reversed(self.shown) if since <= moment)
+
+
+@pytest.mark.parametrize("layer", ["auto", "raw"])
+def test_changed_and_changed_back(layer: str, home: Path, town: Town, call: Call, tmp_path: Path) -> None:
+    """A page that changed and changed back between its downloads is sharp as far as can be told, by any layer, though
+    at the instant it was another: the certificate holds, names the chance of that, and says what it does not prove."""
+    town.pages = pages = Flipping()
+    for name in ("/middle", "/a", "/b"):
+        pages[name] = ("text/html", f"<title>t</title><main><h1>{name}</h1><p>words that stay</p></main>".encode())
+    weights = tmp_path / "weights"
+    weights.write_text(f"{town.url('/middle')}\t100\n{town.url('/flip')}\t0.01\n")
+    told = call(
+        *("--home", home, "capture", town.url(), "--sharp", "--delay", "0.4s", "-q", "--json", "--layer", layer),
+        *("--weights", weights, "--seeds", "-"),
+        stdin="".join(f"{town.url(name)}\n" for name in ("/middle", "/a", "/b", "/flip")).encode(),
+        **town.settings,
+    )
+    (one,) = told.json["captures"]
+    assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 0}
+    certificate = call("certificate", "show", one["file"], "--json").json["certificate"]
+    by_url = {page["url"]: page for page in certificate["pages"]}
+    flip, middle = by_url[town.url("/flip")], by_url[town.url("/middle")]
+    assert middle["revisit"] is None, "its download is the instant"
+    assert pages.at(parse_instant(certificate["instant"]["to"])) == OTHER, "what the archive does not hold"
+    assert pages.at(parse_instant(flip["visit"]["ended"])) == USUAL
+    assert pages.at(parse_instant(flip["revisit"]["started"])) == USUAL
+    assert flip["visit"]["content"] == flip["revisit"]["content"]
+    assert 0 < float(flip["changed_and_back"]) < 1
+    assert certificate["policy"]["layer"] == layer
+    assert f"by the layer {layer!r}" in certificate["statement"]
+    assert "It does not prove that a page was never another in between" in certificate["statement"]
+    assert call("certificate", "verify", one["file"]).code == 0
