@@ -42,6 +42,8 @@ def captures(life: Life, url: str) -> int:
 
 
 VARY = {"Vary": "Origin, accept"}
+GERMAN = {"Vary": "Accept-Encoding, Accept-Language", "Content-Language": "de"}
+ENGLISH = {"Vary": "*", "Content-Language": "EN"}
 # Answers in a row, and what each visit says.
 SERVERS = {
     "another form": ([page("these"), turtle(1, **VARY)], [("new", "new"), ("same", "form")]),
@@ -54,6 +56,31 @@ SERVERS = {
     "no choice was offered": ([page("these"), turtle(1)], [("new", "new"), ("changed", "content")]),
     "the same form with other words": (
         [page("these", **VARY), page("those", **VARY)],
+        [("new", "new"), ("changed", "content")],
+    ),
+    "another language": (
+        [page("these", **GERMAN), page("those", **ENGLISH)],
+        [("new", "new"), ("same", "form")],
+    ),
+    "another language of data": (
+        [turtle(1, **GERMAN), turtle(2, **ENGLISH)],
+        [("new", "new"), ("same", "form")],
+    ),
+    "and then a change in that language": (
+        [page("these", **GERMAN), page("those", **ENGLISH), page("others", **ENGLISH)],
+        [("new", "new"), ("same", "form"), ("changed", "content")],
+    ),
+    "two languages by turns, then a change": (
+        [page(("these", "those")[number % 2], **(GERMAN, ENGLISH)[number % 2]) for number in range(8)]
+        + [page("others", **ENGLISH)],
+        [("new", "new"), *[("same", "form")] * 7, ("changed", "content")],
+    ),
+    "another language without a choice": (
+        [page("these", **{"Content-Language": "de"}), page("those", **{"Content-Language": "en"})],
+        [("new", "new"), ("changed", "content")],
+    ),
+    "a language that is told once only": (
+        [page("these", **GERMAN), page("those", Vary="Accept-Language")],
         [("new", "new"), ("changed", "content")],
     ),
     "a picture in another format": (

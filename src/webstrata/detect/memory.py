@@ -25,7 +25,7 @@ from webstrata.detect.learning import learn, nothing_changed
 from webstrata.detect.linkset import with_links
 from webstrata.detect.noise import Noise, as_wished
 from webstrata.detect.runs import read_runs
-from webstrata.records import Change, Fingerprint, Observation, Outcome
+from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
 _MOST_VERSIONS = 20
 _VERSION_BYTES = 8
@@ -44,6 +44,8 @@ class Memory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     noise: tuple[Noise, ...] = ()
     address: str = ""
     """Where the last answer came from, tokens masked; empty where it was the page's own address."""
+    language: str = ""
+    """Of the last version, where the server chose it among several."""
 
 
 _FORM = 1
@@ -90,6 +92,7 @@ def remember(memory: Memory, before: Fingerprint | None, after: Observation, cha
         versions=_with_version(memory.versions, version_key(now, change.layer)),
         noise=_noise(memory, before, after, change),
         address=masked_address(after),
+        language=after.language,
     )
 
 
@@ -105,8 +108,11 @@ def _unchanged(memory: Memory, after: Observation) -> Memory:
 
 
 def _noise(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> tuple[Noise, ...]:
+    """Another form or language of the page teaches nothing: all of it differs, and none of it is noise."""
     now = after.fingerprint
     if before is None or now is None or not memory.runs or not after.lines or not comparable(before, now):
+        return memory.noise
+    if change.kind is ChangeKind.FORM:
         return memory.noise
     return learn(
         memory.noise,

@@ -67,7 +67,7 @@ _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
     ChangeKind.MARKUP: (0.0, ("only what nobody reads differs",)),
     ChangeKind.GONE: (1.0, ("the page is gone",)),
     ChangeKind.BACK: (1.0, ("the page is back",)),
-    ChangeKind.FORM: (0.0, ("another representation of the page; compared again from the next visit on",)),
+    ChangeKind.FORM: (0.0, ("another form or language of the page; compared again from the next visit on",)),
     ChangeKind.MOVED: (0.75, ("the page leads to another address",)),
     ChangeKind.ERROR: (0.0, ()),
 }

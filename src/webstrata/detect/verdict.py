@@ -10,6 +10,7 @@
 | content | content, main part equal, a new sentence in header or footer | changed | yes |
 | content | the same content, from another address | changed | yes |
 | content | another of several representations, without a layer to compare them by | same | no |
+| content | the page in another of several languages | same | no |
 | content | gone | gone | yes |
 | gone | gone | same | no |
 | gone, or gone since first asked for | content | back | yes |
@@ -92,7 +93,7 @@ def _compared(
         text, links, noise = _without_noise(memory, after, layer, text, links)
     elsewhere = layer == "main" and not text and layers.get("text", False) and _news_in_margins(memory, after)
     counts = text or links or elsewhere
-    if counts and after.negotiated and _other_form(before, now, layer, looking):
+    if counts and (_other_language(memory, after, looking) or _other_form(before, now, after, layer, looking)):
         layer = layer_of(now, looking)
         return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
     change = Change(
@@ -114,8 +115,17 @@ def _compared(
     return change
 
 
-def _other_form(before: Fingerprint, now: Fingerprint, layer: str, looking: Looking | None) -> bool:
+def _other_language(memory: Memory, after: Observation, looking: Looking | None) -> bool:
+    """Whether the server chose another language than last time; who watches the bytes wants to know."""
+    if looking is not None and looking.layer == "raw":
+        return False
+    return bool(memory.language and after.language) and memory.language != after.language
+
+
+def _other_form(before: Fingerprint, now: Fingerprint, after: Observation, layer: str, looking: Looking | None) -> bool:
     """Whether two contents are of different media types and share no layer that would tell if they say the same."""
+    if not after.negotiated:
+        return False
     if before.media_type in ("", now.media_type) or (looking is not None and looking.layer == "raw"):
         return False
     return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))

@@ -16,6 +16,8 @@ _FAILED = {
     Answer.SERVER_ERROR: FailureKind.SERVER,
     Answer.BACKOFF: FailureKind.BACKOFF,
 }
+_LONGEST = 100
+"""Characters of a list of languages."""
 _CUT_SHORT = {"disconnect": FailureKind.RESET, "time": FailureKind.TIMEOUT_TOTAL}
 
 
@@ -63,17 +65,29 @@ def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprin
         link_hashes=found.link_hashes if found is not None else b"",
         excerpts=found.excerpts if found is not None else {},
         address=answer.url if answer.url != page.url and visited.content is None else "",
-        negotiated=visited.content is not None or _varies(answer),
+        negotiated=visited.content is not None or _varies(answer, "accept"),
+        language=_language(answer),
     )
     change = judge(page.fingerprint, page.gone, seen, looking=page.looking, memory=memory)
     kept = remember(memory, page.fingerprint, seen, change)
     return Judged(visited=visited, found=found, change=change, memory=page.memory if kept is memory else pack(kept))
 
 
-def _varies(answer: Exchange) -> bool:
-    """The server says that it would have answered another Accept header with something else."""
-    named = ",".join(value for name, value in answer.headers if name == "vary").lower()
-    return any(name.strip() in ("accept", "*") for name in named.split(","))
+def _varies(answer: Exchange, header: str) -> bool:
+    """The server says that it would have answered another such header of ours with something else."""
+    return any(name in (header, "*") for name in _listed(answer, "vary"))
+
+
+def _language(answer: Exchange) -> str:
+    """What the server chose among several languages."""
+    return (
+        ",".join(sorted(_listed(answer, "content-language")))[:_LONGEST] if _varies(answer, "accept-language") else ""
+    )
+
+
+def _listed(answer: Exchange, header: str) -> list[str]:
+    values = ",".join(value for name, value in answer.headers if name == header).lower()
+    return [one.strip() for one in values.split(",") if one.strip()]
 
 
 def _failure(visited: Visited, found: Look | None) -> Failure | None:

@@ -127,6 +127,8 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """Where the answer came from after all redirects; empty: from `url`, or not known."""
     negotiated: bool = False
     """The server chose among several representations, or our handler made one: another media type is another form."""
+    language: str = ""
+    """Of the content, where the server chose among several languages; empty: it did not, or does not say."""
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
