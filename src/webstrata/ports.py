@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
@@ -41,6 +41,9 @@ from webstrata.records import (
     Visited,
     Wait,
 )
+
+Deal = Callable[[Mapping[str, PaceState], Mapping[str, float]], Sequence[tuple[PaceState, float]]]
+"""(how budgets stand, what is left of the owner's portions, not put back yet) -> (how they stand then, portion)"""
 
 
 class Clock(Protocol):
@@ -253,6 +256,19 @@ class Store(Protocol):
     async def paces(self) -> list[PaceState]: ...
 
     async def save_paces(self, states: Sequence[PaceState]) -> None: ...
+
+    async def purse(self, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
+        """How budgets stand, with what others let run out, and what is left of the owner's portions."""
+        ...
+
+    async def trade(self, owner: str, now: float, until: float, deal: Deal) -> None:
+        """Take portions of budgets that several processes spend, or give them back, in one transaction.
+
+        `deal` is told what `purse` tells, and answers with the budgets that it changes, each with the portion that the
+        owner holds from now on (taken off already); what it held of others is put back. A portion that is not spent
+        (`Batch.paid`) comes back after `until`. `deal` may be asked more than once.
+        """
+        ...
 
     async def site_states(self, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
         """What was kept of these hosts (of all), by host."""

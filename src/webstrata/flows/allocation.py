@@ -62,7 +62,7 @@ class Allocation:
 
     async def claim(self, wanted: Round) -> list[Page]:
         """Lease the pages of a round."""
-        await self._look_around(wanted.now)
+        await self._look_around(wanted.now, wanted.owner)
         if self._values is None and not self._purses.are_set:
             return await self._store.claim(wanted.now, wanted.most, wanted.lease_until, wanted.owner)
         due = await self._store.due_pages(wanted.now, _AHEAD * wanted.most)
@@ -71,18 +71,40 @@ class Allocation:
         # A single pass comes at long intervals, from cron: it may spend what a day gave.
         saved_days = 1.0 if wanted.ends_at == _ENDLESS else 0.0
         room = self._purses.rooms(wanted.now, self._pages_of, saved_days)
+        if min(room.values(), default=1.0) < 1.0 and await self._purses.look(self._store, wanted.now):
+            room = self._purses.rooms(wanted.now, self._pages_of, saved_days)
         if self._values is not None:
             self._values.price = self._purses.price
         musts, late = self._musts(due, rows, wanted, room)
         chosen = [] if wanted.only_due else self._chosen(wanted, room, wanted.most - len(musts), musts)
         claimed = await self._store.claim_pages([*musts, *chosen], wanted.now, wanted.lease_until, wanted.owner)
+        if claimed:
+            claimed = await self._paid(claimed, wanted)
         self._hold(claimed, {*musts, *chosen})
         moves = [*late, *self._deferred(ids, rows, {*musts, *chosen}, wanted)]
         if moves:
             await self._store.move(moves)
-        if claimed:
-            await self._save_paces()
         return claimed
+
+    async def _paid(self, claimed: list[Page], wanted: Round) -> list[Page]:
+        """Those that the budgets pay for, with all who spend them; the others are given back."""
+        until, now = wanted.lease_until, wanted.now
+        paid = await self._purses.pay(
+            self._store, claimed, now, until, count=self._pages_of, wanted=wanted.wanted, threshold=self._threshold
+        )
+        if len(paid) < len(claimed):
+            kept = {page.id for page in paid}
+            await self._store.release([(page.id, None) for page in claimed if page.id not in kept])
+        return paid
+
+    def paid(self, visits: Sequence[Visit]) -> tuple[str, tuple[tuple[str, float], ...]]:
+        """Who pays for visits that are about to become permanent, and what they take from each budget."""
+        sums: dict[str, float] = {}
+        for visit in visits:
+            page = self._held.get(visit.page_id)
+            for name, cost in self._purses.costs(page, visit) if page is not None else ():
+                sums[name] = sums.get(name, 0.0) + cost
+        return self._purses.owner, tuple(sums.items())
 
     def visited(self, visits: Sequence[Visit]) -> None:
         """These visits of claimed pages are permanent."""
@@ -114,22 +136,22 @@ class Allocation:
     async def save(self) -> None:
         """Write down what only memory knows: at times, and at the end."""
         if self._is_open:
-            await self._save_paces()
+            await self._purses.save(self._store, self._threshold, self._looked_at)
             await self._save_sites()
 
-    async def _save_paces(self) -> None:
-        threshold = self._values.threshold if self._values is not None else None
-        await self._purses.save(self._store, threshold, self._looked_at)
+    @property
+    def _threshold(self) -> float | None:
+        return self._values.threshold if self._values is not None else None
 
     async def _save_sites(self) -> None:
         if self._values is not None and (states := self._values.crowd.changed_sites()):
             await self._store.save_site_states(states)
 
-    async def _look_around(self, now: float) -> None:
+    async def _look_around(self, now: float, owner: str) -> None:
         """Take in what other processes changed."""
         self._looked_at = now
         if not self._is_open:
-            threshold = await self._purses.load(self._store, now)
+            threshold = await self._purses.load(self._store, now, owner)
             if self._values is not None:
                 self._values.threshold = threshold or self._purses.price or self._values.threshold
             self._is_open, self._saved_at = True, now
@@ -267,7 +289,6 @@ class Allocation:
     def _hold(self, claimed: Sequence[Page], asked: Collection[int]) -> None:
         for page in claimed:
             self._held[page.id] = page
-            self._purses.reserve(page)
         if self._values is not None and len(claimed) < len(asked):
             # Paused since, or held by another owner: not chosen again before all pages are read anew.
             gone = self._values.crowd.rows(set(asked) - {page.id for page in claimed})

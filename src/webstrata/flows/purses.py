@@ -1,13 +1,15 @@
 """The budgets of all pages, tags and hosts while they are spent; how they stand survives restarts.
 
-What is claimed is paid for at once and given back if it was not visited, so a crash costs budget and never exceeds it.
+The store keeps how they stand for all processes that spend them; each takes the portion that its round needs. What is
+claimed is paid for before it is visited and given back if it was not, so neither a crash nor a neighbour exceeds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from webstrata.clock import DAY_S
+from webstrata.flows.portions import Payment, Standing, payment, resumed
 from webstrata.ports import Store
 from webstrata.records import PaceState, Page, PageRole, Visit
 from webstrata.schedule.budget import Budget, Purse, Rate
@@ -18,6 +20,8 @@ THRESHOLD = "threshold"
 _FIRST_GUESS_BYTES = 50_000.0
 """What a visit is taken to cost where none was made yet."""
 _FADING = 0.02
+_LOOK_S = 3600.0
+"""How often a budget that seems spent is asked for."""
 _ENDLESS = float("inf")
 
 
@@ -37,7 +41,10 @@ class Purses:
         self._share = share
         self._least_saved_days = least_saved_days
         self._first_price = first_price
+        self.owner = ""
         self._purses: dict[str, Purse] = {}
+        self._written: dict[str, PaceState] = {}
+        self._looked_at = -_ENDLESS
         self.visit_bytes = _FIRST_GUESS_BYTES
 
     @property
@@ -53,8 +60,10 @@ class Purses:
     def are_set(self) -> bool:
         return self._share is not None or self._read().is_set
 
-    async def load(self, store: Store, now: float) -> float | None:
-        """How the budgets stood; the threshold as it was kept."""
+    async def load(self, store: Store, now: float, owner: str) -> float | None:
+        """How the budgets stood, with what an earlier run took and did not spend; the threshold as it was kept."""
+        self.owner = owner
+        await store.trade(owner, now, now, lambda stands, own: ())
         kept = {state.name: state for state in await store.paces()}
         self._purses = {}
         for name, rate, saved_days in self._set():
@@ -105,9 +114,55 @@ class Purses:
         found = [name for name in wanted if name in self._purses]
         return [name for name in found if not (free and self._purses[name].rate.per_page)]
 
-    def reserve(self, page: Page) -> None:
-        for name in self.names(page):
-            self._purses[name].spend(1, round(self.visit_bytes))
+    async def look(self, store: Store, now: float) -> bool:
+        """Where a budget seems spent: whether others gave back, or took more, since it was looked at last."""
+        if now < self._looked_at + _LOOK_S:
+            return False
+        self._looked_at = now
+        stands, own = await store.purse(self.owner, now)
+        before = self._purses
+        self._purses = resumed(before, Standing(stands=stands, own=own, written=self._written, now=now))
+        return any(self._purses[name] is not purse for name, purse in before.items())
+
+    async def pay(
+        self,
+        store: Store,
+        pages: Sequence[Page],
+        now: float,
+        until: float,
+        *,
+        count: Callable[[str], int],
+        wanted: Collection[int] = (),
+        threshold: float | None = None,
+    ) -> list[Page]:
+        """Take the portions that visits of these pages will cost; those that could be paid for.
+
+        A portion comes back after `until` if this process dies; `wanted` are paid for in any case, and owed.
+        """
+        made: list[Payment] = []
+        kept = [] if threshold is None else [(PaceState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
+
+        def deal(stands: Mapping[str, PaceState], own: Mapping[str, float]) -> list[tuple[PaceState, float]]:
+            one = payment(
+                self._purses,
+                Standing(stands=stands, own=own, written=self._written, now=now),
+                pages,
+                names=self.names,
+                room=lambda purse: purse.room(now, count(purse.name), self.visit_bytes),
+                visit_bytes=round(self.visit_bytes),
+                wanted=wanted,
+            )
+            made[:] = [one]
+            return [(purse.state(), one.taken[name]) for name, purse in one.purses.items()] + kept
+
+        await store.trade(self.owner, now, until, deal)
+        self._purses = made[0].purses
+        self._written = {name: purse.state() for name, purse in self._purses.items()}
+        return made[0].paid
+
+    def costs(self, page: Page, visit: Visit) -> list[tuple[str, float]]:
+        """What a visit takes from each budget."""
+        return [(name, float(self._purses[name].cost(1, visit.bytes))) for name in self.names(page)]
 
     def refund(self, page: Page) -> None:
         for name in self.names(page):
@@ -125,7 +180,5 @@ class Purses:
         return 0.0 if purse is None else purse.next_at(self.visit_bytes)
 
     async def save(self, store: Store, threshold: float | None, now: float) -> None:
-        states = [purse.state() for purse in self._purses.values()]
-        if threshold is not None:
-            states.append(PaceState(name=THRESHOLD, price=threshold, credit=0.0, at=now))
-        await store.save_paces(states)
+        """Give back what is left of the portions, and write down how the budgets stand."""
+        await self.pay(store, (), now, now, count=lambda name: 0, threshold=threshold)

@@ -98,3 +98,7 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     robots: tuple[RobotsState, ...] = ()
     announced: tuple[Announced, ...] = ()
     checked: tuple[Checked, ...] = ()
+    payer: str = ""
+    """Who takes `paid` from the portions that it holds."""
+    paid: tuple[tuple[str, float], ...] = ()
+    """What the visits cost each budget, by its name, in the budget's own unit."""

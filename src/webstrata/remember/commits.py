@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, Entry, Original
-from webstrata.remember import claims, places, politeness, rows, signals
+from webstrata.remember import claims, places, politeness, purse, rows, signals
 from webstrata.remember.among import execute_among
 from webstrata.remember.census import Tally, count_visits, rate
 from webstrata.remember.looking import by_old_wishes
@@ -51,6 +51,7 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     insert_pages(connection, found, now, tally)
     claims.wake(connection, batch.wake)
     if fresh:
+        purse.pay(connection, batch.payer, batch.paid)
         signals.check(connection, batch.checked)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)

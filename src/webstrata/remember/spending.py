@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from webstrata.records import Announcement, Boost, Due, Limit, Outline, PaceState, PageRole, PageState
+from webstrata.records import Announcement, Boost, Due, Limit, Outline, PageRole, PageState
 from webstrata.remember import rows, upsert
-from webstrata.remember.tables import boosts, limits, paces, pages, queue, signals, site_states, visits
+from webstrata.remember.tables import boosts, limits, pages, queue, signals, site_states, visits
 from webstrata.remember.text import named
 from webstrata.remember.upsert import bites
 
@@ -90,17 +90,7 @@ def announcements_after(connection: Connection, after: int, limit: int) -> list[
     ]
 
 
-# ── budgets ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def all_paces(connection: Connection) -> list[PaceState]:
-    found = connection.execute(select(paces.c.name, paces.c.price, paces.c.credit, paces.c.at).order_by(paces.c.name))
-    return [PaceState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in found]
-
-
-def save_paces(connection: Connection, states: Sequence[PaceState]) -> None:
-    values = [{"name": one.name, "price": one.price, "credit": one.credit, "at": one.at} for one in states]
-    upsert.put(connection, paces, "name", values)
+# ── sites ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def all_site_states(connection: Connection, hosts: Sequence[str] | None) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Literal
 
-from webstrata.ports import Clock
+from webstrata.ports import Clock, Deal
 from webstrata.records import (
     AddressState,
     Announcement,
@@ -31,7 +31,7 @@ from webstrata.records import (
     Upcoming,
     Visit,
 )
-from webstrata.remember import census, claims, commits, log, places, politeness, signals, spending, watching
+from webstrata.remember import census, claims, commits, log, places, politeness, purse, signals, spending, watching
 from webstrata.remember import looking as looking_rows
 from webstrata.remember import planning as plan_rows
 from webstrata.remember.invariants import Contradiction, contradictions, make_anew
@@ -177,10 +177,16 @@ class SqlStore:
         return await self._reader.run(lambda on: spending.announcements_after(on, after, limit))
 
     async def paces(self) -> list[PaceState]:
-        return await self._reader.run(spending.all_paces)
+        return await self._reader.run(purse.standing)
 
     async def save_paces(self, states: Sequence[PaceState]) -> None:
-        await self._writer.run(lambda on: spending.save_paces(on, states))
+        await self._writer.run(lambda on: purse.save(on, states))
+
+    async def purse(self, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
+        return await self._reader.run(lambda on: purse.purse(on, owner, now))
+
+    async def trade(self, owner: str, now: float, until: float, deal: Deal) -> None:
+        await self._writer.run(lambda on: purse.trade(on, owner, now, until, deal))
 
     async def site_states(self, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
         return await self._reader.run(lambda on: spending.all_site_states(on, hosts))

@@ -278,6 +278,16 @@ paces = Table(
     Column("at", Double, nullable=False),
 )
 
+# What a process took of a budget and has not spent yet.
+portions = Table(
+    "portions",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("amount", Double, nullable=False),
+    Column("until", Double, nullable=False),
+)
+
 # What the pages of a host did together lately, as the policy packed it.
 site_states = Table(
     "site_states",

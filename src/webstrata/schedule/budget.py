@@ -83,7 +83,7 @@ class Purse:
         if state is None and not rate.per_page:  # the first pages need not wait; first copies of the others are free
             self._pace.credit = rate.amount * self._pace.saved_days
         if state is not None:
-            self._pace.price, self._pace.credit, self._at = state.price, state.credit, min(state.at, now)
+            self.resume(state, now)
 
     @property
     def price(self) -> float:
@@ -104,6 +104,10 @@ class Purse:
         self.rate = rate
         self._pace.saved_days = max(saved_days, 1e-3)
 
+    def resume(self, state: PaceState, now: float) -> None:
+        """Go on from how the budget stood then."""
+        self._pace.price, self._pace.credit, self._at = state.price, state.credit, min(state.at, now)
+
     def room(self, now: float, pages: int, visit_bytes: float) -> int:
         """Time has passed: how many visits can be paid for now, one costing so many bytes.
 
@@ -122,8 +126,12 @@ class Purse:
         cost = max(visit_bytes, _LEAST_BYTES)
         return max(int(pace.credit / cost), int(pace.credit >= most and pace.per_day > 0))
 
+    def cost(self, visits: int, size: int) -> int:
+        """In the unit of the rate."""
+        return visits if self.rate.unit == "visits" else size
+
     def spend(self, visits: int, size: int) -> None:
-        self._pace.spent(visits if self.rate.unit == "visits" else size)
+        self._pace.spent(self.cost(visits, size))
 
     def next_at(self, visit_bytes: float) -> float:
         """When the next visit can be paid for; never, with a budget of nothing."""

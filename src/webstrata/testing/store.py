@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -743,7 +743,54 @@ async def budgets_and_wishes_are_kept(store: Store) -> None:
     assert await store.limits() == []
 
 
+async def _traded(
+    store: Store, owner: str, take: float | None, now: float = NOW, until: float = NOW + 60
+) -> tuple[float | None, float]:
+    """Take so much of the budget `all` (None: only give back); (how it stood, what the owner had left)."""
+    seen: list[tuple[float | None, float]] = []
+
+    def deal(stands: Mapping[str, PaceState], own: Mapping[str, float]) -> list[tuple[PaceState, float]]:
+        state, had = stands.get("all"), own.get("all", 0.0)
+        seen.append((None if state is None else state.credit, had))
+        if take is None:
+            return []
+        credit = 10.0 if state is None else state.credit
+        return [(PaceState(name="all", price=0.5, credit=credit + had - take, at=now), take)]
+
+    await store.trade(owner, now, until, deal)
+    return seen[-1]
+
+
+async def portions_are_taken_paid_from_and_given_back(store: Store) -> None:
+    """What one takes of a budget the other does not see, what a visit cost is gone, and the rest comes back."""
+    await store.add_pages([_new("1"), _new("2")], NOW)
+    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    assert await _traded(store, "me", 3.0) == (None, 0.0)
+    assert await _traded(store, "you", 2.0) == (7.0, 0.0)
+    paid = Batch(entries=(_entry(one),), payer="me", paid=(("all", 2.0),))
+    await store.commit(paid)
+    await store.commit(paid)  # a lost answer asked for again
+    assert [pace.credit for pace in await store.paces()] == [5.0]
+    assert await _traded(store, "me", None) == (5.0, 1.0)
+    assert await _traded(store, "me", None) == (6.0, 0.0)
+    await store.commit(Batch(entries=(_entry(two),), payer="me", paid=(("all", 1.5), ("unknown", 1.0))))
+    assert [pace.credit for pace in await store.paces()] == [4.5]
+
+
+async def portions_of_the_dead_come_back(store: Store) -> None:
+    """A portion that nobody spent in its time is there for all again; that of an owner who is back, at once."""
+    await _traded(store, "dead", 4.0, until=NOW + 60)
+    assert await _traded(store, "me", None, now=NOW + 59) == (6.0, 0.0)
+    assert await _traded(store, "me", 1.0, now=NOW + 60, until=NOW + 600) == (10.0, 0.0)
+    assert [pace.credit for pace in await store.paces()] == [9.0]
+    assert await _traded(store, "dead", 2.0, now=NOW + 61) == (9.0, 0.0)
+    assert await _traded(store, "dead", None, now=NOW + 62) == (7.0, 2.0)
+    assert [pace.credit for pace in await store.paces()] == [9.0]
+
+
 STORE_CHECKS: tuple[Check, ...] = (
+    portions_are_taken_paid_from_and_given_back,
+    portions_of_the_dead_come_back,
     chosen_pages_are_leased_and_no_others,
     pages_are_outlined_for_the_allocator,
     budgets_and_wishes_are_kept,

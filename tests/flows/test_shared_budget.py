@@ -1,0 +1,107 @@
+"""Several loops on one database spend one budget between them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.flows.conftest import DAY_S, Life
+from tests.flows.town import reply
+from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from webstrata.home import Home
+from webstrata.node import Node
+from webstrata.records import PaceState
+
+PER_DAY = 16
+DAYS = 4
+FLAGS = (f"budget.total={PER_DAY}/day", "crawl.round=20m", "schedule.min_interval=1h", "schedule.start_interval=1h")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database that two homes use."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'shared.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+async def watch_lively(life: Life) -> None:
+    for host in "abc":
+        for n in range(6):
+            life.town.play(f"http://{host}.test/{n}", lambda asked: reply(f"<p>edition {int(asked.at // 1800)} of it"))
+        await life.watch(*[f"http://{host}.test/{n}" for n in range(6)])
+
+
+@pytest.mark.parametrize("policy", ["value", "dyn"])
+def test_two_loops_spend_one_budget(live: Callable[..., None], shared: str, tmp_path: Path, policy: str) -> None:
+    """With pages that always want more, two loops together make the visits of the budget, and not twice as many."""
+
+    async def scenario(life: Life) -> None:
+        home, _ = Home.create(tmp_path / "neighbour")
+        nodes = [life.node, Node(home, life.settings, life.clock)]
+        await watch_lively(life)
+        until = life.clock.now() + DAYS * DAY_S
+
+        async def run(node: Node, after_s: float) -> None:
+            await life.clock.sleep_until(life.clock.now() + after_s)  # two archives, two names of files
+            async with node.crawling() as loop:
+                await loop.run(until)
+
+        await asyncio.gather(run(nodes[0], 0.0), run(nodes[1], 600.0))
+        made = (await life.census()).visits
+        # What is saved at the start is a quarter of a day's.
+        assert 0.75 * DAYS * PER_DAY <= made <= (DAYS + 0.25) * PER_DAY
+        async with life.node.store() as store:
+            (pace,) = [pace for pace in await store.paces() if pace.name == "all"]
+            assert pace.credit >= 0
+            assert await store.contradictions() == []
+        assert all(any(node.home.archive.iterdir()) for node in nodes)  # both had their share
+        for ours, theirs in ((life.home.archive, home.archive), (life.home.index, home.index)):
+            for path in theirs.iterdir():  # one database needs one archive to be checked against
+                shutil.copy(path, ours)
+
+    live(scenario, *FLAGS, f"schedule.policy={policy}", f"store.url={shared}")
+
+
+def test_what_a_dead_neighbour_took_comes_back(live: Callable[..., None], shared: str) -> None:
+    """While a neighbour's portion is out nothing is visited; when its time is over, as much as it had taken."""
+
+    async def scenario(life: Life) -> None:
+        await watch_lively(life)
+        start = life.clock.now()
+        empty = PaceState(name="all", price=0.05, credit=0.0, at=start)
+        async with life.node.store() as store:
+            await store.trade("dead", start, start + DAY_S, lambda stands, own: [(empty, 3.0)])
+        await life.run(DAY_S - 3600)
+        assert (await life.census()).visits == 0
+        await life.run(2 * 3600)
+        assert 3 <= (await life.census()).visits <= 4
+
+    flags = ("budget.total=0.5/day", "budget.save=7d", *FLAGS[1:])
+    live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
+
+
+def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(live: Callable[..., None], shared: str) -> None:
+    """What was chosen by what memory says and cannot be paid for is due again at once, and held by nobody."""
+
+    async def scenario(life: Life) -> None:
+        await watch_lively(life)
+        async with life.node.crawling() as loop:
+            assert await loop.crawl() == 4
+            now = life.clock.now() + DAY_S
+            await life.clock.sleep_until(now)
+            spent = PaceState(name="all", price=0.05, credit=1.0, at=now)
+            async with life.node.store() as store:
+                await store.save_paces([spent])
+            assert await loop.crawl() == 1
+        assert (await life.census()).in_flight == 0
+        async with life.node.store() as store:
+            assert await store.contradictions() == []
+
+    flags = ("budget.total=4/day", "budget.save=1d", *FLAGS[1:])
+    live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
