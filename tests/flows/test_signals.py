@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata.clock import iso
 from webstrata.predict.trust import is_trusted
-from webstrata.records import Looking, Source
+from webstrata.records import Announced, Batch, Looking, Source
 
 MAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
 NAMES = [f"p{number}" for number in range(30)]
@@ -173,3 +175,47 @@ def test_what_is_not_watched_is_not_kept(live: Callable[..., None]) -> None:
             assert set(await store.listed_by(url)) == {"http://b.test/q"}
 
     live(scenario, *WEEKLY)
+
+
+# Hours from the beginning of the visit to the time that is announced meanwhile, and whether that calls for a next one.
+@pytest.mark.parametrize(("hours", "called"), [(0.1, True), (-5.0, False)])
+def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, called: bool) -> None:
+    """What a trusted list announces while the page is being visited brings the next visit forward all the same."""
+
+    async def scenario(life: Life) -> None:
+        place = Place(life, {"p": [10, 24, 38]})
+        url = played(life, "sitemap", place.last)
+        await life.watch(url, looking=Looking(handler="sitemap"))
+        await life.watch("http://b.test/p")
+        for day in (0, 8, 16, 25, 40):
+            await life.crawl(after_s=START_AT + day * DAY_S - life.clock.now())
+        source = await source_of(life, url)
+        assert is_trusted(source.right, source.wrong)
+
+        def answer(asked: Asked) -> Reply:
+            given_at = asked.at + hours * 3600.0
+            said = ("http://b.test/p", given_at, given_at)
+            news = Announced(
+                source=url, kind="sitemap-lastmod", seen_at=asked.at + 600.0, said=(said,), call=said[:1], reason="now"
+            )
+            with ThreadPoolExecutor(1) as another:  # as another process would
+                another.submit(asyncio.run, announce(life, news)).result()
+            return reply("<main><p>Other words.</p></main>")
+
+        life.town.play("http://b.test/p", answer)
+        async with life.node.store() as store:
+            await store.release([((await life.page("http://b.test/p")).id, START_AT + 45 * DAY_S)])
+        await life.crawl(after_s=5 * DAY_S)
+        page = await life.page("http://b.test/p")
+        assert page.last_visit_at is not None
+        assert page.next_at is not None
+        assert page.reason.startswith("announced by") is called
+        soon = page.last_visit_at + 3600.0
+        assert (page.next_at == soon) if called else (page.next_at > soon)
+
+    live(scenario, *WEEKLY)
+
+
+async def announce(life: Life, news: Announced) -> None:
+    async with life.node.store() as store:
+        await store.commit(Batch(announced=(news,)))

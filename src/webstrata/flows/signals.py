@@ -54,9 +54,9 @@ async def heard(settled: Sequence[Judged], store: Store, discovered: Iterable[st
 
     `discovered`: pages that are known only from now on.
     """
-    checks, fresh = await _checks(settled, store)
+    checks, fresh, meanwhile = await _checks(settled, store)
     lists = [(one.visited.page, one.visited.at, one.found) for one in settled if one.found is not None and _is_new(one)]
-    announced: list[Announced] = []
+    announced = await _called_again(meanwhile, settled, store) if meanwhile else []
     if lists:
         sources = {source.url: source for source in await store.sources([page.url for page, _, _ in lists])}
         new, seen = set(discovered), _seen(settled)
@@ -77,21 +77,55 @@ def _seen(settled: Sequence[Judged]) -> dict[str, Judged]:
     return {one.visited.page.url: one for one in settled if one.change is not None}
 
 
-async def _checks(settled: Sequence[Judged], store: Store) -> tuple[list[_Check], dict[int, list[tuple[int, float]]]]:
-    """Checks of what was announced; by source, which signals are news no more. The first sight proves nothing."""
+async def _checks(
+    settled: Sequence[Judged], store: Store
+) -> tuple[list[_Check], dict[int, list[tuple[int, float]]], list[Announcement]]:
+    """Checks of what was announced; by source, which signals are news no more; and signals that came meanwhile.
+
+    The first sight proves nothing.
+    """
     seen = {one.visited.page.id: one for one in _seen(settled).values() if one.visited.page.last_seen_at is not None}
     if not seen:
-        return [], {}
+        return [], {}, []
     checks: list[_Check] = []
+    meanwhile: list[Announcement] = []
     fresh: dict[int, list[tuple[int, float]]] = {}
     for said in await store.announcements(list(seen)):
         visit = seen[said.page_id]
         if said.seen_at > visit.visited.at:  # read after the visit began: the next one checks it
+            if said.news:
+                meanwhile.append(said)
             continue
         if said.news:
             fresh.setdefault(said.source_id, []).append((said.page_id, said.seen_at))
         checks.append(_Check(said.source_id, said.news > 0, _changed(visit), _delay_s(said)))
-    return checks, fresh
+    return checks, fresh, meanwhile
+
+
+async def _called_again(meanwhile: Sequence[Announcement], settled: Sequence[Judged], store: Store) -> list[Announced]:
+    """Calls that came while their page was being visited, once more: the visit puts its own time in their place.
+
+    Only those hold that give a time after the visit: what changed before, it has seen.
+    """
+    sources = {source.id: source for source in await store.sources()}
+    urls = {one.visited.page.id: one.visited.page.url for one in settled}
+    found = []
+    for said in meanwhile:
+        source = sources.get(said.source_id)
+        if source is not None and is_trusted(source.right, source.wrong):
+            url = urls[said.page_id]
+            found.append(
+                Announced(
+                    source=source.url,
+                    kind=source.kind,
+                    seen_at=said.seen_at,
+                    said=((url, said.at, reach(said.at, said.seen_at)),),
+                    call=(url,),
+                    rest_s=REST_S,
+                    reason=_reason(source),
+                )
+            )
+    return found
 
 
 def _changed(one: Judged) -> bool:
