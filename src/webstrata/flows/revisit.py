@@ -97,8 +97,6 @@ class Revisit:
         self._progress = progress or Progress()
         self._slots = slots
         self._allocation = allocation
-        if allocation is not None:
-            settler.paid = allocation.paid
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
@@ -147,10 +145,11 @@ class Revisit:
         """Wait for the next round: not before `earliest`, and not before a page is due."""
         while not self.stopping and (now := self._clock.now()) < until:
             next_at = max(earliest, await self._next_due())
-            if next_at <= now:
+            if next_at > now:
+                # Another process may add pages meanwhile: look again now and then.
+                await self._pause(min(next_at, now + self._pace.poll_s), until)
+            if next_at <= self._clock.now():
                 return
-            # Another process may add pages meanwhile: look again now and then.
-            await self._pause(min(next_at, now + self._pace.poll_s), until)
 
     async def _pause(self, at: float, until: float) -> None:
         """Sleep on the clock, but wake when asked to stop."""
@@ -200,8 +199,10 @@ class Revisit:
         patience_s: float = float("inf"),
     ) -> int:
         """Visit claimed pages, host by host; what there was no time for is given back."""
-        pages = looked_at(pages, await self._store.tag_lookings())
-        discovery = Discovery(await self._store.sites(), await self._store.site_sizes(), due_at=started_at)
+        if any(page.tags for page in pages):
+            pages = looked_at(pages, await self._store.tag_lookings())
+        sites = await self._store.sites()
+        discovery = Discovery(sites, await self._store.site_sizes() if sites else {}, due_at=started_at)
         unsettled = {page.id for page in pages}
         made = 0
 

@@ -6,11 +6,13 @@
  4. schedule  the policy learns and gives the next visit
  5. remember  log rows, pages, politeness and discoveries in one transaction, which also ends the leases
 
-A crash before 5 costs a re-visit, never a fact.
+While 2 waits for the disk, 3 and 4 are done in memory; 5 begins after all of them. A crash before 5 costs a re-visit,
+never a fact.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
@@ -80,8 +82,6 @@ class Settler:
         self._unpacking = unpacking
         self._handler_name = handler_name
         self._promises = Promises()
-        self.paid: Callable[[Sequence[Visit]], tuple[str, tuple[tuple[str, float], ...]]] = lambda visits: ("", ())
-        """Who pays for visits, and what they cost each budget."""
 
     def expect(self, visits: int) -> None:
         """So many visits may come: have readers ready for them."""
@@ -95,9 +95,14 @@ class Settler:
         discovery: Discovery,
     ) -> list[Visit]:
         """Make visits that were read permanent, and archive `extras` (robots.txt) beside them. Returns the log rows."""
-        positions, originals = await self._keep(batch, looks, extras)
-        settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
-        turns = self._schedule(settled)
+        kept = await self._captures(batch, looks, extras)
+        writing = asyncio.create_task(self._write(kept))
+        try:
+            await asyncio.sleep(0)  # the archive has begun
+            settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
+            turns = self._schedule(settled)
+        finally:
+            positions, originals = await writing
         entries = [entry(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
         await self._meet(settled, discovery)
         pages, wake = _discovered(settled, discovery)
@@ -108,7 +113,6 @@ class Settler:
         if self.timetable.hears:
             announced = tuple(replace(one, call=()) for one in announced)
         hosts, addresses, robots = self._promises.all(self._gate.changed())
-        payer, paid = self.paid([row.visit for row in entries])
         await self._store.commit(
             Batch(
                 entries=tuple(entries),
@@ -120,8 +124,6 @@ class Settler:
                 robots=robots,
                 announced=announced,
                 checked=signals.checked,
-                payer=payer,
-                paid=paid,
             )
         )
         self._promises = Promises()
@@ -176,14 +178,22 @@ class Settler:
             max_ratio=self._unpacking.max_ratio,
         )
 
-    async def _keep(
+    async def _captures(
         self, batch: Sequence[Visited], looks: Sequence[Look | None], extras: Sequence[Exchange]
-    ) -> tuple[dict[int, Position], list[Original]]:
-        """Archive all; positions by the identity of what was archived, and the payloads seen first here."""
+    ) -> list[tuple[Exchange | Resource, Capture | ResourceCapture]]:
+        """All that goes into the archive, with the originals of what was seen before."""
         kept = [one for visited, found in zip(batch, looks, strict=True) for one in _to_keep(visited, found)]
         kept += [(exchange, payload_digest(exchange.body)) for exchange in extras if exchange.response_head]
         known = await self._store.originals(list({payload for one, payload in kept if _may_repeat(one)}))
-        captures = [_capture(one, payload, known.get(payload) if _may_repeat(one) else None) for one, payload in kept]
+        return [
+            (one, _capture(one, payload, known.get(payload) if _may_repeat(one) else None)) for one, payload in kept
+        ]
+
+    async def _write(
+        self, kept: Sequence[tuple[Exchange | Resource, Capture | ResourceCapture]]
+    ) -> tuple[dict[int, Position], list[Original]]:
+        """Archive all; positions by the identity of what was archived, and the payloads seen first here."""
+        captures = [capture for _, capture in kept]
         written = await self._archive.append(captures) if captures else []
         positions = {id(one): place for (one, _), place in zip(kept, written, strict=True)}
         firsts = {

@@ -73,7 +73,8 @@ class ValueTimetable:
         self._has_news = True
 
     async def _reload(self, store: Store, days: float) -> None:
-        await store.save_site_states(self.crowd.changed_sites())
+        if states := self.crowd.changed_sites():
+            await store.save_site_states(states)
         self.crowd = Crowd(self.policy)
         self._largest = await store.largest_id()
         await self._take_in(store, 0, days)
@@ -85,6 +86,8 @@ class ValueTimetable:
         while chunk := await store.outlines(after, CHUNK):
             found += chunk
             states += await states_of(chunk, self.policy, store)
+            if len(chunk) < CHUNK:
+                break
             after = chunk[-1].id
         self.crowd.take_in(found, states, days)
 
