@@ -97,6 +97,8 @@ class Revisit:
         self._progress = progress or Progress()
         self._slots = slots
         self._allocation = allocation
+        if allocation is not None:
+            settler.paid = allocation.paid
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:

@@ -82,6 +82,8 @@ class Settler:
         self._unpacking = unpacking
         self._handler_name = handler_name
         self._promises = Promises()
+        self.paid: Callable[[Sequence[Visit]], tuple[str, tuple[tuple[str, float], ...]]] = lambda visits: ("", ())
+        """Who pays for visits, and what they cost each budget."""
 
     def expect(self, visits: int) -> None:
         """So many visits may come: have readers ready for them."""
@@ -113,6 +115,7 @@ class Settler:
         if self.timetable.hears:
             announced = tuple(replace(one, call=()) for one in announced)
         hosts, addresses, robots = self._promises.all(self._gate.changed())
+        payer, paid = self.paid([row.visit for row in entries])
         await self._store.commit(
             Batch(
                 entries=tuple(entries),
@@ -124,6 +127,8 @@ class Settler:
                 robots=robots,
                 announced=announced,
                 checked=signals.checked,
+                payer=payer,
+                paid=paid,
             )
         )
         self._promises = Promises()
