@@ -15,10 +15,13 @@ from webstrata.predict.siblings import WINDOW, Siblings, ring_places
 from webstrata.schedule.allocator import list_worth, usable_weights
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.signals import NOTHING, Hint, Signals, changed_given
-from webstrata.schedule.value import Outlook, Value
+from webstrata.schedule.value import Outlook, Value, blank_outlook
 
 _POINTED_AT = 0.2
 """So much likelier than by its forecast a page must seem through hints to count as pointed at."""
+
+_CHUNK = 16_384
+"""Pages that are valued together."""
 
 
 class Population:
@@ -56,12 +59,21 @@ class Population:
     def values(self, now: float) -> Column:
         """What a visit of each page is worth now."""
         if isinstance(self.policy, Value):
-            age = self.age(now)
-            outlook = self._renewed(self.policy, age)
-            worth = self.policy.worth(outlook, age, self._all_signals(now, age))
+            worth = self._worth(self.policy, now)
         else:
             worth = self.policy.value(self.state, self.rows, now)
         return worth if self.weights is None else worth * self.weights
+
+    def _worth(self, policy: Value, now: float) -> Column:
+        """The flagship's values, part by part, so that nothing of what they take leaves the processor's cache."""
+        worth = np.empty(len(self), dtype=np.float32)
+        sites = self._sites_now(now)
+        for begin in range(0, len(self), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            age = np.maximum(now - self._seen_at[part], 0.0)
+            signals = self.signals(self.rows[part], now) if sites is None else self._site_signals(sites, part, now, age)
+            worth[part] = policy.worth(self._renewed(policy, part, age), age, signals)
+        return worth
 
     def learn(self, rows: Rows, now: float, changed: Flags) -> None:
         """These pages were visited now."""
@@ -92,17 +104,24 @@ class Population:
         if self._outlook is not None:
             self._outlook.whole_days[rows] = -1
 
-    def _all_signals(self, now: float, age: Days) -> Signals:
-        """Every hint about all pages; those that the sites' memory does not reach are few."""
+    def _sites_now(self, now: float) -> Signals | None:
+        """For each place and each site what is to be known of its events; none where other hints are heard too."""
         if self.siblings is None or self.sites is None or self.lists is not None or self.reports is not None:
-            return self.signals(self.rows, now)
+            return None
         self.siblings.advance(self.sites, _day(now))
-        quiet = self.siblings.quiet_since(self.sites, self.site, self._places, _day(now))
+        quiet = self.siblings.quiet_since(self.sites, _day(now))
+        return Signals(quiet=quiet, coming=self.siblings.coming(self.sites))
+
+    def _site_signals(self, sites: Signals, part: slice, now: float, age: Days) -> Signals:
+        """`signals` of a part of all pages, from what is known of the sites; few pages are beyond their memory."""
+        assert sites.quiet is not None
+        assert sites.coming is not None
+        quiet = sites.quiet.take(self._places[part])
         beyond = np.flatnonzero(age >= WINDOW - 1)
-        if len(beyond):
-            since = _days(self._seen_at[beyond])
-            quiet[beyond] = self.siblings.quiet(self.sites, self.site[beyond], since, _day(now))
-        return Signals(quiet=quiet, coming=self.siblings.coming(self.sites).take(self.site))
+        if len(beyond) and self.siblings is not None and self.sites is not None:
+            rows = self.rows[part][beyond]
+            quiet[beyond] = self.siblings.quiet(self.sites, self.site[rows], _days(self._seen_at[rows]), _day(now))
+        return Signals(quiet=quiet, coming=sites.coming.take(self.site[part]))
 
     def signals(self, rows: Rows, now: float) -> Signals:
         """Every hint about these pages."""
@@ -123,7 +142,7 @@ class Population:
         if book is None or not isinstance(self.policy, Value):
             return np.zeros(0, dtype=np.float32)
         age = self.age(now)
-        outlook = self._renewed(self.policy, age)
+        outlook = self._renewed(self.policy, slice(0, len(self)), age)
         signals = self.signals(self.rows, now)
         own = self.policy.unchanged(outlook, age)
         quiet = 1.0 if signals.quiet is None else signals.quiet
@@ -136,20 +155,20 @@ class Population:
         revealed = np.bincount(self.site, weights=worth, minlength=len(book.quality))
         return np.minimum(revealed, book.sources.most_worth(book.quality)).astype(np.float32)
 
-    def _renewed(self, policy: Value, age: Days) -> Outlook:
-        """The forecast of all pages, made anew only where another day has begun since their last visit."""
+    def _renewed(self, policy: Value, part: slice, age: Days) -> Outlook:
+        """The forecast of a part of all pages, made anew where another day has begun since their last visit."""
         if self._outlook is None:
-            self._outlook = policy.outlook_after(self.state, self.rows, age)
-            return self._outlook
-        kept = self._outlook
+            self._outlook = blank_outlook(len(self))
+        kept = self._outlook.of(part)
         passed = np.flatnonzero(kept.whole_days != age.astype(np.int16))
         if len(passed):
-            fresh = policy.outlook_after(self.state, passed, age[passed])
-            kept.whole_days[passed] = fresh.whole_days
-            kept.unchanged[passed] = fresh.unchanged
-            kept.coming[passed] = fresh.coming
-            kept.rate[passed] = fresh.rate
-            kept.fresh_days[passed] = fresh.fresh_days
+            here: Rows | slice = passed if len(passed) < len(age) // 4 else slice(None)  # many are not worth picking
+            fresh = policy.outlook_after(self.state, self.rows[part][here], age[here])
+            kept.whole_days[here] = fresh.whole_days
+            kept.unchanged[here] = fresh.unchanged
+            kept.coming[here] = fresh.coming
+            kept.rate[here] = fresh.rate
+            kept.fresh_days[here] = fresh.fresh_days
         return kept
 
     def _hint(self, book: SourceBook, rows: Rows, seen_at: Days, now: float) -> Hint:

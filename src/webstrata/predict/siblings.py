@@ -84,12 +84,15 @@ class Siblings:
 
     def quiet(self, state: State, site: NDArray[np.intp], since: DayNumbers, day: int) -> Column:
         """For pages of these sites: probability that no event touched them after `since` and up to `day`."""
-        return self.quiet_since(state, site, ring_places(site, np.maximum(since, day - WINDOW + 1)), day)
+        places = ring_places(site, np.maximum(since, day - WINDOW + 1))
+        now = state["touched"][:, day % WINDOW].astype(np.float32)
+        told: Column = np.minimum(now[site] - state["touched"].ravel().take(places).astype(np.float32), 0.0)
+        return np.exp(told, out=told)
 
-    def quiet_since(self, state: State, site: NDArray[np.intp], places: NDArray[np.intp], day: int) -> Column:
-        """The same for places that the caller has kept; they hold for `WINDOW` days."""
+    def quiet_since(self, state: State, day: int) -> Column:
+        """The same for every place (`ring_places`) at once; places hold for `WINDOW` days."""
         touched = state["touched"].astype(np.float32) - state["touched"][:, day % WINDOW].astype(np.float32)[:, None]
-        told: Column = np.minimum(-touched.ravel().take(places), 0.0)  # a day that is yet to come counts for nothing
+        told: Column = np.minimum(-touched.ravel(), 0.0)  # a day that is yet to come counts for nothing
         return np.exp(told, out=told)
 
     def coming(self, state: State) -> Column:

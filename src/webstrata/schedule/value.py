@@ -53,6 +53,23 @@ class Outlook(Struct, frozen=True, kw_only=True):
     fresh_days: Column
     """Of the days since the last visit, those with an up-to-date copy."""
 
+    def of(self, part: slice) -> Outlook:
+        """Some of the pages: the same columns, not copies."""
+        return Outlook(
+            whole_days=self.whole_days[part],
+            unchanged=self.unchanged[part],
+            coming=self.coming[part],
+            rate=self.rate[part],
+            fresh_days=self.fresh_days[part],
+        )
+
+
+def blank_outlook(n: int) -> Outlook:
+    """Room for the forecast of n pages, none of which has been made."""
+    unchanged, coming, rate, fresh = np.zeros((4, n), dtype=np.float32)
+    whole = np.full(n, -1, dtype=np.int16)
+    return Outlook(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
+
 
 class Value:
     """Values visits. State: the belief after the last visit and when that was (in days of the caller's clock)."""
@@ -126,7 +143,7 @@ class Value:
             worth = _price(waiting, 1.0 - (1.0 - own_rate) * ahead)
         else:
             same = own * quiet
-            waiting = outlook.coming * quiet  # in place from here on: there may be millions
+            waiting = outlook.coming * quiet  # in place from here on
             np.subtract(same, waiting, out=waiting)
             waiting *= ahead
             np.subtract(same, waiting, out=waiting)
