@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from webstrata.ports import Deal
 from webstrata.records import PaceState
@@ -24,27 +24,30 @@ _PAY = (
     .where(portions.c.owner == bindparam("payer"), portions.c.name == bindparam("budget"))
     .values(amount=portions.c.amount - bindparam("cost"))
 )
+_ALL = select(portions.c.owner, portions.c.name, portions.c.amount, portions.c.until)
 _OWE = update(paces).where(paces.c.name == bindparam("budget")).values(credit=paces.c.credit - bindparam("cost"))
 
 
 def purse(connection: Connection, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
     """How budgets stand, with what others let run out; and what is left of the owner's portions."""
     stands = {one.name: one for one in standing(connection)}
-    run_out = _sums(connection, (portions.c.owner != owner) & (portions.c.until <= now))
-    return {**stands, **_put_back(stands, run_out)}, _sums(connection, portions.c.owner == owner)
+    own, run_out = _portions(connection, owner, now)
+    return {**stands, **_put_back(stands, run_out)}, own
 
 
 def trade(connection: Connection, owner: str, now: float, until: float, deal: Deal) -> None:
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(_ALONE)
     before = {one.name: one for one in standing(connection)}
-    stands, own = purse(connection, owner, now)
+    own, run_out = _portions(connection, owner, now)
+    stands = {**before, **_put_back(before, run_out)}
     changed = list(deal(stands, own))
     # What a budget that is set no more had given comes back all the same.
     forgotten = {name: amount for name, amount in own.items() if name not in {state.name for state, _ in changed}}
     after = {**stands, **_put_back(stands, forgotten), **{state.name: state for state, _ in changed}}
     save(connection, [state for name, state in after.items() if state != before.get(name)])
-    connection.execute(delete(portions).where((portions.c.owner == owner) | (portions.c.until <= now)))
+    if own or run_out:
+        connection.execute(delete(portions).where((portions.c.owner == owner) | (portions.c.until <= now)))
     taken = [
         {"owner": owner, "name": state.name, "amount": amount, "until": until} for state, amount in changed if amount
     ]
@@ -52,9 +55,16 @@ def trade(connection: Connection, owner: str, now: float, until: float, deal: De
         connection.execute(portions.insert(), taken)
 
 
-def _sums(connection: Connection, which: ColumnElement[bool]) -> dict[str, float]:
-    query = select(portions.c.name, func.sum(portions.c.amount)).where(which).group_by(portions.c.name)
-    return {row[0]: row[1] for row in connection.execute(query)}
+def _portions(connection: Connection, owner: str, now: float) -> tuple[dict[str, float], dict[str, float]]:
+    """What is left of the owner's, and of those of others whose time is over."""
+    own: dict[str, float] = {}
+    run_out: dict[str, float] = {}
+    for whose, name, amount, until in connection.execute(_ALL):
+        if whose == owner:
+            own[name] = amount
+        elif until <= now:
+            run_out[name] = run_out.get(name, 0.0) + amount
+    return own, run_out
 
 
 def _put_back(stands: Mapping[str, PaceState], amounts: Mapping[str, float]) -> dict[str, PaceState]:
