@@ -17,7 +17,7 @@ from webstrata.sharp.curves import Curves, mirror_curves, revisit_curves
 from webstrata.sharp.frontback import front_back
 from webstrata.sharp.knots import knots
 from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.rounding import rounded, swapped_neighbours
+from webstrata.sharp.rounding import rounded, swapped_afar, swapped_neighbours
 from webstrata.sharp.schedule import Schedule, mirror
 from webstrata.sharp.segments import best_segments, segment_slots
 from webstrata.sharp.survival import Survival, as_survival
@@ -29,6 +29,7 @@ _TABLE_UP_TO = 1500
 """Up to here all pages by all slots fit into one table."""
 _SAME = 1e-9
 _PASSES = 60
+_AFAR = 2
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,10 @@ def _front_back(pages: Places, table: NDArray[np.float64], moving: int) -> Plan:
 def _priced(curves: Curves) -> Plan:
     places = knots(curves.times)
     prices = knot_prices(curves, places)
-    order = swapped_neighbours(curves, rounded(curves, places, prices), _PASSES)
+    order = rounded(curves, places, prices)
+    for _ in range(_AFAR):
+        order = swapped_afar(curves, order)
+    order = swapped_neighbours(curves, order, _PASSES)
     return Plan(order, curves.worth(order), knot_bound(curves, places, prices))
 
 

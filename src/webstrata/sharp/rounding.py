@@ -16,8 +16,7 @@ _SWEEPS = 12
 def rounded(curves: Curves, places: Knots, prices: Numbers) -> Places:
     """Pages by slot: the plan that these prices suggest."""
     edges = places.edges
-    block = _filled(curves, places, prices, np.diff(edges))
-    order = _sorted_in(curves, np.argsort(block, kind="stable"), edges)
+    order = _sorted_in(curves, np.argsort(_wanted(curves, places, prices), kind="stable"), edges)
     shifted = np.unique(np.concatenate([[0], (edges[1:] + edges[:-1]) // 2, edges[-1:]]))
     for _ in range(_SWEEPS):
         order = _improved_in(curves, order, shifted)
@@ -41,27 +40,31 @@ def swapped_neighbours(curves: Curves, order: Places, passes: int) -> Places:
     return order
 
 
-def _filled(curves: Curves, places: Knots, prices: Numbers, room: Places) -> Places:
-    """The block of every page. Where too many want one, those move on that lose least by it, to blocks with room."""
+def swapped_afar(curves: Curves, order: Places) -> Places:
+    """Pages change places over great distances, then over smaller ones, wherever both together gain."""
+    order = order.copy()
+    slots = np.arange(order.size)
+    reach = np.unique(np.round(2.0 ** np.arange(0.0, np.log2(max(2, order.size)), 0.5)).astype(np.intp))
+    for distance in reach[::-1]:
+        for half in (0, 1):
+            inner = slots[: order.size - distance]
+            inner = inner[inner // distance % 2 == half]
+            outer = inner + distance
+            near, far = order[inner], order[outer]
+            gain = curves.at(far, inner) + curves.at(near, outer) - curves.at(near, inner) - curves.at(far, outer)
+            better = gain > 1e-15
+            order[inner[better]], order[outer[better]] = far[better], near[better]
+    return order
+
+
+def _wanted(curves: Curves, places: Knots, prices: Numbers) -> Places:
+    """The block that every page gains most by. Where too many want one, those behind it take in the rest: pages that
+    change places afterwards find better ones, and quicker, than a fair distribution would."""
     block = np.empty(curves.count, dtype=np.intp)
     for start in range(0, curves.count, _CHUNK):
         pages = np.arange(start, min(start + _CHUNK, curves.count))
         block[pages] = _gains(curves, places, prices, pages).argmax(axis=1)
-    closed = np.zeros(room.size, dtype=bool)
-    while True:
-        held = np.bincount(block, minlength=room.size)
-        if not (held > room).any():
-            return block
-        closed |= held >= room
-        for crowded in np.flatnonzero(held > room):
-            pages = np.flatnonzero(block == crowded)
-            gains = _gains(curves, places, prices, pages)
-            stay = gains[:, crowded].copy()
-            gains[:, closed] = -np.inf
-            other = gains.argmax(axis=1)
-            loss = stay - gains[np.arange(pages.size), other]
-            leave = np.argsort(loss, kind="stable")[: held[crowded] - room[crowded]]
-            block[pages[leave]] = other[leave]
+    return block
 
 
 def _gains(curves: Curves, places: Knots, prices: Numbers, pages: Places) -> NDArray[np.float64]:
