@@ -23,6 +23,21 @@ def _after(*changed: bool) -> tuple[np.ndarray, float]:
     return state["events"][0, 3], float(EVENTS.quiet(state, SITE, np.array([0]), 3)[0])
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_certainty_can_be_taken_back(seed: int) -> None:
+    """However surely an event was seen, many pages without a change leave a belief: no share is negative or above 1."""
+    siblings, random = Siblings(), np.random.default_rng(seed)
+    state = siblings.start(1, 0)
+    siblings.advance(state, 3)
+    for many in (40, 400, 40, 4000):
+        changed = np.full(many, many == 40)
+        siblings.learn(state, np.zeros(many, np.intp), random.integers(0, 3, many), 3, changed, np.full(many, 0.9))
+        events = state["events"][0, 1:4]
+        assert (events >= 0).all()
+        assert (events.sum(axis=1) <= 1.0 + 1e-6).all()
+        assert np.isfinite(state["touched"]).all()
+
+
 @pytest.mark.parametrize(
     ("changed", "belief", "probability"),
     [

@@ -25,6 +25,8 @@ WINDOW = 180
 """Days that a site remembers; no page waits longer for its visit."""
 _LEAST = 0.02
 """A day on which a page was surely touched would make every belief certain."""
+_DOUBT = 1e-9
+"""That there was no event after all is never less likely: what is kept in single precision may add up to more than 1."""
 
 
 class Events(Struct, frozen=True, kw_only=True):
@@ -137,7 +139,7 @@ class Siblings:
         days = np.arange(first, day + 1)
         ring = days % WINDOW
         events = state["events"][site, ring].astype(np.float64)
-        belief = np.column_stack([events, 1.0 - events.sum(axis=1)])
+        belief = np.column_stack([events, np.maximum(1.0 - events.sum(axis=1), _DOUBT)])
         misses = np.append(1.0 - self._coverage, 1.0)  # that an event, or none, leaves a page alone
         begun = np.maximum(since + 1 - first, 0)
         same = np.cumsum(np.bincount(begun[~changed], minlength=len(days) + 1)[: len(days)])
