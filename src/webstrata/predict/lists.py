@@ -12,6 +12,9 @@ Being compared with the forecast of the very pages visited, it does not matter t
 told of: a list of random pages finds its precision and its recall near 0, and then moves nothing. Where forecasts are
 too low for a whole site, the pages that the source was silent about show it, and no source is praised for that. And no
 source is right more often than there are changes for its words.
+
+A source begins with little belief, and all that it brought is counted less what chance alone may have brought: what it
+is worth must be proved, and a few true words prove it.
 """
 
 from __future__ import annotations
@@ -27,16 +30,27 @@ from webstrata.columns import Column, Days, Flags, State, columns
 Index: TypeAlias = NDArray[np.intp]
 
 _SUREST = 0.98
-_CHECKS = ("told", "told_changed", "told_expected", "silent_changed", "silent_expected", "changes", "days")
+_CHECKS = (
+    "told",
+    "told_changed",
+    "told_expected",
+    "silent_changed",
+    "silent_expected",
+    "changes",
+    "days",
+    "recent_looks",
+)
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
     """What is held of a source before it has shown anything, as if it had been checked so often."""
 
-    right: float = 1.0
-    wrong: float = 0.5
-    heard: float = 0.5
-    missed: float = 0.5
+    right: float = 0.25
+    wrong: float = 0.75
+    heard: float = 0.25
+    missed: float = 0.75
+    chance: float = 1.0
+    """Changes that all looks at a source together may cost before it has shown any."""
     memory: float = 1000.0
     """Visits after which the past counts half: sources get better and worse."""
     per_change: float = 1.5
@@ -50,7 +64,6 @@ class Sources:
         {
             **dict.fromkeys(_CHECKS, np.float64),
             "looks": np.float64,
-            "gained": np.float64,  # changes told beyond those to be expected
             "entries": np.float64,
             "page_days": np.float64,  # behind them
             "delay": np.float64,
@@ -66,7 +79,7 @@ class Sources:
 
     def precision(self, state: State) -> Column:
         expected = self._told_anyway(state)
-        right = np.maximum(state["told_changed"] - expected, 0.0) + self._doubt.right
+        right = self._brought(state, 1.0) + self._doubt.right
         share = right / (np.maximum(state["told"] - expected, 0.0) + self._doubt.right + self._doubt.wrong)
         changes = (state["changes"] + 1.0) / np.maximum(state["days"], 1.0)
         entries = np.maximum(self.told_per_day(state), 1e-9)
@@ -74,13 +87,13 @@ class Sources:
         return np.minimum(best, _SUREST).astype(np.float32)
 
     def recall(self, state: State) -> Column:
-        heard = np.maximum(state["told_changed"] - self._told_anyway(state), 0.0) + self._doubt.heard
+        heard = self._brought(state, 1.0) + self._doubt.heard
         share: Column = heard / (heard + state["silent_changed"] + self._doubt.missed)
         return np.minimum(share, _SUREST).astype(np.float32)
 
     def proven_recall(self, state: State) -> Column:
         """Recall less its standard error: what may be paid for. A source without any record is given its chance."""
-        heard = np.maximum(state["told_changed"] - self._told_anyway(state), 0.0)
+        heard = self._brought(state, 1.0)
         checked = heard + state["silent_changed"]
         recall = self.recall(state)
         error = np.sqrt(recall * (1.0 - recall) * checked) / (checked + 1.0)
@@ -88,9 +101,18 @@ class Sources:
         return proven
 
     def most_worth(self, state: State) -> Column:
-        """What a look may be held to be worth at most: twice what the looks so far have brought, and a chance."""
-        most: Column = (2.0 * np.maximum(state["gained"], 0.0) + 2.0) / (state["looks"] + 1.0)
+        """What a look may be held to be worth at most: twice what the last looks have surely brought, and a chance
+        that is used up by looks that bring nothing."""
+        surely = 2.0 * self._brought(state, 2.0) / (state["recent_looks"] + 1.0)
+        most: Column = surely + self._doubt.chance / (state["looks"] + 1.0)
         return most.astype(np.float32)
+
+    def _brought(self, state: State, errors: float) -> Column:
+        """Changes told beyond those to be expected, less so many standard errors of what chance brings."""
+        anyway = self._told_anyway(state)
+        by_chance = np.sqrt(anyway * (1.0 - anyway / np.maximum(state["told"], 1e-9)))
+        brought: Column = np.maximum(state["told_changed"] - anyway - errors * by_chance, 0.0)
+        return brought
 
     def _told_anyway(self, state: State) -> Column:
         """Changes to be expected on the pages told of, whatever the source says."""
@@ -129,17 +151,18 @@ class Sources:
             "silent_expected": np.where(told, 0.0, 1.0 - in_reach),
             "changes": changed,
             "days": elapsed_days,
+            "recent_looks": np.zeros(len(source)),  # the past of looks fades with that of visits
         }
-        gained = np.where(told, changed - (1.0 - unchanged), 0.0)
-        state["gained"] += np.bincount(source, weights=gained, minlength=len(state))
         keep = np.exp2(-np.bincount(source, minlength=len(state)) / self._doubt.memory)
         for name in _CHECKS:
             state[name] = state[name] * keep + np.bincount(source, weights=weights[name], minlength=len(state))
 
     def looked(self, state: State, source: int, entries: int, page_days: float) -> None:
         """A source was read and had so many new entries, after so many pages times days."""
+        state["looks"][source] += 1.0
+        state["recent_looks"][source] += 1.0
         keep = np.exp2(-1.0 / self._doubt.memory)
-        for name, more in (("looks", 1.0), ("gained", 0.0), ("entries", entries), ("page_days", page_days)):
+        for name, more in (("entries", entries), ("page_days", page_days)):
             state[name][source] = state[name][source] * keep + more
 
     def dated(self, state: State, source: int, late_days: Days) -> None:
