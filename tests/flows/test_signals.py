@@ -158,21 +158,26 @@ def test_silence_and_delay_are_counted(live: Callable[..., None]) -> None:
     live(scenario, *WEEKLY)
 
 
-def test_what_is_not_watched_is_not_kept(live: Callable[..., None]) -> None:
-    """Signals about addresses that nobody watches leave nothing behind; dropped pages are forgotten."""
+def test_what_is_watched_later(live: Callable[..., None]) -> None:
+    """What a list said of an address is known to whoever watches it later; dropped pages are forgotten."""
 
     async def scenario(life: Life) -> None:
-        place = Place(life, {"p": [], "q": []})
-        listed = [place.changes, {"q": []}]
-        url = played(life, "sitemap", lambda at: dict.fromkeys((*listed[at > START_AT + DAY_S], "x"), START_AT))
+        place = Place(life, {"p": [], "q": [], "x": []})
+        listed = [place.changes, {"q": [], "x": []}]
+        url = played(life, "sitemap", lambda at: dict.fromkeys(listed[at > START_AT + DAY_S], START_AT - DAY_S))
         await life.watch(url, looking=Looking(handler="sitemap"))
         await life.watch("http://b.test/p", "http://b.test/q")
         await life.crawl()
         async with life.node.store() as store:
             assert set(await store.listed_by(url)) == {"http://b.test/p", "http://b.test/q"}
+        await life.watch("http://b.test/x")
+        page = await life.page("http://b.test/x")
+        async with life.node.store() as store:
+            (said,) = await store.announcements([page.id])
+            assert (said.at, said.news) == (START_AT - DAY_S, 0)
         await life.crawl(after_s=WEEK_S + DAY_S)
         async with life.node.store() as store:
-            assert set(await store.listed_by(url)) == {"http://b.test/q"}
+            assert set(await store.listed_by(url)) == {"http://b.test/q", "http://b.test/x"}
 
     live(scenario, *WEEKLY)
 

@@ -7,6 +7,7 @@ says nothing of any page: a sample is kept, so that visits can find out, and no 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
 from typing import NamedTuple
 from zlib import crc32
 
@@ -28,6 +29,8 @@ FLOOD_LEAST, FLOOD_SHARE = 20, 0.9
 """Renewed times, and their share among those known, from which on a list is taken to stamp them all."""
 SAMPLE = 200
 """Signals kept of a flood."""
+MOST_OTHERS = 2000
+"""Addresses that nobody watches, told to the store from one list; those with the latest times."""
 FEED_MEMORY_S = 180 * DAY_S
 """How long a page stays listed by a feed after the feed has moved on."""
 
@@ -215,8 +218,9 @@ async def _announced(
         renewed = sorted(renewed, key=_drawn)[:SAMPLE]
     fresh = [*renewed, *(url for url in strange if url in watched or url in discovered)]
     said = tuple((url, given[url], reach(given[url], at)) for url in fresh)
+    others = [(url, given[url]) for url in strange if url not in watched and url not in discovered]
     dropped = _dropped(look, listed, given, at)
-    if source is not None and not said and not dropped:
+    if source is not None and not said and not others and not dropped:
         return []
     trusted = source is not None and not flood and is_trusted(source.right, source.wrong)
     return [
@@ -225,6 +229,7 @@ async def _announced(
             kind=look.signals[0].kind,
             seen_at=at,
             said=said,
+            others=tuple(nlargest(MOST_OTHERS, others, key=lambda one: one[1] or 0.0)),
             dropped=dropped,
             flood=flood,
             call=_called(said) if trusted else (),

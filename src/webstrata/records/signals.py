@@ -77,6 +77,8 @@ class Announced(Struct, frozen=True, kw_only=True, gc=False):
     seen_at: float
     said: tuple[tuple[str, float | None, float | None], ...] = ()
     """(page's URL, time given, up to when the page may have changed by it: none where it announces no change)."""
+    others: tuple[tuple[str, float | None], ...] = ()
+    """(address, time given) of what nobody watches: the latest are kept for whoever watches it later."""
     dropped: tuple[str, ...] = ()
     """Pages that it lists no more."""
     flood: bool = False

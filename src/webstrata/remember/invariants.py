@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, and_, delete, exists, func, select, u
 
 from webstrata.remember import counts
 from webstrata.remember.places import PLACE, enter
-from webstrata.remember.tables import page_tags, pages, queue, signals, sites, sources, visits
+from webstrata.remember.tables import heard, page_tags, pages, queue, signals, sites, sources, visits
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
@@ -39,6 +39,7 @@ _LEADS: tuple[tuple[str, Column[Any], Column[Any]], ...] = (
     ("tags", page_tags.c.page_id, pages.c.id),
     ("signals", signals.c.page_id, pages.c.id),
     ("signals", signals.c.source_id, sources.c.id),
+    ("words heard", heard.c.source_id, sources.c.id),
     ("pages", pages.c.site_id, sites.c.id),
 )
 _NO_LOG = (pages.c.visits > 0) & ~exists().where(visits.c.page_id == pages.c.id)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from webstrata.errors import StoreError
 
-HEAD = "0005"
+HEAD = "0006"
 """Newest migration (a test compares it with the scripts): if the database has it, Alembic is not even loaded."""
 
 KNOWN = {f"{number:04}" for number in range(1, int(HEAD) + 1)}

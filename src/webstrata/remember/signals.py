@@ -1,7 +1,7 @@
 """What feeds and sitemaps say of watched pages, and how right each of them was.
 
 There is one row for each page and source: the last signal. A source that repeats itself writes nothing; what it says of
-addresses that nobody watches is not kept.
+addresses that nobody watches is kept apart (`heard`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from webstrata.records import Announced, Announcement, Checked, Listing, PageRole, PageState, Source
-from webstrata.remember import places
+from webstrata.remember import heard, places
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
 from webstrata.remember.upsert import bites, insert_into
@@ -49,6 +49,7 @@ def announce(connection: Connection, announced: Sequence[Announced]) -> None:
         gone = sorted(url for url in one.dropped if is_storable(url))
         if gone:
             connection.execute(_DROP, [{"source": source, "page": url} for url in gone])
+        heard.keep(connection, source, one)
         _call(connection, one)
 
 

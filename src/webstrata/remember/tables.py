@@ -197,6 +197,18 @@ signals = Table(
 )
 Index("ix_signals_source", signals.c.source_id, signals.c.page_id)
 
+# What sources say of addresses that nobody watches yet.
+heard = Table(
+    "heard",
+    metadata,
+    Column("source_id", RowId, primary_key=True, autoincrement=False),
+    Column("url", Text, primary_key=True),
+    Column("given_at", Double),
+    Column("seen_at", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("ix_heard_url", heard.c.url)
+
 hosts = Table(
     "hosts",
     metadata,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Select, bindparam, select, update
 
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
-from webstrata.remember import places, rows
+from webstrata.remember import heard, places, rows
 from webstrata.remember.census import Tally, rate
 from webstrata.remember.looking import begin_anew
 from webstrata.remember.tables import hosts, page_tags, pages, queue, sites
@@ -65,6 +65,7 @@ def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, t
         inserted += number
     if inserted:
         places.enter(connection, newest)
+        heard.hand_over(connection, newest)
     _watch_hosts(connection, {page.host for page in found}, tally)
     _tag(connection, {page.url: page.tags for page in found if page.tags})
     return inserted

@@ -542,6 +542,30 @@ async def _news(store: Store, *names: str) -> list[int]:
     return [said.get(one, -1) for one in ids]
 
 
+async def what_nobody_watches_is_kept_a_while(store: Store) -> None:
+    def heard(*others: tuple[str, float | None], at: float) -> Batch:
+        return _announced(at=at, others=tuple((f"https://a.example/{name}", given) for name, given in others))
+
+    await store.commit(heard(("1", NOW - 9), ("2", NOW - 9), ("3", None), ("\0", NOW), at=NOW))
+    await store.commit(heard(("1", NOW - 5), ("2", NOW - 99), ("3", None), at=NOW + 1))
+    await store.add_pages([_new("1"), _new("2"), _new("3"), _new("4")], NOW + 2)
+    listed = await store.listed_by(_LIST)
+    assert {url[-1]: one.at for url, one in listed.items()} == {"1": NOW - 5, "2": NOW - 9, "3": None}
+    assert await _news(store, "1", "2", "3", "4") == [0, 0, 0, -1], "of a page never seen nothing is news"
+    many = [(f"old{number}", NOW - 1000 - number) for number in range(2100)]
+    await store.commit(heard(*many, ("new", NOW + 3), at=NOW + 3))
+    await store.commit(heard(("newer", NOW + 4), at=NOW + 4))
+    await store.add_pages([_new(name) for name in ("new", "newer", "old5", "old1996", "old2099")], NOW + 5)
+    found = {url.rpartition("/")[2] for url in await store.listed_by(_LIST)}
+    assert found >= {"new", "newer", "old5"}, "the latest times are kept"
+    assert not found & {"old2099"}, "a source is kept so many addresses of, and no more"
+    await store.commit(heard(("later", None), at=NOW + 400 * 86_400.0))
+    await store.add_pages([_new("old7"), _new("later")], NOW + 6)
+    found = {url.rpartition("/")[2] for url in await store.listed_by(_LIST)}
+    assert "later" in found
+    assert "old7" not in found, "words of more than half a year ago are forgotten"
+
+
 async def a_signal_is_kept_once(store: Store) -> None:
     await store.add_pages([_new("1"), _new("2"), _new("3")], NOW)
     await _seen(store, "1", "2", at=NOW)
@@ -828,6 +852,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     a_wish_changed_during_a_visit_holds,
     places_that_count_are_the_users,
     a_signal_is_kept_once,
+    what_nobody_watches_is_kept_a_while,
     a_signal_calls_its_page,
     a_source_is_judged_by_visits,
     visits_can_be_narrowed,
