@@ -1,4 +1,4 @@
-"""`webstrata demo`: two years of real sites in about two minutes, and a scoreboard against the truth."""
+"""`webstrata demo`: two years of real sites in little more than a minute, and a scoreboard against the truth."""
 
 from __future__ import annotations
 
