@@ -43,6 +43,7 @@ def run(quick: bool) -> list[Figure]:
             bench="estimate",
             name="eq. 5, against brentq on the rigorous bracket",
             values=[one / other for one, other in zip(ours, tight, strict=True)],
+            at_least=100,
         ),
         Figure(
             bench="estimate", name="eq. 5, thousand pages a second", values=[one / 1000 for one in ours], unit="k/s"
