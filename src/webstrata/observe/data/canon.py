@@ -45,7 +45,7 @@ def graph_digest(lines: Iterable[bytes]) -> str:
 
 
 def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], more: Iterable[bytes] = ()) -> str:
-    lines = ground + [quad.line([names[node] for node in quad.nodes]) for quad in quads]
+    lines = ground + [quad.named(names) for quad in quads]
     lines.sort()
     lines += more
     return hashlib.sha256(b"".join([line + b"\n" for line in lines])).hexdigest()

@@ -7,7 +7,7 @@ that the parser wrote, and only lines with blank nodes are looked into.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -35,6 +35,15 @@ class Quad(Struct, frozen=True, gc=False):
             made.append(name)
             made.append(piece)
         return b"".join(made)
+
+    def named(self, names: Mapping[bytes, bytes]) -> bytes:
+        """The same, each node by its own."""
+        pieces, nodes = self.pieces, self.nodes
+        if len(nodes) == 1:
+            return pieces[0] + names[nodes[0]] + pieces[1]
+        if len(nodes) == 2:
+            return pieces[0] + names[nodes[0]] + pieces[1] + names[nodes[1]] + pieces[2]
+        return self.line([names[node] for node in nodes])
 
 
 def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:

@@ -56,14 +56,21 @@ def by_node(quads: Sequence[Quad]) -> dict[bytes, list[Quad]]:
     """The quads that each blank node stands in."""
     found: dict[bytes, list[Quad]] = {}
     for quad in quads:
-        for node in dict.fromkeys(quad.nodes):
+        nodes = quad.nodes
+        for node in nodes if len(nodes) == 1 else dict.fromkeys(nodes):
             found.setdefault(node, []).append(quad)
     return found
 
 
 def first_degree(node: bytes, quads: Iterable[Quad], digest: Callable[[bytes], bytes]) -> bytes:
     """Hash of what is said of a node, all other blank nodes being alike (RDFC-1.0, 4.6)."""
-    lines = sorted(quad.line([b"_:a" if each == node else b"_:z" for each in quad.nodes]) for quad in quads)
+    lines = [
+        quad.pieces[0] + b"_:a" + quad.pieces[1]
+        if len(quad.nodes) == 1
+        else quad.line([b"_:a" if each == node else b"_:z" for each in quad.nodes])
+        for quad in quads
+    ]
+    lines.sort()
     return digest(b"\n".join(lines) + b"\n")
 
 
