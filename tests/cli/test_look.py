@@ -84,3 +84,19 @@ def test_log_says_what_kind(home: Path, town: Town, call: Call) -> None:
     assert [visit["new_links"] for visit in visits] == [0, 1, 0]
     assert all(0 < visit["significance"] <= 1 for visit in visits[:2])
     assert "content 0." in call("--home", home, "log", town.url()).text
+
+
+def test_graphs_of_an_endpoint(home: Path, call: Call) -> None:
+    """`--graph` makes a page one of SPARQL and is kept; what is no graph's name, or goes with a query, is refused."""
+    url, graph = "http://a.example/sparql", "http://a.example/graph"
+    refused = [("--graph", "no iri"), ("--graph", "x:>"), ("--graph", graph, "--query", "ASK {}")]
+    for words in refused:
+        assert call("--home", home, "watch", url, *words).code == 2
+    assert call("--home", home, "look", url, "--json").code != 0, "nothing is watched yet"
+    call("--home", home, "watch", url, "--graph", graph, "--graph", "default", "--page-rows", "50")
+
+    held = call("--home", home, "look", url, "--json").json["looking"]
+    assert held == {"handler": "sparql", "graphs": [graph, "default"], "page_rows": 50}
+    held = call("--home", home, "look", url, "--graph", "all", "--json").json["looking"]
+    assert held == {"handler": "sparql", "graphs": ["all"]}
+    assert call("--home", home, "look", url, "--graph", "all", "--handler", "rdf").code == 2

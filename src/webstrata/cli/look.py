@@ -57,7 +57,7 @@ def command(
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
     wish = looking_of(
-        handler="sparql" if graph else handler,
+        handler=handler or ("sparql" if graph else None),
         layer=layer,
         include=include,
         ignore=ignore,

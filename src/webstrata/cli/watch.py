@@ -92,7 +92,7 @@ def command(
     if not weight < float("inf"):
         raise UsageError("--weight is a number from 0 up.")
     looking = looking_of(
-        handler="sparql" if query or graph else handler,
+        handler="sparql" if query else handler or ("sparql" if graph else None),
         layer=layer,
         include=select,
         ignore=ignore,
