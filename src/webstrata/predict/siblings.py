@@ -26,7 +26,7 @@ WINDOW = 180
 _LEAST = 0.02
 """A day on which a page was surely touched would make every belief certain."""
 _DOUBT = 1e-9
-"""That there was no event after all is never less likely: what is kept in single precision may add up to more than 1."""
+"""No event after all is never less likely: what is kept in single precision may add up to more than 1."""
 
 
 class Events(Struct, frozen=True, kw_only=True):
