@@ -6,7 +6,7 @@ import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint64, c_void_p
 from struct import iter_unpack
 
-from webstrata.errors import WebstrataError
+from webstrata.compiled import load_kernel
 
 _VERSION = 2
 """Of the functions and fields below; kernel.h has the same."""
@@ -62,19 +62,7 @@ class Links(Structure):
     )
 
 
-def _load() -> ctypes.CDLL:
-    path = __file__.rpartition("library.")[0] + "kernel.so"
-    try:
-        library = ctypes.CDLL(path)
-        if library.kernel_version() == _VERSION:
-            return library
-        problem = f"{path} belongs to another version"
-    except (OSError, AttributeError) as missing:
-        problem = str(missing)
-    raise WebstrataError(f"the compiled part of Webstrata is missing; install it again (make install): {problem}")
-
-
-_library = _load()
+_library = load_kernel(__file__, _VERSION)
 
 page_read = _library.page_read
 page_read.argtypes, page_read.restype = [c_char_p, c_size_t, c_int], POINTER(Page)

@@ -24,6 +24,6 @@ EXPORTED int64_t outlook(const char *beliefs, int64_t stride, int64_t known, con
 EXPORTED void irregular_rates(const int64_t *offsets, int64_t pages, const double *lengths, const uint8_t *changed,
                               double *room, double *rates);
 
-EXPORTED int32_t predict_kernel_version(void);
+EXPORTED int32_t kernel_version(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 typedef float four __attribute__((vector_size(16)));
 
-EXPORTED int32_t predict_kernel_version(void) { return KERNEL_VERSION; }
+EXPORTED int32_t kernel_version(void) { return KERNEL_VERSION; }
 
 EXPORTED int64_t outlook(const char *beliefs, int64_t stride, int64_t known, const int64_t *rows, const int16_t *days,
                          int64_t pages, const float *tables, int64_t width, int64_t last_day, float *columns) {
