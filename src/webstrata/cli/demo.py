@@ -1,4 +1,4 @@
-"""`webstrata demo`: two years of real sites in little more than a minute, and a scoreboard against the truth."""
+"""`webstrata demo`: two years of real sites in about a minute, and a scoreboard against the truth."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ max_interval = "180d"
 total = "{budget}"
 
 [crawl]
-round = "6h"
+round = "1d"
 """
 
 
