@@ -120,7 +120,7 @@ def test_lost_file(demo: Demo, damaged: Path, call: Call) -> None:
     assert len(told.json["findings"]) <= 1000
     text = call("--home", damaged, "check").text
     assert "backup" in text
-    if told.json["dangling"] > 1000:
+    if mended.json["dangling"] > 1000:
         assert "more\n" in text
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import multiprocessing
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Sequence
 
@@ -15,6 +17,7 @@ from msgspec.structs import replace
 from tests.flows.conftest import Life
 from tests.flows.town import reply
 from webstrata.flows.look import Job, Look, look, look_at_bytes
+from webstrata.flows.reader import serve
 from webstrata.flows.readers import Readers
 
 DEADLY = b"<p>deadly"
@@ -211,3 +214,19 @@ def test_readers_are_started_as_they_are_needed() -> None:
         assert running(pool) == 3
     finally:
         pool.close()
+
+
+def test_a_reader_that_nobody_waits_for_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Ended while it starts, or left alone before it could say that it is ready, a reader goes without a word."""
+    pool = Readers(2)
+    pool.start(1_000)
+    pool.close()
+    ours, theirs = socket.socketpair()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, look, 2**30))
+    process.start()
+    theirs.close()
+    ours.close()
+    process.join()
+
+    assert process.exitcode == 0
+    assert capfd.readouterr().err == ""

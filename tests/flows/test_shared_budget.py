@@ -58,7 +58,7 @@ def test_two_loops_spend_one_budget(live: Callable[..., None], shared: str, tmp_
         assert 0.75 * DAYS * PER_DAY <= made <= (DAYS + 0.25) * PER_DAY
         async with life.node.store() as store:
             (pace,) = [pace for pace in await store.paces() if pace.name == "all"]
-            assert pace.credit >= 0
+            assert pace.credit > -1e-9  # sums of fractions of a visit
             assert await store.contradictions() == []
         assert all(any(node.home.archive.iterdir()) for node in nodes)  # both had their share
         for ours, theirs in ((life.home.archive, home.archive), (life.home.index, home.index)):

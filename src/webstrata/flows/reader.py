@@ -19,6 +19,7 @@ import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import cast
@@ -52,9 +53,10 @@ def serve(asked: socket.socket, read: Read, memory_bytes: int) -> None:
     """Read what is asked for until nobody asks any more. The first frame back says that all is loaded."""
     _begin(memory_bytes)
     read(())
-    asked.sendall(_framed(b""))
     jobs, encode = msgspec.msgpack.Decoder(list[Job]), msgspec.msgpack.Encoder().encode
-    with asked, asked.makefile("rb", buffering=2**20) as incoming:
+    # Who asked may have ended meanwhile, even before all was loaded: nobody is left to be told.
+    with suppress(ConnectionError), asked, asked.makefile("rb", buffering=2**20) as incoming:
+        asked.sendall(_framed(b""))
         while (frame := _frame(incoming.read)) is not None:
             answers = [_answer(read, job) for job in jobs.decode(frame)]
             asked.sendall(_framed(encode(answers)))
@@ -209,14 +211,14 @@ class Reader:
         """End the process, whatever it does; at once."""
         process, connecting, sock = self._process, self._connecting, self._socket
         self._process = self._connecting = self._socket = None
-        if connecting is not None and connecting.done() and not connecting.cancelled() and not connecting.exception():
-            connecting.result().close()
-        elif sock is not None:
-            sock.close()
         if process is not None:
             process.kill()
             process.join()
             process.close()
+        if connecting is not None and connecting.done() and not connecting.cancelled() and not connecting.exception():
+            connecting.result().close()
+        elif sock is not None:
+            sock.close()
 
     async def _connected(self) -> _Wire:
         self.start()
