@@ -12,6 +12,8 @@ else 4. A new interval is clamped and collects its own evidence.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ _MONTH_DAYS = 30.0
 _MOST_FLAGS = 4
 
 
-class _Adaptive(OwnInterval):
+class _Adaptive(OwnInterval, ABC):
     """What both strategies share: all but the number of visits that must agree."""
 
     name: str
@@ -59,8 +61,9 @@ class _Adaptive(OwnInterval):
             "rule": f"the interval moves when the last {needed} visits at it all saw a change, or none did",
         }
 
+    @abstractmethod
     def _needed(self, interval: Days) -> NDArray[np.int64]:
-        raise NotImplementedError
+        """Visits at an interval that must agree before it moves."""
 
 
 class Fix(_Adaptive):

@@ -14,6 +14,7 @@ with ρ = 1/τ that is the index, and pages are visited where it passes one comm
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ class RateEstimator(Protocol):
     def rate_per_day(self, state: State, rows: Rows) -> Days: ...
 
 
-class _Budgeted:
+class _Budgeted(ABC):
     """What the baselines share: all but the index."""
 
     name: str
@@ -73,8 +74,9 @@ class _Budgeted:
             "rule": "the pages with the largest value are visited, as many as the budget allows",
         }
 
+    @abstractmethod
     def _index(self, rate: Days, age: Days) -> Days:
-        raise NotImplementedError
+        """What a visit is worth."""
 
 
 class Uniform(_Budgeted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from webstrata.schedule.policy import Bounds
 _WEEK_DAYS = 7.0
 
 
-class _Steady:
+class _Steady(ABC):
     """All but which interval it is."""
 
     name: str
@@ -35,8 +36,9 @@ class _Steady:
         days = float(self.interval(state, np.array([row]))[0])
         return {"interval_days": days, "visits": int(state["visits"][row]), "rule": self.rule}
 
+    @abstractmethod
     def _days(self) -> float:
-        raise NotImplementedError
+        """The interval of all pages."""
 
 
 class Week(_Steady):
