@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from webstrata.clock import DAY_S
+from webstrata.clock import DAY_S, iso
 from webstrata.flows.capture_sitemap import Told, told_by_sitemap
 from webstrata.records import Exchange
 
@@ -26,6 +26,14 @@ def answered(body: bytes, **headers: str) -> Exchange:
     )
 
 
+def dated(times: dict[str, float | None]) -> bytes:
+    rows = [
+        f"<url><loc>http://a.test/{name}</loc>" + (f"<lastmod>{iso(at)}</lastmod>" if at is not None else "") + "</url>"
+        for name, at in times.items()
+    ]
+    return f"<urlset>{''.join(rows)}</urlset>".encode()
+
+
 def entry(loc: str, often: str) -> bytes:
     return f"<url><loc>{loc}</loc><priority>1</priority><changefreq>{often}</changefreq></url>".encode()
 
@@ -37,12 +45,22 @@ def entry(loc: str, often: str) -> bytes:
         (entry(" http://a.test/x?a=1&amp;b=2 ", " Weekly\n"), "http://a.test/x?a=1&b=2", 7 * DAY_S),
         (entry("<![CDATA[http://a.test/x]]>", "hourly"), "http://a.test/x", 3600.0),
         (entry("/x", "monthly"), "http://a.test/x", 30 * DAY_S),
-        (entry("http://a.test/other", "yearly") + entry("http://a.test/x", "never"), "http://a.test/x", 3650 * DAY_S),
+        (
+            b"<urlset>" + entry("http://a.test/other", "yearly") + entry("http://a.test/x", "never") + b"</urlset>",
+            "http://a.test/x",
+            3650 * DAY_S,
+        ),
+        (
+            b'<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>http://a.test/x</s:loc>'
+            b"<s:changefreq>daily</s:changefreq></s:url></s:urlset>",
+            "http://a.test/x",
+            DAY_S,
+        ),
     ],
 )
 def test_frequencies(body: bytes, page: str, every_s: float) -> None:
     """Every word of the protocol is a time, whatever the spelling round it."""
-    assert told_by_sitemap(answered(body), {}, NOW)[page] == Told(every_s=every_s)
+    assert told_by_sitemap(answered(body), NOW)[page] == Told(every_s=every_s)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +79,20 @@ def test_frequencies(body: bytes, page: str, every_s: float) -> None:
 )
 def test_nothing_said(body: bytes) -> None:
     """What says nothing, or nothing that can be read, moves no rate."""
-    assert told_by_sitemap(answered(body), {}, NOW) == {}
+    assert told_by_sitemap(answered(body), NOW) == {}
 
 
 def test_packed_sitemaps() -> None:
     """A sitemap packed on its way, or a packed file, is read."""
     packed = gzip.compress(entry("http://a.test/x", "daily"))
     for sent in (answered(packed, Content_Encoding="gzip"), answered(packed)):
-        assert told_by_sitemap(sent, {}, NOW)["http://a.test/x"].every_s == DAY_S
+        assert told_by_sitemap(sent, NOW)["http://a.test/x"].every_s == DAY_S
 
 
 def test_last_changes() -> None:
     """A last change counts by its age; those in the future, just now, or the same for most pages are left out."""
     times = {"a": NOW - 100 * DAY_S, "b": NOW - DAY_S, "future": NOW + 5, "now": NOW - 10, "none": None}
-    told = told_by_sitemap(answered(b""), times, NOW)
-    assert told == {"a": Told(unchanged_s=100 * DAY_S), "b": Told(unchanged_s=DAY_S)}
+    told = told_by_sitemap(answered(dated(times)), NOW)
+    assert told == {"http://a.test/a": Told(unchanged_s=100 * DAY_S), "http://a.test/b": Told(unchanged_s=DAY_S)}
     made = dict.fromkeys("abcdef", NOW - DAY_S) | {"g": NOW - 9 * DAY_S}
-    assert told_by_sitemap(answered(b""), made, NOW) == {}
+    assert told_by_sitemap(answered(dated(made)), NOW) == {}

@@ -191,7 +191,7 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
         links=found.links if found is not None else (),
         requisites=_requisites(came, found) if found is not None else (),
         sitemaps=found.sitemaps if found is not None else (),
-        told=_frequencies(came, found) if found is not None else {},
+        told=_frequencies(came) if found is not None else {},
     )
 
 
@@ -201,10 +201,10 @@ def _requisites(came: Visited, found: Look) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found.requisites, *styled)))
 
 
-def _frequencies(came: Visited, found: Look) -> dict[str, Told]:
+def _frequencies(came: Visited) -> dict[str, Told]:
     if came.page.role is not PageRole.SITEMAP or came.answer is None:
         return {}
-    return told_by_sitemap(came.answer, {signal.url: signal.at for signal in found.signals}, came.at)
+    return told_by_sitemap(came.answer, came.at)
 
 
 def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Download | None:

@@ -6,16 +6,14 @@ says when it was made and not when pages changed: such times are left out.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from html import unescape
+from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webstrata import urls
 from webstrata.clock import DAY_S
 from webstrata.coding import decode
+from webstrata.observe.sitemap import LARGEST_BODY, read_sitemap
 from webstrata.records import Exchange
 
 _EVERY_S = {
@@ -27,9 +25,6 @@ _EVERY_S = {
     "yearly": 365 * DAY_S,
     "never": 10 * 365 * DAY_S,
 }
-_LOC = re.compile(rb"<loc>([^<]{1,4000})</loc>")
-_OFTEN = re.compile(rb"<changefreq>([^<]{1,100})</changefreq>")
-_LARGEST_BODY = 52_428_800
 _LARGEST_RATIO = 500.0
 _FRESH_S = 60.0
 _MOST_ALIKE = 0.5
@@ -50,25 +45,14 @@ class Told(Struct, frozen=True, kw_only=True):
         return self.every_s is not None or self.unchanged_s is not None
 
 
-def told_by_sitemap(answer: Exchange, lastmods: Mapping[str, float | None], now: float) -> dict[str, Told]:
-    """By page: what a sitemap says of it. `lastmods` are the times that were read in it."""
+def told_by_sitemap(answer: Exchange, now: float) -> dict[str, Told]:
+    """By page: what a sitemap says of it."""
     coding = answer.header("content-encoding")
-    body = decode(answer.body, coding, max_bytes=_LARGEST_BODY, max_ratio=_LARGEST_RATIO).body
-    if body.startswith(b"\x1f\x8b"):
-        body = decode(body, "gzip", max_bytes=_LARGEST_BODY, max_ratio=_LARGEST_RATIO).body
-    often = dict(_frequencies(body, answer.url))
-    times = _believable(lastmods, now)
+    body = decode(answer.body, coding, max_bytes=LARGEST_BODY, max_ratio=_LARGEST_RATIO).body
+    entries = read_sitemap(body, answer.url).entries
+    often = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
+    times = _believable({entry.url: entry.lastmod for entry in entries}, now)
     return {page: Told(every_s=often.get(page), unchanged_s=times.get(page)) for page in {*often, *times}}
-
-
-def _frequencies(body: bytes, url: str) -> Iterable[tuple[str, float]]:
-    """Read without a parser: what stands there in another form than nearly everywhere is not heard."""
-    for entry in body.replace(b"<![CDATA[", b"").replace(b"]]>", b"").split(b"</url>"):
-        loc, often = _LOC.search(entry), _OFTEN.search(entry)
-        every_s = _EVERY_S.get(often[1].decode("latin-1").strip().lower()) if often is not None else None
-        page = urls.join(url, unescape(loc[1].decode("utf-8", "replace")).strip()) if loc is not None else None
-        if page is not None and every_s is not None:
-            yield page, every_s
 
 
 def _believable(lastmods: Mapping[str, float | None], now: float) -> dict[str, float]:

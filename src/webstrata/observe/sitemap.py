@@ -34,6 +34,8 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     url: str
     lastmod: float | None = None
     """What the file says; neither future nor nonsense has been judged."""
+    changefreq: str | None = None
+    """How often the page changes, in the file's word for it, in lower case."""
 
 
 class Sitemap(Struct, frozen=True, kw_only=True):
@@ -109,25 +111,26 @@ class _Entries:
 
     def __init__(self, url: str) -> None:
         self._base = url
-        self.found: dict[str, float | None] = {}
+        self.found: dict[str, Entry] = {}
 
-    def add(self, loc: str, lastmod: str | None) -> None:
+    def add(self, loc: str, lastmod: str | None, changefreq: str | None = None) -> None:
         url = join(self._base, loc)
         if url is None:
             return
         if len(self.found) >= MOST_ENTRIES:
             raise _Full
-        self.found.setdefault(url, _instant(lastmod))
+        self.found.setdefault(url, Entry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
 
     def entries(self) -> tuple[Entry, ...]:
-        return tuple(Entry(url=url, lastmod=lastmod) for url, lastmod in self.found.items())
+        return tuple(self.found.values())
 
 
 # Element -> which file it is the entry of; and where entries keep their address and time.
 _ENTRY_OF: dict[str, Kind] = {"url": "urlset", "sitemap": "index", "item": "feed", "entry": "feed"}
 _LOCS = ("loc", "link", "guid", "id")
 _TIMES = ("lastmod", "updated", "pubdate", "published", "date")
-_FIELDS = frozenset(_LOCS + _TIMES)
+_OFTEN = "changefreq"
+_FIELDS = frozenset((*_LOCS, *_TIMES, _OFTEN))
 
 
 class _XmlReader:
@@ -197,7 +200,8 @@ class _XmlReader:
         fields = self._fields
         loc = fields.get("loc") if self.kind in ("urlset", "index") else _feed_link(fields)
         if loc:
-            self.entries.add(loc, next((fields[name] for name in _TIMES if name in fields), None))
+            often = fields[_OFTEN].lower() if _OFTEN in fields else None
+            self.entries.add(loc, next((fields[name] for name in _TIMES if name in fields), None), often)
 
 
 def _feed_link(fields: dict[str, str]) -> str | None:
