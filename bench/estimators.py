@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from bench.figures import Figure
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 _EACH = 20
 
@@ -52,15 +52,15 @@ def run(quick: bool) -> list[Figure]:
     ]
 
 
-def _history(pages: int) -> Visits:
+def _history(pages: int) -> VisitHistory:
     random = np.random.default_rng(1)
     rate = np.exp(random.uniform(np.log(0.005), np.log(1.0), pages))
     lengths = random.choice([1, 2, 3.5, 7, 10.5, 14, 30, 60], size=(pages, _EACH))
     flags = random.random((pages, _EACH)) < -np.expm1(-rate[:, None] * lengths)
-    return visits(np.arange(pages + 1) * _EACH, lengths.ravel(), flags.ravel())
+    return visit_history(np.arange(pages + 1) * _EACH, lengths.ravel(), flags.ravel())
 
 
-def _each(history: Visits, pages: int, solve: Callable[[np.ndarray, float], float]) -> np.ndarray:
+def _each(history: VisitHistory, pages: int, solve: Callable[[np.ndarray, float], float]) -> np.ndarray:
     found = np.zeros(pages)
     for page in range(pages):
         part = slice(history.offsets[page], history.offsets[page + 1])

@@ -13,7 +13,7 @@ import numpy as np
 from bench.figures import Figure
 from webstrata.lab.sharp_data import DATASETS
 from webstrata.sharp.lengths import whole_lengths_of
-from webstrata.sharp.optimal import Plan, optimal
+from webstrata.sharp.optimal import SlotPlan, optimal
 from webstrata.sharp.rates import Numbers
 from webstrata.sharp.schedule import expected_sharp
 from webstrata.sharp.solar import solar_offline
@@ -51,7 +51,7 @@ def _small(dataset: str, repeats: int) -> list[Figure]:
 def _large(dataset: str, weights: Numbers | None) -> list[Figure]:
     rates = DATASETS[dataset](_LARGE)
     name = f"{dataset}, 100,000 pages{', weighted' if weights is not None else ''}"
-    found: list[Plan] = []
+    found: list[SlotPlan] = []
     taken = _timed(lambda: found.append(optimal(rates, weights)[1]))
     schedules: list[float] = []
     solar = _timed(lambda: schedules.append(expected_sharp(solar_offline(whole_lengths_of(rates)), rates, weights)))

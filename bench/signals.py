@@ -13,11 +13,11 @@ from pathlib import Path
 
 from bench.figures import Figure
 from webstrata.clock import RealClock, iso
-from webstrata.flows.judged import Judged
-from webstrata.flows.look import Look
-from webstrata.flows.signals import heard
+from webstrata.flows.judged import JudgedVisit
+from webstrata.flows.look import ParsedContent
+from webstrata.flows.signals import collect_signals
 from webstrata.observe.listed import listed
-from webstrata.records import Batch, Change, Fingerprint, NewPage, Outcome, Page, Visited
+from webstrata.records import Batch, Change, Fingerprint, NewPage, Outcome, Page, VisitResult
 from webstrata.remember.engine import open_store
 from webstrata.remember.sql import SqlStore
 
@@ -67,12 +67,12 @@ async def _ratio(store: SqlStore, page: Page, urls: list[str], renewed: int, ver
     signals = listed(body, "application/xml", None, _MAP, "sitemap").signals
     read_s = time.process_time() - begun
     mark = Fingerprint(raw=str(version), size=len(body), data=str(version))
-    seen = Judged(
-        visited=Visited(page=page, at=_START_AT + 100 + version),
-        found=Look(payload="", fingerprint=mark, signals=signals),
+    seen = JudgedVisit(
+        visited=VisitResult(page=page, at=_START_AT + 100 + version),
+        found=ParsedContent(payload="", fingerprint=mark, signals=signals),
         change=Change(outcome=Outcome.SAME),
     )
     begun = time.process_time()
-    found = await heard([seen], store, [])
+    found = await collect_signals([seen], store, [])
     await store.commit(Batch(announced=found.announced, checked=found.checked))
     return (time.process_time() - begun) / read_s

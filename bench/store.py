@@ -17,7 +17,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from webstrata.clock import ManualClock
-from webstrata.records import Batch, Entry, Fingerprint, HostState, NewPage, Original, Outcome, Page, Position, Visit
+from webstrata.records import (
+    Batch,
+    Fingerprint,
+    FinishedVisit,
+    HostState,
+    NewPage,
+    Original,
+    Outcome,
+    Page,
+    Position,
+    Visit,
+)
 from webstrata.remember.engine import open_store
 from webstrata.remember.sql import SqlStore
 
@@ -33,10 +44,10 @@ def new_pages(first: int, number: int) -> list[NewPage]:
     ]
 
 
-def entry(page: Page, at: float) -> Entry:
+def entry(page: Page, at: float) -> FinishedVisit:
     """A visit with all that a usual one has."""
     digest = f"{page.id:064x}"
-    return Entry(
+    return FinishedVisit(
         page=replace(
             page,
             next_at=at + 86_400.0,

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.figures import Figure
 from webstrata.flows.policies import population
-from webstrata.flows.population import Population
+from webstrata.flows.population import PolicyState
 from webstrata.schedule.allocator import choose
 
 _PAGES, _PAGES_QUICK = 1_000_000, 200_000
@@ -44,7 +44,7 @@ def run(quick: bool) -> list[Figure]:
     ]
 
 
-def _round(watched: Population, now: float, random: np.random.Generator) -> tuple[float, float]:
+def _round(watched: PolicyState, now: float, random: np.random.Generator) -> tuple[float, float]:
     """Milliseconds: valuing and choosing, and choosing alone. The visits that follow are not counted."""
     start = time.process_time()
     values = watched.values(now)

@@ -11,7 +11,7 @@ import typer
 
 from webstrata.cli.app import application
 from webstrata.clock import span
-from webstrata.settings import Known, Settings, Size, Span, known
+from webstrata.settings import ByteSize, Duration, SettingInfo, Settings, all_settings
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -70,7 +70,7 @@ def settings_page() -> str:
     parts = [_SETTINGS_HEAD]
     section = ""
     defaults = Settings()
-    for row in known(defaults, {}):
+    for row in all_settings(defaults, {}):
         if section != (section := row.key.partition(".")[0]):
             parts.append(f"\n## [{section}]\n\n| key | default | meaning |\n|---|---|---|\n")
         parts.append(f"| `{row.key}` | {_default(defaults, row)} | {_cell(row.description)} |\n")
@@ -120,12 +120,12 @@ def _meaning(option: Any) -> str:
     return text + (" May be repeated." if option.multiple and "repeated" not in text else "")
 
 
-def _default(defaults: Settings, row: Known) -> str:
+def _default(defaults: Settings, row: SettingInfo) -> str:
     section, _, name = row.key.partition(".")
     value = getattr(getattr(defaults, section), name)
-    if isinstance(value, Span):
+    if isinstance(value, Duration):
         return f"`{span(value).replace(' ', '')}`"
-    if isinstance(value, Size):
+    if isinstance(value, ByteSize):
         return f"`{_size(value)}`"
     if value in ("", (), {}):
         return "none"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from webstrata.errors import BadSettings, UsageError
-from webstrata.settings import FILE_NAME, Settings, known, load
+from webstrata.settings import FILE_NAME, Settings, all_settings, load
 
 
 def write(home: Path, text: str) -> Path:
@@ -33,7 +33,7 @@ def test_flags_beat_the_environment_which_beats_the_file(tmp_path: Path) -> None
         "polite.max_delay": "environment WEBSTRATA_POLITE_MAX_DELAY",
         "polite.contact": str(home / FILE_NAME),
     }
-    rows = {row.key: row for row in known(settings, sources)}
+    rows = {row.key: row for row in all_settings(settings, sources)}
     assert (rows["polite.delay"].value, rows["polite.delay"].source) == (5.0, "--set")
     assert rows["crawl.workers"].source == "default"
     assert all(row.description for row in rows.values())

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.flows.population import Population
+from webstrata.flows.population import PolicyState
 from webstrata.lab.histories import Histories, read_histories, shipped_histories
 from webstrata.lab.replay_budget import replay_budget
 from webstrata.lab.replay_timer import replay_timer
@@ -104,7 +104,7 @@ def captures(histories: Histories, days: float, levels: Levels) -> dict[str, flo
         truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), days)
         theirs = judge(replay_timer(policy("state-2"), truth), truth)
         site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-        pages = Population(Value(Activity(levels)), site, siblings=Siblings())
+        pages = PolicyState(Value(Activity(levels)), site, siblings=Siblings())
         mine = judge(replay_budget(pages, truth, float(theirs.downloads.sum())), truth)
         found[corpus] = float(mine.captured.sum()) / float(theirs.captured.sum())
     return found

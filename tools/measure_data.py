@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from webstrata.observe.data.data import Data
+from webstrata.observe.data.data import DataDigest
 from webstrata.observe.data.dispatch import data_of
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 SITES = (
     *("activitystreams", "brick", "dcat", "schemaorg", "wot-td"),
     *("oil-prices", "sp500", "country-codes", "congress", "countries"),
 )
-_UNORDERED = Looking(unordered=True)
+_UNORDERED = PageRules(unordered=True)
 
 
 def pairs(folder: Path, site: str) -> Iterator[tuple[str, bytes, bytes]]:
@@ -42,7 +42,7 @@ def pairs(folder: Path, site: str) -> Iterator[tuple[str, bytes, bytes]]:
 def count(folder: Path, site: str) -> dict[str, Counter[str]]:
     """Per kind of data: changes, equal data, equal but for the order of rows, not read, compared as JSON."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    seen: dict[tuple[str, bytes], tuple[Data | None, float]] = {}
+    seen: dict[tuple[str, bytes], tuple[DataDigest | None, float]] = {}
     for path, before, after in pairs(folder, site):
         for body in (before, after):
             if (path, body) not in seen:
@@ -65,7 +65,7 @@ def count(folder: Path, site: str) -> dict[str, Counter[str]]:
     return counts
 
 
-def _timed(body: bytes, path: str) -> tuple[Data | None, float]:
+def _timed(body: bytes, path: str) -> tuple[DataDigest | None, float]:
     begun = time.process_time()
     return data_of(body, "", None, f"https://example.org/{path}"), time.process_time() - begun
 

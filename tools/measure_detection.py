@@ -24,13 +24,13 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from webstrata.detect.disguise import disguise
+from webstrata.detect.disguise import error_page
 from webstrata.detect.layers import layer_digest, layer_of
-from webstrata.detect.memory import Memory, beginning, pack, remember
+from webstrata.detect.memory import PageMemory, beginning, pack, remember
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import shape_of
-from webstrata.observe.page import Seen, look
-from webstrata.observe.trace import trace
+from webstrata.observe.page import ObservedContent, look
+from webstrata.observe.trace import observation_fields
 from webstrata.records import Observation
 
 HTML_SITES = (
@@ -140,12 +140,12 @@ def sampled_pairs(data: Path, site: str, count: int, seed: str = "pairs") -> Ite
             yield path, bodies[old], bodies[new]
 
 
-def seen(path: str, body: bytes, site: str) -> Seen:
+def seen(path: str, body: bytes, site: str) -> ObservedContent:
     return look(body, MEDIA[path.rpartition(".")[2].lower()], None, f"https://{site}.example/{path}")
 
 
-def observation(one: Seen, at: float, previous: bytes) -> Observation:
-    lines, links, excerpts = trace(one, previous)
+def observation(one: ObservedContent, at: float, previous: bytes) -> Observation:
+    lines, links, excerpts = observation_fields(one, previous)
     return Observation(
         url="https://example.org/",
         at=at,
@@ -157,7 +157,7 @@ def observation(one: Seen, at: float, previous: bytes) -> Observation:
     )
 
 
-def main_text(one: Seen) -> str:
+def main_text(one: ObservedContent) -> str:
     parts = one.part_texts
     return one.text or "" if parts is None else f"{parts[0]}\n{parts[2]}"
 
@@ -260,7 +260,7 @@ def measure_noise(data: Path, count: int, days: float) -> None:
 
 def _replayed(site: str, path: str, versions: list[Version], bodies: dict[str, bytes], days: float) -> Counter[str]:
     counts: Counter[str] = Counter()
-    memory, before, blob = Memory(), None, ""
+    memory, before, blob = PageMemory(), None, ""
     words: Counter[str] = Counter()
     learned: set[int] = set()
     for at, current in _visits(versions, days):
@@ -304,7 +304,7 @@ def measure_disguises(data: Path, count: int) -> None:
         for path, old, new in sampled_pairs(data, site, count):
             before, after = seen(path, old, site), seen(path, new, site)
             pairs += 1
-            mask = disguise(200, {}, after.text or "", after.title, before.fingerprint, after.fingerprint)
+            mask = error_page(200, {}, after.text or "", after.title, before.fingerprint, after.fingerprint)
             if mask is not None:
                 found.append(f"{site}/{path}: {mask.kind.value}, {mask.reason}")
     print(f"{len(found)} of {pairs} real versions")

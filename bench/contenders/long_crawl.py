@@ -15,7 +15,7 @@ import uvloop
 from bench.contenders.whole_loop import flags, watch_pages
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.revisit import Progress
+from webstrata.flows.revisit import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Visit
@@ -28,7 +28,7 @@ def resident_mb() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_BYTES / 2**20
 
 
-class Memory(Progress):
+class Memory(CrawlProgress):
     """Resident memory after each settled batch."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ import uvloop
 from bench.contenders.stopwatch import Stopwatch
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.revisit import Progress
+from webstrata.flows.revisit import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, Visit
@@ -35,7 +35,7 @@ def flags(port: int) -> list[str]:
     ]
 
 
-class Counter(Progress):
+class Counter(CrawlProgress):
     def __init__(self, watch: Stopwatch) -> None:
         self._watch = watch
         self.failed = 0

@@ -76,7 +76,7 @@ def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_rat
     return Decoded(body=body)
 
 
-class _Sink:
+class _BoundedBuffer:
     """Collects what a decoder gives until there is one byte too many."""
 
     def __init__(self, limit: int) -> None:
@@ -111,7 +111,7 @@ class _Sink:
 
 
 def _gzip(body: bytes, limit: int) -> _Step:
-    sink = _Sink(limit)
+    sink = _BoundedBuffer(limit)
     rest, start = b"", 0
     for _ in range(_MAX_MEMBERS):
         engine = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
@@ -132,7 +132,7 @@ def _gzip(body: bytes, limit: int) -> _Step:
 
 
 def _inflate(
-    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, sink: _Sink
+    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, sink: _BoundedBuffer
 ) -> tuple[bytes, int, bool]:
     """Run one deflate stream; returns the unread rest, where the body goes on, and whether the end was seen.
 
@@ -154,7 +154,7 @@ def _inflate(
 def _deflate(body: bytes, limit: int) -> _Step:
     """Zlib as the standard says, or the bare stream that some servers send."""
     for flag in (igzip_lib.DECOMP_ZLIB, igzip_lib.DECOMP_DEFLATE):
-        sink = _Sink(limit)
+        sink = _BoundedBuffer(limit)
         try:
             _, _, whole = _inflate(igzip_lib.IgzipDecompressor(flag=flag), b"", body, 0, sink)
         except _InflateError:
@@ -164,7 +164,7 @@ def _deflate(body: bytes, limit: int) -> _Step:
 
 
 def _brotli(body: bytes, limit: int) -> _Step:
-    sink = _Sink(limit)
+    sink = _BoundedBuffer(limit)
     engine = brotli.Decompressor()
     try:
         for start in range(0, len(body), _PIECE):
@@ -180,7 +180,7 @@ def _brotli(body: bytes, limit: int) -> _Step:
 
 
 def _zstd(body: bytes, limit: int) -> _Step:
-    sink = _Sink(limit)
+    sink = _BoundedBuffer(limit)
     engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
     try:
         declared = zstandard.frame_content_size(body)  # -1: not said

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from webstrata.archive.index import Match
-    from webstrata.archive.package import Package
-    from webstrata.archive.reader import Reader
-    from webstrata.archive.scrub import Scrub, Scrubbed
+    from webstrata.archive.package import WaczReader
+    from webstrata.archive.reader import WarcReader
+    from webstrata.archive.scrub import ArchiveCheck, ArchiveCheckResult
     from webstrata.fetch.http import HttpWeb
-    from webstrata.flows.allocation import Allocation
+    from webstrata.flows.allocation import RoundSelector
     from webstrata.flows.capture_proof import Certify
-    from webstrata.flows.capturing import Capturing
-    from webstrata.flows.revisit import Pace, Progress, Revisit
-    from webstrata.flows.settle import Settler
-    from webstrata.flows.slots import Slots
-    from webstrata.flows.timetable import Timetable
-    from webstrata.flows.value_timetable import ValueTimetable
-    from webstrata.permit.gate import Gate
-    from webstrata.plan.load import Manner
+    from webstrata.flows.capturing import CaptureService
+    from webstrata.flows.revisit import CrawlLoop, CrawlOptions, CrawlProgress
+    from webstrata.flows.settle import VisitPipeline
+    from webstrata.flows.slots import SlotFitter
+    from webstrata.flows.timetable import TimerSchedule
+    from webstrata.flows.value_timetable import ValueSchedule
+    from webstrata.permit.gate import PermitGate
+    from webstrata.plan.load import SpacingModel
     from webstrata.ports import Clock, Handler, Journal, Store, Web
-    from webstrata.records import Exchange, Looking, Position, Sighting, Visited
+    from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
     from webstrata.remember.sql import SqlStore
     from webstrata.schedule.budget import Budget
     from webstrata.settings import BudgetSettings
@@ -50,11 +50,11 @@ _RESTORE = "restore the database from a backup; the archive is not touched by it
 _MAKE_ANEW = "`webstrata check --repair` makes it anew from the other rows"
 
 
-def package(path: Path) -> Package:
+def package(path: Path) -> WaczReader:
     """A WACZ file, whoever made it; needs no home."""
-    from webstrata.archive.package import Package
+    from webstrata.archive.package import WaczReader
 
-    return Package(path)
+    return WaczReader(path)
 
 
 def sightings(path: Path, *, media_type: str | None, moved: Callable[[int], object]) -> Iterator[Sighting]:
@@ -64,13 +64,13 @@ def sightings(path: Path, *, media_type: str | None, moved: Callable[[int], obje
     return sightings(path, media_type=media_type, moved=moved)
 
 
-class Tools(NamedTuple):
+class CrawlParts(NamedTuple):
     """What everything that visits has in its hands."""
 
     store: SqlStore
     web: Web
-    gate: Gate
-    settler: Settler
+    gate: PermitGate
+    settler: VisitPipeline
 
 
 class Node:
@@ -112,22 +112,22 @@ class Node:
         finally:
             await store.close()
 
-    def reader(self) -> Reader:
-        from webstrata.archive.reader import Reader
+    def reader(self) -> WarcReader:
+        from webstrata.archive.reader import WarcReader
 
-        return Reader(self.home.archive, self.home.index)
+        return WarcReader(self.home.archive, self.home.index)
 
     def archived_bytes(self) -> int:
         from webstrata.archive.walk import total_bytes
 
         return total_bytes(self.home.archive)
 
-    async def check(self, *, mend: bool, moved: Callable[[int], object] = lambda count: None) -> Scrubbed:
+    async def check(self, *, mend: bool, moved: Callable[[int], object] = lambda count: None) -> ArchiveCheckResult:
         """Scrub the archive, its index, and the store's positions against both."""
-        from webstrata.archive.scrub import Scrub
+        from webstrata.archive.scrub import ArchiveCheck
 
         with self.home.locked():
-            scrub = Scrub(self.home.archive, self.home.index, mend=mend, moved=moved)
+            scrub = ArchiveCheck(self.home.archive, self.home.index, mend=mend, moved=moved)
             scrub.run()
             async with self.store() as store:
                 await self._check_store(store, scrub, mend)
@@ -135,7 +135,7 @@ class Node:
                     scrub.position(position, payload)
         return scrub.result
 
-    async def _check_store(self, store: SqlStore, scrub: Scrub, mend: bool) -> None:
+    async def _check_store(self, store: SqlStore, scrub: ArchiveCheck, mend: bool) -> None:
         """The database by itself: its files, then whether what it holds fits together."""
         sound = await store.soundness()
         for fault in sound.faults:
@@ -174,23 +174,23 @@ class Node:
         moved: Callable[[int], object],
     ) -> int:
         """Write a selection of captures; how many."""
-        from webstrata.archive.export import Source, export_cdxj, export_warc
+        from webstrata.archive.export import OpenArchive, export_cdxj, export_warc
         from webstrata.archive.selection import Selection
         from webstrata.archive.wacz import export_wacz
 
-        source = Source(self.home.archive, self.home.index)
+        source = OpenArchive(self.home.archive, self.home.index)
         selection = Selection(url=url, match=match, since=since, until=until)
         if kind == "cdxj":
             return export_cdxj(source, selection, out)
         write = export_wacz if kind == "wacz" else export_warc
         return write(source, selection, out, software=self.software, at=self.clock.now(), moved=moved)
 
-    def timetable(self) -> Timetable | ValueTimetable:
+    def timetable(self) -> TimerSchedule | ValueSchedule:
         """The schedule by the policy that the settings name: a timer, or one that shares the budget."""
         from webstrata.flows.policies import budgeted_policy, is_budgeted
-        from webstrata.flows.timetable import Timetable
-        from webstrata.flows.value_timetable import ValueTimetable
-        from webstrata.flows.wishes import Span
+        from webstrata.flows.timetable import TimerSchedule
+        from webstrata.flows.value_timetable import ValueSchedule
+        from webstrata.flows.wishes import IntervalLimits
         from webstrata.schedule.policy import Bounds
         from webstrata.schedule.registry import policy
 
@@ -199,9 +199,9 @@ class Node:
         start_days = schedule.start_interval / DAY_S
         if is_budgeted(schedule.policy):
             bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
-            return ValueTimetable(budgeted_policy(schedule.policy, bounds, schedule.freshness))
+            return ValueSchedule(budgeted_policy(schedule.policy, bounds, schedule.freshness))
         timer = policy(schedule.policy, min_days=min_days, max_days=max_days, start_days=start_days)
-        return Timetable(timer, Span(schedule.min_interval, schedule.max_interval))
+        return TimerSchedule(timer, IntervalLimits(schedule.min_interval, schedule.max_interval))
 
     def budget(self) -> Budget:
         """As the settings say now: the file may be changed while a loop runs. Flags and environment stay."""
@@ -232,31 +232,31 @@ class Node:
         except OSError:
             return 0
 
-    def _allocation(self, store: Store, gate: Gate, timetable: Timetable | ValueTimetable) -> Allocation:
+    def _allocation(self, store: Store, gate: PermitGate, timetable: TimerSchedule | ValueSchedule) -> RoundSelector:
         """Who chooses the visits of a round."""
-        from webstrata.flows.allocation import Allocation
-        from webstrata.flows.purses import Purses
-        from webstrata.flows.timetable import Timetable
+        from webstrata.flows.allocation import RoundSelector
+        from webstrata.flows.purses import BudgetLedger
+        from webstrata.flows.timetable import TimerSchedule
         from webstrata.schedule.budget import ONE_A_DAY
         from webstrata.schedule.value import Value
 
-        is_timer = isinstance(timetable, Timetable)
-        purses = Purses(
+        is_timer = isinstance(timetable, TimerSchedule)
+        purses = BudgetLedger(
             self.budget,
             None if is_timer else ONE_A_DAY,
             least_saved_days=self.settings.crawl.round / DAY_S,
             first_price=None if isinstance(timetable.policy, Value) else 1e-6,
         )
-        return Allocation(store=store, gate=gate, timetable=timetable, purses=purses)
+        return RoundSelector(store=store, gate=gate, timetable=timetable, purses=purses)
 
-    async def gate(self, store: Store) -> Gate:
+    async def gate(self, store: Store) -> PermitGate:
         """The politeness gate, with all that was remembered of hosts."""
-        from webstrata.permit.gate import Gate
-        from webstrata.permit.rules import Rules
+        from webstrata.permit.gate import PermitGate
+        from webstrata.permit.rules import PolitenessRules
 
         polite = self.settings.polite
-        gate = Gate(
-            Rules(
+        gate = PermitGate(
+            PolitenessRules(
                 agent=self.agent,
                 token=polite.token,
                 delay_s=polite.delay,
@@ -271,16 +271,16 @@ class Node:
         return gate
 
     def web(self) -> HttpWeb:
-        from webstrata.fetch.guard import Guard
+        from webstrata.fetch.guard import AddressGuard
         from webstrata.fetch.http import HttpWeb
-        from webstrata.fetch.limits import Limits
+        from webstrata.fetch.limits import FetchLimits
 
         fetch = self.settings.fetch
         try:
             return HttpWeb(
                 self.clock,
-                Guard(fetch.allow),
-                Limits(
+                AddressGuard(fetch.allow),
+                FetchLimits(
                     header_bytes=fetch.max_headers,
                     body_bytes=fetch.max_body,
                     connect_s=fetch.connect_timeout,
@@ -301,24 +301,24 @@ class Node:
         from webstrata.fetch.browser import BrowserHandler
         from webstrata.fetch.rdf import RdfHandler
         from webstrata.fetch.sparql import SparqlHandler
-        from webstrata.fetch.sparql_bookmark import Bookmarks
+        from webstrata.fetch.sparql_bookmark import Checkpoints
         from webstrata.fetch.sparql_everything import WholeDataset
-        from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, Plain
+        from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, PlainHandler
         from webstrata.observe.data.sparql import SparqlAnswers
         from webstrata.observe.linked import LinkedData
 
         answers = SparqlAnswers()
         known: list[Handler] = [
-            Plain(),
-            Plain("feed", ACCEPT_FEED),
-            Plain("sitemap", ACCEPT_SITEMAP),
+            PlainHandler(),
+            PlainHandler("feed", ACCEPT_FEED),
+            PlainHandler("sitemap", ACCEPT_SITEMAP),
             RdfHandler(LinkedData(), self.clock.working),
-            SparqlHandler(answers, WholeDataset(answers, bookmarks=Bookmarks(self.home.readings))),
+            SparqlHandler(answers, WholeDataset(answers, bookmarks=Checkpoints(self.home.readings))),
             BrowserHandler(self.clock, agent=self.agent),
         ]
         return {handler.name: handler for handler in known}
 
-    async def visit_once(self, store: Store, url: str, looking: Looking | None) -> Visited:
+    async def visit_once(self, store: Store, url: str, page_rules: PageRules | None) -> VisitResult:
         """Visit a page as politely as ever, and keep nothing."""
         from webstrata.fetch.choose import chooser
         from webstrata.flows.trial import visit_once
@@ -327,7 +327,7 @@ class Node:
         try:
             return await visit_once(
                 url,
-                looking,
+                page_rules,
                 web=web,
                 gate=await self.gate(store),
                 clock=self.clock,
@@ -345,19 +345,19 @@ class Node:
 
     @asynccontextmanager
     async def crawling(
-        self, progress: Progress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
-    ) -> AsyncIterator[Revisit]:
+        self, progress: CrawlProgress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
+    ) -> AsyncIterator[CrawlLoop]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
         from webstrata.fetch.choose import chooser
-        from webstrata.flows.revisit import Revisit
-        from webstrata.flows.timetable import Timetable
+        from webstrata.flows.revisit import CrawlLoop
+        from webstrata.flows.timetable import TimerSchedule
 
         async with self._at_work(wrap_web) as tools:
             if given_back := await tools.store.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", given_back)
-            is_timer = isinstance(tools.settler.timetable, Timetable)
+            is_timer = isinstance(tools.settler.timetable, TimerSchedule)
             allocation = self._allocation(tools.store, tools.gate, tools.settler.timetable)
-            yield Revisit(
+            yield CrawlLoop(
                 store=tools.store,
                 web=tools.web,
                 clock=self.clock,
@@ -373,13 +373,13 @@ class Node:
             await allocation.save()
 
     @asynccontextmanager
-    async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[Capturing]:
+    async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[CaptureService]:
         """Captures of sites, ready to run, with the same tools as the loop."""
         from webstrata.archive import journal
         from webstrata.fetch.choose import chooser
-        from webstrata.flows.capture_download import Downloads
-        from webstrata.flows.capture_proof import Notary
-        from webstrata.flows.capturing import Capturing
+        from webstrata.flows.capture_download import CaptureDownloader
+        from webstrata.flows.capture_proof import CertificateSigner
+        from webstrata.flows.capturing import CaptureService
         from webstrata.sharp.signature import new_key
 
         key = self.home.signing_key(new_key)
@@ -390,7 +390,7 @@ class Node:
             return made.path.stem, made
 
         async with self._at_work(wrap_web) as tools:
-            downloads = Downloads(
+            downloads = CaptureDownloader(
                 store=tools.store,
                 web=tools.web,
                 gate=tools.gate,
@@ -400,11 +400,11 @@ class Node:
                 max_redirects=self.settings.fetch.max_redirects,
             )
             try:
-                yield Capturing(
+                yield CaptureService(
                     store=tools.store,
                     clock=self.clock,
                     downloads=downloads,
-                    notary=Notary(
+                    notary=CertificateSigner(
                         key=key,
                         software=self.software,
                         authority=settings.timestamp_url,
@@ -422,7 +422,7 @@ class Node:
 
     async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
         """Write a WACZ in a thread; its certificate may need the network, and so is made here."""
-        from webstrata.archive.export import Source
+        from webstrata.archive.export import OpenArchive
         from webstrata.archive.selection import pieces_at
         from webstrata.archive.wacz import write_wacz
 
@@ -432,7 +432,7 @@ class Node:
             return asyncio.run_coroutine_threadsafe(certify(records, files), loop).result()
 
         def write() -> int:
-            source = Source(self.home.archive, self.home.index)
+            source = OpenArchive(self.home.archive, self.home.index)
             try:
                 wanted = pieces_at(source.reader, positions)
                 now = self.clock.now()
@@ -443,13 +443,13 @@ class Node:
         return await asyncio.to_thread(write)
 
     @asynccontextmanager
-    async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[Tools]:
+    async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[CrawlParts]:
         """What visits and writes: home locked, archive repaired."""
         from webstrata.archive.repair import repair
         from webstrata.archive.warc import WarcArchive
         from webstrata.fetch.choose import handler_name
-        from webstrata.flows.readers import Readers
-        from webstrata.flows.settle import Settler, Unpacking
+        from webstrata.flows.readers import ParserPool
+        from webstrata.flows.settle import DecodeLimits, VisitPipeline
 
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
@@ -469,10 +469,10 @@ class Node:
             stack.push_async_callback(http.close)
             web = wrap_web(http) if wrap_web is not None else http
             gate = await self.gate(store)
-            readers = Readers(self.settings.crawl.workers)
+            readers = ParserPool(self.settings.crawl.workers)
             stack.callback(readers.close)
             readers.start()
-            settler = Settler(
+            settler = VisitPipeline(
                 store=store,
                 archive=archive,
                 clock=self.clock,
@@ -480,18 +480,18 @@ class Node:
                 timetable=self.timetable(),
                 readers=readers,
                 handler_name=handler_name,
-                unpacking=Unpacking(
+                unpacking=DecodeLimits(
                     max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
                 ),
             )
-            yield Tools(store, web, gate, settler)
+            yield CrawlParts(store, web, gate, settler)
 
-    def manner(self) -> Manner:
+    def manner(self) -> SpacingModel:
         """The spacing as planning needs it."""
-        from webstrata.plan.load import Manner
+        from webstrata.plan.load import SpacingModel
 
         polite = self.settings.polite
-        return Manner(
+        return SpacingModel(
             delay_s=polite.delay,
             delay_factor=polite.delay_factor,
             max_delay_s=polite.max_delay,
@@ -499,18 +499,18 @@ class Node:
             connections_per_host=polite.connections_per_host,
         )
 
-    def _slots(self, store: Store, gate: Gate) -> Slots | None:
-        from webstrata.flows.slots import Slots
+    def _slots(self, store: Store, gate: PermitGate) -> SlotFitter | None:
+        from webstrata.flows.slots import SlotFitter
 
         slot_s, threads = self.settings.schedule.slot, self.settings.fetch.connections
         if not slot_s:
             return None
-        return Slots(store=store, gate=gate, manner=self.manner(), threads=threads, slot_s=slot_s)
+        return SlotFitter(store=store, gate=gate, manner=self.manner(), threads=threads, slot_s=slot_s)
 
-    def _pace(self) -> Pace:
-        from webstrata.flows.revisit import Pace
+    def _pace(self) -> CrawlOptions:
+        from webstrata.flows.revisit import CrawlOptions
 
-        return Pace(
+        return CrawlOptions(
             round_s=self.settings.crawl.round,
             round_pages=self.settings.crawl.round_pages,
             poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),

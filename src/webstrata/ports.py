@@ -11,38 +11,38 @@ from webstrata.records import (
     Announcement,
     Batch,
     Boost,
+    BudgetState,
     Capture,
-    Census,
-    Due,
+    DuePage,
     Exchange,
     Failure,
-    Followed,
-    HostDay,
+    FetchResult,
+    HostDayTotals,
     HostState,
+    IntervalLimit,
     KeptRecord,
-    Limit,
     Listing,
-    Looking,
     NewPage,
     Original,
-    Outline,
-    PaceState,
     Page,
+    PageRules,
+    PageSummary,
     Permit,
     Position,
-    Posted,
+    PostBody,
     ResourceCapture,
     RobotsState,
+    SignalSource,
     Site,
-    Source,
-    Upcoming,
+    StoreTotals,
+    UpcomingVisit,
     Validators,
     Visit,
-    Visited,
+    VisitResult,
     Wait,
 )
 
-Deal = Callable[[Mapping[str, PaceState], Mapping[str, float]], Sequence[tuple[PaceState, float]]]
+ReservationPlan = Callable[[Mapping[str, BudgetState], Mapping[str, float]], Sequence[tuple[BudgetState, float]]]
 """(how budgets stand, what is left of the owner's portions, not put back yet) -> (how they stand then, portion)"""
 
 
@@ -73,7 +73,7 @@ class Web(Protocol):
         *,
         accept: str = "*/*",
         validators: Validators | None = None,
-        posted: Posted | None = None,
+        posted: PostBody | None = None,
     ) -> Exchange:
         """One request, one answer, no redirects followed. Never raises for what the network does."""
         ...
@@ -81,17 +81,17 @@ class Web(Protocol):
     async def close(self) -> None: ...
 
 
-class Polite(Protocol):
+class VisitClient(Protocol):
     """How a handler asks, in one visit: every request with its own permit, waited for at its host's door.
 
     A `Wait` comes only before the visit's first request; later, a host that asks to wait too long is a failure.
     """
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed | Wait:
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
         """Ask for a URL and follow its redirects."""
         ...
 
-    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed | Wait:
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:
         """Ask a question that is too long for a URL. A redirect that keeps the method (307, 308) is followed."""
         ...
 
@@ -107,10 +107,10 @@ class Handler(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait: ...
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait: ...
 
 
-class Stored(Protocol):
+class StoredCapture(Protocol):
     """A capture read back."""
 
     @property
@@ -134,7 +134,7 @@ class Archive(Protocol):
         """Write and sync; one position per capture, in order."""
         ...
 
-    async def read(self, position: Position) -> Stored: ...
+    async def read(self, position: Position) -> StoredCapture: ...
 
     async def close(self) -> None:
         """Finish the growing file: it gets its final name and its index segment."""
@@ -161,11 +161,11 @@ class Store(Protocol):
 
     async def pause(self, urls: Sequence[str]) -> int: ...
 
-    async def set_looking(self, page_id: int, looking: Looking | None) -> None: ...
+    async def set_page_rules(self, page_id: int, page_rules: PageRules | None) -> None: ...
 
-    async def set_tag_looking(self, tag: str, looking: Looking | None) -> None: ...
+    async def set_tag_rules(self, tag: str, page_rules: PageRules | None) -> None: ...
 
-    async def tag_lookings(self) -> dict[str, Looking]: ...
+    async def tag_rules(self) -> dict[str, PageRules]: ...
 
     async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
         """The places of a page that count though they were learned to be noise. No visit touches them."""
@@ -206,7 +206,7 @@ class Store(Protocol):
         """When the next unleased page is due."""
         ...
 
-    async def upcoming(self, until: float, limit: int) -> list[Upcoming]:
+    async def upcoming(self, until: float, limit: int) -> list[UpcomingVisit]:
         """Visits due by then and not leased, soonest first."""
         ...
 
@@ -227,17 +227,17 @@ class Store(Protocol):
         ...
 
     # the budget
-    async def outlines(self, after: int, limit: int) -> list[Outline]:
+    async def outlines(self, after: int, limit: int) -> list[PageSummary]:
         """The next watched pages by id, requisites apart."""
         ...
 
-    async def outlines_of(self, ids: Sequence[int]) -> list[Outline]: ...
+    async def outlines_of(self, ids: Sequence[int]) -> list[PageSummary]: ...
 
     async def largest_id(self) -> int:
         """Grows whenever pages are added."""
         ...
 
-    async def due_pages(self, now: float, limit: int) -> list[Due]:
+    async def due_pages(self, now: float, limit: int) -> list[DuePage]:
         """What may be claimed, most overdue first."""
         ...
 
@@ -253,15 +253,15 @@ class Store(Protocol):
         """The last words of all sources on the next pages by id."""
         ...
 
-    async def paces(self) -> list[PaceState]: ...
+    async def paces(self) -> list[BudgetState]: ...
 
-    async def save_paces(self, states: Sequence[PaceState]) -> None: ...
+    async def save_paces(self, states: Sequence[BudgetState]) -> None: ...
 
-    async def purse(self, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
+    async def purse(self, owner: str, now: float) -> tuple[dict[str, BudgetState], dict[str, float]]:
         """How budgets stand, with what others let run out, and what is left of the owner's portions."""
         ...
 
-    async def trade(self, owner: str, now: float, until: float, deal: Deal) -> None:
+    async def trade(self, owner: str, now: float, until: float, deal: ReservationPlan) -> None:
         """Take portions of budgets that several processes spend, or give them back, in one transaction.
 
         `deal` is told what `purse` tells, and answers with the budgets that it changes, each with the portion that the
@@ -284,14 +284,14 @@ class Store(Protocol):
         """How many boosts that ended: one or none."""
         ...
 
-    async def limits(self) -> list[Limit]: ...
+    async def limits(self) -> list[IntervalLimit]: ...
 
-    async def set_limit(self, limit: Limit) -> None:
+    async def set_limit(self, limit: IntervalLimit) -> None:
         """In place of what was set for this page or tag; without a shortest and a longest: nothing any more."""
         ...
 
     # signals
-    async def sources(self, urls: Sequence[str] | None = None) -> list[Source]:
+    async def sources(self, urls: Sequence[str] | None = None) -> list[SignalSource]:
         """Those with these URLs, or all of them."""
         ...
 
@@ -325,9 +325,9 @@ class Store(Protocol):
         """Every WARC position that the log names, with its payload digest: for `check`."""
         ...
 
-    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDay]: ...
+    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDayTotals]: ...
 
-    async def census(self, now: float) -> Census: ...
+    async def census(self, now: float) -> StoreTotals: ...
 
     async def close(self) -> None: ...
 

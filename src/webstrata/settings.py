@@ -22,11 +22,11 @@ from webstrata.errors import BadSettings, UsageError
 FILE_NAME = "webstrata.toml"
 
 
-class Span(float):
+class Duration(float):
     """A length of time in seconds, written `90s`, `15m`, `6h`, `2d`."""
 
 
-class Size(int):
+class ByteSize(int):
     """A number of bytes, written `64KB`, `100MB`, `1GB`."""
 
 
@@ -37,21 +37,25 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    rotate: Annotated[Size, Meta(description="A WARC file is closed when it has grown to this size.")] = Size(10**9)
+    rotate: Annotated[ByteSize, Meta(description="A WARC file is closed when it has grown to this size.")] = ByteSize(
+        10**9
+    )
     operator: Annotated[str, Meta(description="Who runs this archive; written into every WARC file.")] = ""
 
 
 class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     contact: Annotated[str, Meta(description="Address or URL of a person; part of the user agent. Please set it.")] = ""
     token: Annotated[str, Meta(description="Product token that robots.txt files are asked for.")] = "webstrata"
-    delay: Annotated[Span, Meta(description="Least time between two requests to one host.")] = Span(2)
+    delay: Annotated[Duration, Meta(description="Least time between two requests to one host.")] = Duration(2)
     delay_factor: Annotated[float, Meta(ge=0, description="…and at least this many times the last response time.")] = (
         1.0
     )
-    max_delay: Annotated[Span, Meta(description="Longest Crawl-delay that is followed; longer ones are cut to it.")] = (
-        Span(300)
+    max_delay: Annotated[
+        Duration, Meta(description="Longest Crawl-delay that is followed; longer ones are cut to it.")
+    ] = Duration(300)
+    address_delay: Annotated[Duration, Meta(description="Least time between two requests to one address.")] = Duration(
+        0.5
     )
-    address_delay: Annotated[Span, Meta(description="Least time between two requests to one address.")] = Span(0.5)
     connections_per_host: Annotated[int, Meta(ge=1, le=64, description="Requests to one host at a time.")] = 1
     obey_robots: Annotated[
         bool, Meta(description="Follow robots.txt (RFC 9309). Only for sites of your own: false.")
@@ -60,16 +64,18 @@ class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     connections: Annotated[int, Meta(ge=1, le=4096, description="Requests in flight, all hosts together.")] = 64
-    max_body: Annotated[Size, Meta(description="Longer bodies are cut (and marked so), as sent.")] = Size(100 * 10**6)
-    max_decoded: Annotated[Size, Meta(description="Longer bodies are not read further, after decoding.")] = Size(
-        200 * 10**6
+    max_body: Annotated[ByteSize, Meta(description="Longer bodies are cut (and marked so), as sent.")] = ByteSize(
+        100 * 10**6
+    )
+    max_decoded: Annotated[ByteSize, Meta(description="Longer bodies are not read further, after decoding.")] = (
+        ByteSize(200 * 10**6)
     )
     max_ratio: Annotated[float, Meta(ge=1, description="Bodies that unpack to more times their size are cut.")] = 1000.0
-    max_headers: Annotated[Size, Meta(description="Longer response headers are refused.")] = Size(64 * 2**10)
+    max_headers: Annotated[ByteSize, Meta(description="Longer response headers are refused.")] = ByteSize(64 * 2**10)
     max_redirects: Annotated[int, Meta(ge=0, le=50, description="Redirects followed in one visit.")] = 10
-    connect_timeout: Annotated[Span, Meta(description="Time to connect, TLS included.")] = Span(20)
-    first_byte_timeout: Annotated[Span, Meta(description="Time to the first byte of the answer.")] = Span(60)
-    total_timeout: Annotated[Span, Meta(description="Time for the whole answer.")] = Span(300)
+    connect_timeout: Annotated[Duration, Meta(description="Time to connect, TLS included.")] = Duration(20)
+    first_byte_timeout: Annotated[Duration, Meta(description="Time to the first byte of the answer.")] = Duration(60)
+    total_timeout: Annotated[Duration, Meta(description="Time for the whole answer.")] = Duration(300)
     allow: Annotated[
         tuple[str, ...],
         Meta(description="Networks and ports that may be visited though not public, like `127.0.0.2/32:8480`."),
@@ -91,15 +97,17 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(ge=0, le=1, description="What `value` goes for: 0 captured changes, 1 fresh copies, between them a mix."),
     ] = 0.0
-    min_interval: Annotated[Span, Meta(description="No page is visited more often.")] = Span(300)
-    max_interval: Annotated[Span, Meta(description="No page is visited less often.")] = Span(180 * 86_400)
-    start_interval: Annotated[Span, Meta(description="Interval of a page of which nothing is known.")] = Span(86_400)
+    min_interval: Annotated[Duration, Meta(description="No page is visited more often.")] = Duration(300)
+    max_interval: Annotated[Duration, Meta(description="No page is visited less often.")] = Duration(180 * 86_400)
+    start_interval: Annotated[Duration, Meta(description="Interval of a page of which nothing is known.")] = Duration(
+        86_400
+    )
     slot: Annotated[
-        Span,
+        Duration,
         Meta(
             description="Visits move to neighbouring slots of this length where a host, or all, would not fit; 0: never."
         ),
-    ] = Span(3600)
+    ] = Duration(3600)
 
 
 class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,13 +120,13 @@ class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     tags: Annotated[dict[str, str], Meta(description='The same for pages with a tag: `name = "100/day"`.')] = {}
     hosts: Annotated[dict[str, str], Meta(description='The same for a host: `"example.org" = "20/hour"`.')] = {}
-    save: Annotated[Span, Meta(description="Unspent budget is kept for so long.")] = Span(6 * 3600)
+    save: Annotated[Duration, Meta(description="Unspent budget is kept for so long.")] = Duration(6 * 3600)
 
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    round: Annotated[Span, Meta(description="`run` starts a round at most this often; what does not fit moves on.")] = (
-        Span(60)
-    )
+    round: Annotated[
+        Duration, Meta(description="`run` starts a round at most this often; what does not fit moves on.")
+    ] = Duration(60)
     round_pages: Annotated[int, Meta(ge=1, description="Most pages taken up in one round.")] = 5000
     workers: Annotated[
         int,
@@ -145,7 +153,9 @@ class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_requisites: Annotated[
         int, Meta(ge=0, description="Images, styles and scripts of one capture at most; 0: none.")
     ] = 5000
-    patience: Annotated[Span, Meta(description="A host that asks for a longer rest fails the page.")] = Span(600)
+    patience: Annotated[Duration, Meta(description="A host that asks for a longer rest fails the page.")] = Duration(
+        600
+    )
     timestamp_url: Annotated[
         str, Meta(description="RFC 3161 authority that stamps certificates; empty: none is asked.")
     ] = ""
@@ -162,7 +172,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     capture: CaptureSettings = CaptureSettings()
 
 
-class Known(Struct, frozen=True):
+class SettingInfo(Struct, frozen=True):
     """One settings key: what holds, where it comes from, what it means."""
 
     key: str
@@ -190,9 +200,9 @@ def load(
     return _convert(tree, sources), sources
 
 
-def known(settings: Settings, sources: Mapping[str, str]) -> list[Known]:
+def all_settings(settings: Settings, sources: Mapping[str, str]) -> list[SettingInfo]:
     """Every key with its value, source and meaning, in the order of this file."""
-    rows: list[Known] = []
+    rows: list[SettingInfo] = []
     for section in msgspec.structs.fields(Settings):
         group = getattr(settings, section.name)
         for field in msgspec.structs.fields(type(group)):
@@ -200,7 +210,7 @@ def known(settings: Settings, sources: Mapping[str, str]) -> list[Known]:
             meta = next(part for part in get_args(field.type)[1:] if isinstance(part, Meta))
             value = getattr(group, field.name)
             rows.append(
-                Known(
+                SettingInfo(
                     key=key,
                     value=_plain(value),
                     source=sources.get(key, "default"),
@@ -211,9 +221,9 @@ def known(settings: Settings, sources: Mapping[str, str]) -> list[Known]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Span):
+    if isinstance(value, Duration):
         return float(value)
-    if isinstance(value, Size):
+    if isinstance(value, ByteSize):
         return int(value)
     return list(value) if isinstance(value, tuple) else value
 
@@ -287,22 +297,22 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 
 
 def _decode(kind: type, value: Any) -> Any:
-    if kind is Span:
+    if kind is Duration:
         try:
             seconds = parse_span(value)
         except (UsageError, TypeError) as problem:
             raise ValueError(str(problem).rstrip(".")) from None
         if isinstance(value, bool) or not 0 <= seconds < float("inf"):
             raise ValueError(f"not a length of time: {value!r}. Write 90s, 15m, 6h or 2d")
-        return Span(seconds)
-    if kind is Size:
+        return Duration(seconds)
+    if kind is ByteSize:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return Size(value)
+            return ByteSize(value)
         match = _SIZE.fullmatch(str(value).strip())
         if not match:
             raise ValueError(f"not a size: {value!r}. Write 64KB, 100MB or 1GB")
         unit = _SIZES[match.group(2).upper()]
         if match.group(3):
             unit = 1024 ** ("", "K", "M", "G", "T").index(match.group(2).upper())
-        return Size(float(match.group(1)) * unit)
+        return ByteSize(float(match.group(1)) * unit)
     raise TypeError(f"no reading for {kind}")

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from isal import isal_zlib
 
-from webstrata.archive.members import Damage, Member, member_at, members
+from webstrata.archive.members import DamagedBytes, GzipMember, member_at, members
 
 PARTS = [os.urandom(200), b"x" * 300_000, b"", os.urandom(100_000)]
 PACKED = [isal_zlib.compress(part, 2, 31) for part in PARTS]
 WHOLE = b"".join(PACKED)
 
 
-def read(data: bytes, **options: int) -> list[Member | Damage]:
+def read(data: bytes, **options: int) -> list[GzipMember | DamagedBytes]:
     return list(members(io.BytesIO(data), **options))
 
 
@@ -25,22 +25,22 @@ def test_members_and_their_places() -> None:
     found = read(WHOLE)
 
     assert [WHOLE[item.offset : item.offset + item.length] for item in found] == PACKED
-    assert [item.data for item in found if isinstance(item, Member)] == PARTS
+    assert [item.data for item in found if isinstance(item, GzipMember)] == PARTS
 
 
 def test_keeping_only_the_beginning() -> None:
     """Large members can be passed without holding them."""
     found = read(WHOLE, keep=100)
 
-    assert [item.data for item in found if isinstance(item, Member)] == [part[:100] for part in PARTS]
-    assert [item.size for item in found if isinstance(item, Member)] == [len(part) for part in PARTS]
+    assert [item.data for item in found if isinstance(item, GzipMember)] == [part[:100] for part in PARTS]
+    assert [item.size for item in found if isinstance(item, GzipMember)] == [len(part) for part in PARTS]
 
 
 def test_going_on_behind_damage() -> None:
     """A broken member costs itself only."""
     data = PACKED[0] + PACKED[3][:500] + b"junk" + PACKED[1] + PACKED[0][:-3]
 
-    kinds = [item.kind if isinstance(item, Damage) else "whole" for item in read(data)]
+    kinds = [item.kind if isinstance(item, DamagedBytes) else "whole" for item in read(data)]
 
     assert kinds == ["whole", "damaged", "whole", "torn"]
 
@@ -49,8 +49,8 @@ def test_one_member_alone() -> None:
     """A place that is no member, or behind the end, is told apart."""
     file = io.BytesIO(WHOLE)
 
-    assert isinstance(member_at(file, len(PACKED[0])), Member)
-    assert isinstance(member_at(file, 1), Damage)
+    assert isinstance(member_at(file, len(PACKED[0])), GzipMember)
+    assert isinstance(member_at(file, 1), DamagedBytes)
     assert member_at(file, len(WHOLE)) is None
 
 

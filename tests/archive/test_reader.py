@@ -12,7 +12,7 @@ from isal import isal_zlib
 
 from tests.archive.conftest import write_family
 from webstrata.archive.index import Index
-from webstrata.archive.reader import Reader
+from webstrata.archive.reader import WarcReader
 from webstrata.archive.segment import reindex
 from webstrata.errors import ArchiveError
 
@@ -38,7 +38,7 @@ def test_ways_to_an_original(tmp_path: Path, hidden: bytes) -> None:
     assert changed != raw
     home.warc.write_bytes(data[: revisit.offset] + isal_zlib.compress(changed, 2, 31))
     reindex(home.archive, home.index, fsync=False)
-    reader = Reader(home.archive, home.index)
+    reader = WarcReader(home.archive, home.index)
 
     assert reader.read_at(revisit.file, revisit.offset).body == captures[0].exchange.body
     reader.close()
@@ -48,7 +48,7 @@ def test_a_revisit_without_its_original(tmp_path: Path) -> None:
     """What cannot be resolved says so, and what to do."""
     shutil.copy(FOREIGN / "pywb-example-url-agnostic-revisit.warc.gz", tmp_path)
     reindex(tmp_path, tmp_path / "index", fsync=False)
-    reader = Reader(tmp_path, tmp_path / "index")
+    reader = WarcReader(tmp_path, tmp_path / "index")
 
     with pytest.raises(ArchiveError, match="not in this archive"):
         reader.read_at("pywb-example-url-agnostic-revisit.warc.gz", 355)
@@ -71,7 +71,7 @@ def test_a_revisit_without_its_original(tmp_path: Path) -> None:
 def test_wrong_positions(tmp_path: Path, change: dict[str, object], why: str) -> None:
     """A position that leads nowhere is an error with a reason, never another capture."""
     home, _ = write_family(tmp_path)
-    reader = Reader(home.archive, home.index)
+    reader = WarcReader(home.archive, home.index)
 
     with pytest.raises(ArchiveError, match=why):
         reader.read(msgspec.structs.replace(home.positions[0], **change))
@@ -83,7 +83,7 @@ def test_foreign_files(tmp_path: Path, name: str) -> None:
     """ARC, plain and compressed files of other writers can be indexed and read in place."""
     shutil.copy(FOREIGN / name, tmp_path)
     reindex(tmp_path, tmp_path / "index", fsync=False)
-    reader, index = Reader(tmp_path, tmp_path / "index"), Index(tmp_path / "index")
+    reader, index = WarcReader(tmp_path, tmp_path / "index"), Index(tmp_path / "index")
 
     bodies = [reader.read_at(entry.filename, entry.offset).body for entry in index.entries() if not entry.revisit]
 

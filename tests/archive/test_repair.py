@@ -11,15 +11,15 @@ import pytest
 
 from tests.archive.conftest import make_capture, open_archive, write_family
 from webstrata.archive import warc
-from webstrata.archive.members import Member, members
+from webstrata.archive.members import GzipMember, members
 from webstrata.archive.repair import repair
-from webstrata.archive.scrub import scrub
+from webstrata.archive.scrub import check_archive_files
 from webstrata.archive.segment import reindex
 
 
 def ends_of(path: Path) -> list[int]:
     with path.open("rb") as file:
-        return [item.offset + item.length for item in members(file) if isinstance(item, Member)]
+        return [item.offset + item.length for item in members(file) if isinstance(item, GzipMember)]
 
 
 def crash(folder: Path, data: bytes) -> Path:
@@ -59,7 +59,7 @@ def test_outside_readers_accept_a_repaired_file(tmp_path: Path, back: int) -> No
     repair(path.parent, tmp_path / "crashed" / "index", fsync=False)
 
     subprocess.run(["gzip", "-t", path], check=True)
-    result = scrub(path.parent, tmp_path / "crashed" / "index")
+    result = check_archive_files(path.parent, tmp_path / "crashed" / "index")
     assert (result.bad, result.dangling, result.lost) == (0, 0, 0)
 
 

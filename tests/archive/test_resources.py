@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.archive.conftest import START_AT, Home, make_capture, open_archive
 from webstrata.archive.cdxj import parse
 from webstrata.archive.digest import sha1
-from webstrata.archive.export import Source
-from webstrata.archive.scrub import scrub
+from webstrata.archive.export import OpenArchive
+from webstrata.archive.scrub import check_archive_files
 from webstrata.archive.segment import reindex
 from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
@@ -87,7 +87,7 @@ def test_check_is_clean(tmp_path: Path) -> None:
     """Every record is as it should be, positions of resources lead to them, and the index can be built anew."""
     home = write(tmp_path)
     payloads = [sha1(b"<script>"), sha1(DOM), sha1(b"\x89PNG\r\n"), sha1(b"<script>x"), sha1(DOM)]
-    found = scrub(home.archive, home.index, zip(home.positions, payloads, strict=True))
+    found = check_archive_files(home.archive, home.index, zip(home.positions, payloads, strict=True))
     assert (found.bad, found.dangling, found.lost, found.findings) == (0, 0, 0, [])
     before = home.segment.read_bytes()
     reindex(home.archive, home.index)
@@ -116,7 +116,7 @@ def test_second_opinions(tmp_path: Path, peer: Callable[[str], str]) -> None:
     lines = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True).stdout
     assert lines == home.segment.read_bytes()
     out = tmp_path / "out.wacz"
-    source = Source(home.archive, home.index)
+    source = OpenArchive(home.archive, home.index)
     export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
     source.close()
     judged = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
@@ -136,4 +136,4 @@ def test_posted_bodies_are_in_the_request(tmp_path: Path) -> None:
     (warc,) = (tmp_path / "archive").glob("*.warc.gz")
     text = subprocess.run(["zcat", warc], capture_output=True, check=True).stdout
     assert b"Content-Length: 9\r\n\r\nquery=ASK\r\n\r\n" in text
-    assert scrub(tmp_path / "archive", tmp_path / "index").findings == []
+    assert check_archive_files(tmp_path / "archive", tmp_path / "index").findings == []

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from tests.archive.conftest import Home, write_family
-from webstrata.archive.record import Record
-from webstrata.archive.scrub import Scrubbed, scrub
+from webstrata.archive.record import WarcRecord
+from webstrata.archive.scrub import ArchiveCheckResult, check_archive_files
 from webstrata.archive.walk import walk
 from webstrata.records import Position
 
@@ -19,14 +19,14 @@ def home(tmp_path: Path) -> Home:
     return write_family(tmp_path)[0]
 
 
-def check(home: Home, **options: bool) -> Scrubbed:
+def check(home: Home, **options: bool) -> ArchiveCheckResult:
     named: list[tuple[Position, str | None]] = [(position, None) for position in home.positions]
-    return scrub(home.archive, home.index, named, fsync=False, **options)
+    return check_archive_files(home.archive, home.index, named, fsync=False, **options)
 
 
 def test_a_good_home(home: Home) -> None:
     """Nothing is wrong with what was just written."""
-    assert check(home) == Scrubbed(records=9)
+    assert check(home) == ArchiveCheckResult(records=9)
 
 
 def test_every_flipped_byte_is_seen(home: Home) -> None:
@@ -39,7 +39,7 @@ def test_every_flipped_byte_is_seen(home: Home) -> None:
 
 
 def contents(home: Home) -> list[tuple[bytes, bytes]]:
-    return [(item.raw_header, item.block) for item in walk(home.warc) if isinstance(item, Record)]
+    return [(item.raw_header, item.block) for item in walk(home.warc) if isinstance(item, WarcRecord)]
 
 
 def test_a_torn_last_member_is_seen(home: Home) -> None:
@@ -80,7 +80,7 @@ def test_the_store_against_the_archive(home: Home) -> None:
         (first, None),
     ]
 
-    assert scrub(home.archive, home.index, named, fsync=False).dangling == 4
+    assert check_archive_files(home.archive, home.index, named, fsync=False).dangling == 4
 
 
 def test_the_index_against_the_archive_both_ways(home: Home) -> None:

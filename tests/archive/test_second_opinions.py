@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.archive.conftest import make_capture, write_family, write_home
-from webstrata.archive.export import Source
+from webstrata.archive.export import OpenArchive
 from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
 from webstrata.clock import digits14
@@ -71,7 +71,7 @@ def test_wacz_validate(tmp_path: Path, peer: Peer) -> None:
     """The reference validator passes our export."""
     home, _ = write_family(tmp_path)
     out = tmp_path / "out.wacz"
-    source = Source(home.archive, home.index)
+    source = OpenArchive(home.archive, home.index)
     export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
     source.close()
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.archive.conftest import START_AT, Home, write_family
-from webstrata.archive.export import Source, export_cdxj, export_warc
-from webstrata.archive.record import Record
-from webstrata.archive.scrub import scrub
+from webstrata.archive.export import OpenArchive, export_cdxj, export_warc
+from webstrata.archive.record import WarcRecord
+from webstrata.archive.scrub import check_archive_files
 from webstrata.archive.segment import reindex
 from webstrata.archive.selection import Selection
 from webstrata.archive.wacz import export_wacz
@@ -28,11 +28,11 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def source(home: Home) -> Source:
-    return Source(home.archive, home.index)
+def source(home: Home) -> OpenArchive:
+    return OpenArchive(home.archive, home.index)
 
 
-def test_wacz_is_whole(source: Source, tmp_path: Path) -> None:
+def test_wacz_is_whole(source: OpenArchive, tmp_path: Path) -> None:
     """The package checks, its WARC is stored, and its index leads to its records."""
     out = tmp_path / "out.wacz"
 
@@ -49,23 +49,23 @@ def test_wacz_is_whole(source: Source, tmp_path: Path) -> None:
     ]
     unpacked = tmp_path / "unpacked" / "archive"
     reindex(unpacked, tmp_path / "unpacked" / "index")
-    assert scrub(unpacked, tmp_path / "unpacked" / "index").findings == []
+    assert check_archive_files(unpacked, tmp_path / "unpacked" / "index").findings == []
     source.close()
 
 
-def test_a_revisit_brings_its_original(source: Source, tmp_path: Path) -> None:
+def test_a_revisit_brings_its_original(source: OpenArchive, tmp_path: Path) -> None:
     """Chosen by time, a revisit alone would stand for nothing: its original comes along."""
     out = tmp_path / "late.warc.gz"
     late = Selection(url="http://example.com/a", since="2026092115", until="2026092115")
 
     assert export_warc(source, late, out, software="webstrata/0.1", at=START_AT) == 2
 
-    kinds = [item.kind for item in walk(out) if isinstance(item, Record)]
+    kinds = [item.kind for item in walk(out) if isinstance(item, WarcRecord)]
     assert kinds == ["warcinfo", "response", "request", "revisit", "request"]
     source.close()
 
 
-def test_cdxj_export(source: Source, home: Home, tmp_path: Path) -> None:
+def test_cdxj_export(source: OpenArchive, home: Home, tmp_path: Path) -> None:
     """Lines go out as they are; a selection takes its own."""
     assert export_cdxj(source, Selection(), tmp_path / "all.cdxj") == 4
     assert (tmp_path / "all.cdxj").read_bytes() == home.segment.read_bytes()
@@ -73,7 +73,7 @@ def test_cdxj_export(source: Source, home: Home, tmp_path: Path) -> None:
     source.close()
 
 
-def test_no_half_export(source: Source, home: Home, tmp_path: Path) -> None:
+def test_no_half_export(source: OpenArchive, home: Home, tmp_path: Path) -> None:
     """An export that fails leaves nothing under its name."""
     home.warc.write_bytes(home.warc.read_bytes()[:500])
     out = tmp_path / "out" / "x.warc.gz"
@@ -108,7 +108,7 @@ def _link(package: zipfile.ZipFile) -> None:
     ("attack", "said"),
     [(_slip, "leaves the folder"), (_absolute, "leaves the folder"), (_windows, "leaves the folder"), (_link, "link")],
 )
-def test_attacks(source: Source, tmp_path: Path, attack: Callable[[zipfile.ZipFile], None], said: str) -> None:
+def test_attacks(source: OpenArchive, tmp_path: Path, attack: Callable[[zipfile.ZipFile], None], said: str) -> None:
     """Names that leave the folder and links are refused before anything is read."""
     out = tmp_path / "out.wacz"
     export_wacz(source, Selection(), out, software="webstrata/0.1", at=START_AT)

@@ -21,19 +21,19 @@ from tests.archive.conftest import (
     write_family,
     write_home,
 )
-from webstrata.archive.members import Damage
-from webstrata.archive.record import Record
+from webstrata.archive.members import DamagedBytes
+from webstrata.archive.record import WarcRecord
 from webstrata.archive.repair import repair
-from webstrata.archive.scrub import scrub
+from webstrata.archive.scrub import check_archive_files
 from webstrata.archive.walk import walk
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
 
 
-def records_in(path: Path) -> list[Record]:
+def records_in(path: Path) -> list[WarcRecord]:
     items = list(walk(path))
-    assert not [item for item in items if isinstance(item, Damage)]
-    return [item for item in items if isinstance(item, Record)]
+    assert not [item for item in items if isinstance(item, DamagedBytes)]
+    return [item for item in items if isinstance(item, WarcRecord)]
 
 
 def test_shape_of_a_file(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[s
             assert (stored.status, stored.at) == (200, capture.exchange.at)
             assert stored.body == capture.exchange.body
         await archive.close()
-        result = scrub(
+        result = check_archive_files(
             folder / "archive",
             folder / "index",
             [(position, capture.payload) for position, capture in zip(positions, captures, strict=True)],
@@ -218,7 +218,7 @@ def test_a_failed_write_gives_the_file_up(
         done = repair(tmp_path / "archive", tmp_path / "index")
         assert [item.file for item in done] == [first.file]
         named: list[tuple[Position, str | None]] = [(first, None), (third, None)]
-        result = scrub(tmp_path / "archive", tmp_path / "index", named)
+        result = check_archive_files(tmp_path / "archive", tmp_path / "index", named)
         assert (result.bad, result.dangling, result.lost) == (0, 0, 0)
 
     asyncio.run(story())

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Call, Town, started
-from webstrata.flows.capture_events import Event, Fetched, Got, from_line
+from webstrata.flows.capture_events import Event, PageDownloaded, RequisiteDownloaded, from_line
 
 NAMES = [f"p{number}" for number in range(8)]
 DEADLINE_S = 90.0
@@ -60,7 +60,9 @@ def happened(home: Path) -> list[Event]:
 def downloads(events: list[Event]) -> Counter[tuple[str, int]]:
     """How often each page (in each turn) and each requisite was acknowledged."""
     return Counter(
-        (one.url, one.turn if isinstance(one, Got) else -1) for one in events if isinstance(one, Got | Fetched)
+        (one.url, one.turn if isinstance(one, PageDownloaded) else -1)
+        for one in events
+        if isinstance(one, PageDownloaded | RequisiteDownloaded)
     )
 
 

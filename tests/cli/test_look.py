@@ -32,9 +32,9 @@ def test_rules_of_a_page(home: Path, town: Town, call: Call) -> None:
     assert "Buy" not in shown
     assert "Buy" in call("--home", home, "diff", town.url(), "--raw").text
     held = call("--home", home, "look", town.url(), "--json").json
-    assert held == {"url": town.url(), "tag": None, "looking": {"ignore": ["css:.ad"]}}
+    assert held == {"url": town.url(), "tag": None, "rules": {"ignore": ["css:.ad"]}}
     assert "css:.ad" in call("--home", home, "look", town.url()).text
-    assert call("--home", home, "look", town.url(), "--clear", "--json").json["looking"] == {}
+    assert call("--home", home, "look", town.url(), "--clear", "--json").json["rules"] == {}
     assert "defaults" in call("--home", home, "look", town.url()).text
     assert versions(home, town, call, PAGE.format(4, 2))[-1] == "changed"
 
@@ -50,10 +50,10 @@ def test_rules_of_a_tag(home: Path, town: Town, call: Call) -> None:
         "changed",
     ]
     held = call("--home", home, "look", "--tag", "rates", "--json").json
-    assert held["looking"] == {"include": ["xpath://p[2]"]}
-    assert call("--home", home, "look", "--tag", "other", "--json").json["looking"] == {}
+    assert held["rules"] == {"include": ["xpath://p[2]"]}
+    assert call("--home", home, "look", "--tag", "other", "--json").json["rules"] == {}
     call("--home", home, "look", "--tag", "rates", "--clear")
-    assert call("--home", home, "look", "--tag", "rates", "--json").json["looking"] == {}
+    assert call("--home", home, "look", "--tag", "rates", "--json").json["rules"] == {}
 
 
 def test_refused_rules_change_nothing(home: Path, town: Town, call: Call) -> None:
@@ -63,7 +63,7 @@ def test_refused_rules_change_nothing(home: Path, town: Town, call: Call) -> Non
     assert call("--home", home, "list", "--json").json["pages"] == []
     call("--home", home, "watch", town.url(), "--layer", "raw")
     assert call("--home", home, "look", town.url(), "--ignore-text", "(a+)+$(").code == 2
-    assert call("--home", home, "look", town.url(), "--json").json["looking"] == {"layer": "raw"}
+    assert call("--home", home, "look", town.url(), "--json").json["rules"] == {"layer": "raw"}
 
 
 def test_slow_expressions_are_harmless(home: Path, town: Town, call: Call) -> None:
@@ -95,8 +95,8 @@ def test_graphs_of_an_endpoint(home: Path, call: Call) -> None:
     assert call("--home", home, "look", url, "--json").code != 0, "nothing is watched yet"
     call("--home", home, "watch", url, "--graph", graph, "--graph", "default", "--page-rows", "50")
 
-    held = call("--home", home, "look", url, "--json").json["looking"]
+    held = call("--home", home, "look", url, "--json").json["rules"]
     assert held == {"handler": "sparql", "graphs": [graph, "default"], "page_rows": 50}
-    held = call("--home", home, "look", url, "--graph", "all", "--json").json["looking"]
+    held = call("--home", home, "look", url, "--graph", "all", "--json").json["rules"]
     assert held == {"handler": "sparql", "graphs": ["all"]}
     assert call("--home", home, "look", url, "--graph", "all", "--handler", "rdf").code == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.cli.output import ahead, counted, print_json, print_table, printable, size
-from webstrata.settings import Size, Span
+from webstrata.settings import ByteSize, Duration
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 def test_json_of_settings_numbers(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """Spans and sizes are plain numbers in JSON."""
-    print_json({"delay_s": Span(1.5), "size": Size(10)})
+    print_json({"delay_s": Duration(1.5), "size": ByteSize(10)})
 
     assert b"".join(capfdbinary.readouterr().out.split()) == b'{"delay_s":1.5,"size":10}'
 

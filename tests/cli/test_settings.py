@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Call
 from webstrata.cli.output import print_table
-from webstrata.settings import Settings, known
+from webstrata.settings import Settings, all_settings
 
 
 def test_sources(home: Path, call: Call) -> None:
@@ -27,7 +27,7 @@ def test_shown_as_written(home: Path, call: Call) -> None:
     lines = call("--home", home, "settings", "--set", "fetch.hosts=a.test=127.0.0.1:80,b.test=127.0.0.2").text
 
     keys = [line.split()[0] for line in lines.splitlines()[1:]]
-    assert keys == [row.key for row in known(Settings(), {})]
+    assert keys == [row.key for row in all_settings(Settings(), {})]
     again = [
         word
         for line in lines.splitlines()[1:]

@@ -27,10 +27,10 @@ def test_archived_version(home: Path, town: Town, call: Call) -> None:
     assert "Buy" not in told["after"]
     assert "The rate is 4.2." in told["after"]
     assert told["layers"][0] == "selected"
-    assert (told["media_type"], told["looking"]) == ("text/html", {"ignore": ["css:.ad"]})
+    assert (told["media_type"], told["rules"]) == ("text/html", {"ignore": ["css:.ad"]})
     assert "before the rules" in text
     assert "after the rules" in text
-    assert call("--home", home, "look", town.url(), "--json").json["looking"] == {}
+    assert call("--home", home, "look", town.url(), "--json").json["rules"] == {}
 
 
 def test_rules_that_hold(home: Path, town: Town, call: Call) -> None:

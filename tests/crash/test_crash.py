@@ -16,8 +16,8 @@ import pytest
 from tests.crash.origin import origin
 from tests.crash.victim import Acknowledged, Failpoint, Note, Synced, crawl
 from webstrata import settings as settings_file
-from webstrata.archive.reader import Reader
-from webstrata.archive.scrub import Scrubbed
+from webstrata.archive.reader import WarcReader
+from webstrata.archive.scrub import ArchiveCheckResult
 from webstrata.clock import RealClock
 from webstrata.errors import ArchiveError
 from webstrata.flows.look import payload_digest
@@ -117,7 +117,7 @@ class Ward:
         node = self._node()
         async with node.crawling():  # the start repairs, as after every crash
             pass
-        checked: Scrubbed = await node.check(mend=False)
+        checked: ArchiveCheckResult = await node.check(mend=False)
         found = [f"{one.count} {one.file}:{one.offset} {one.what}" for one in checked.findings]
         reader = node.reader()
         async with node.store() as store:
@@ -136,7 +136,7 @@ class Ward:
         return found
 
 
-def _fault(reader: Reader, note: Acknowledged) -> str | None:
+def _fault(reader: WarcReader, note: Acknowledged) -> str | None:
     try:
         same = payload_digest(reader.read(note.position).body) == note.payload
     except ArchiveError as problem:

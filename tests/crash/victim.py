@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from webstrata import settings as settings_file
 from webstrata.archive import growing
-from webstrata.flows.revisit import Progress
+from webstrata.flows.revisit import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Position, Visit
@@ -54,7 +54,7 @@ or `room` and a size that no file can pass, or `no-space` and which write of the
 when the loop has said that a round failed."""
 
 
-class _Ledger(Progress):
+class _Ledger(CrawlProgress):
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 

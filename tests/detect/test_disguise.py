@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.disguise import PATIENCE, disguise
+from webstrata.detect.disguise import PATIENCE, error_page
 from webstrata.records import FailureKind, Fingerprint
 
 KNOWN = Fingerprint(raw="a", size=40_000, media_type="text/html", title="Annual report", text="x")
@@ -38,7 +38,7 @@ CASES = [
 @pytest.mark.parametrize(("title", "text", "kind"), CASES)
 def test_disguises_of_a_known_page(title: str, text: str, kind: FailureKind | None) -> None:
     """What stands in the place of a page is told by its words, and the reason quotes them."""
-    found = disguise(200, {}, text, title, KNOWN, mark(title=title))
+    found = error_page(200, {}, text, title, KNOWN, mark(title=title))
     assert (found.kind if found else None) == kind
     assert found is None or "says" in found.reason
 
@@ -58,28 +58,28 @@ HONEST = [
 @pytest.mark.parametrize(("before", "title", "text", "size", "failures"), HONEST)
 def test_honest_pages(before: Fingerprint | None, title: str, text: str, size: int, failures: int) -> None:
     """First versions, long texts, pages as large as before and what has come to stay are taken for content."""
-    assert disguise(200, {}, text, title, before, mark(size, title), failures=failures) is None
+    assert error_page(200, {}, text, title, before, mark(size, title), failures=failures) is None
 
 
 def test_challenges_count_at_first_sight() -> None:
     """What no page says of itself is a disguise even where nothing was known before."""
-    assert disguise(200, {}, "", "Just a moment...", None, mark()) is not None
-    assert disguise(200, {"cf-mitigated": "challenge"}, "", "x", None, mark()) is not None
+    assert error_page(200, {}, "", "Just a moment...", None, mark()) is not None
+    assert error_page(200, {"cf-mitigated": "challenge"}, "", "x", None, mark()) is not None
 
 
 def test_empty_bodies() -> None:
     """Nothing in place of something is a failure, until it has come to stay; a page that was empty may be."""
     empty = mark(0)
-    found = disguise(200, {}, "", None, KNOWN, empty)
+    found = error_page(200, {}, "", None, KNOWN, empty)
     assert found is not None
     assert found.kind is FailureKind.EMPTY
-    assert disguise(200, {}, "", None, KNOWN, empty, failures=PATIENCE) is None
-    assert disguise(200, {}, "", None, None, empty) is None
-    assert disguise(204, {}, "", None, KNOWN, empty) is None
+    assert error_page(200, {}, "", None, KNOWN, empty, failures=PATIENCE) is None
+    assert error_page(200, {}, "", None, None, empty) is None
+    assert error_page(204, {}, "", None, KNOWN, empty) is None
 
 
 def test_only_pages_are_read() -> None:
     """Data that quote such words, and the same bytes as before, are no disguise."""
     data = Fingerprint(raw="b", size=10, media_type="application/json")
-    assert disguise(200, {}, "verify you are human", None, KNOWN, data) is None
-    assert disguise(200, {}, "verify you are human", None, mark(), mark()) is None
+    assert error_page(200, {}, "verify you are human", None, KNOWN, data) is None
+    assert error_page(200, {}, "verify you are human", None, mark(), mark()) is None

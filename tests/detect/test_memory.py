@@ -6,7 +6,7 @@ import pytest
 from tests.observe.twin.links import link_hashes
 from webstrata.columns import LINK
 from webstrata.detect.linkset import MOST_EXACT, unseen, with_links
-from webstrata.detect.memory import Memory, pack, remember, unpack
+from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
@@ -16,7 +16,7 @@ class Page:
     """Judged and remembered, visit after visit."""
 
     def __init__(self) -> None:
-        self.memory, self.mark, self.at = Memory(), None, 0.0
+        self.memory, self.mark, self.at = PageMemory(), None, 0.0
         self.mark: Fingerprint | None
 
     def visit(self, text: str, links: tuple[str, ...] = (), address: str = "") -> Change:
@@ -98,7 +98,7 @@ def test_few_links_are_exact() -> None:
 @pytest.mark.parametrize("packed", [b"", b"\x01", b"\x01\xc1", b"\x02abc", b"\x01\x93\x01\x02\x03", b"\xff" * 40])
 def test_a_memory_that_cannot_be_read_is_an_empty_one(packed: bytes) -> None:
     """Damaged or foreign bytes cost the memory, never the visit."""
-    assert unpack(packed) == Memory()
+    assert unpack(packed) == PageMemory()
 
 
 def test_nothing_to_write_for_a_page_that_stays() -> None:

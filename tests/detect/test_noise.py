@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from tests.observe.twin.links import link_hashes
-from webstrata.detect.memory import Memory, pack, remember, unpack
-from webstrata.detect.noise import Noise
+from webstrata.detect.memory import PageMemory, pack, remember, unpack
+from webstrata.detect.noise import NoisyPlace
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation, Outcome
@@ -81,11 +81,11 @@ class Watched:
         return change
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> PageMemory:
         return unpack(self._packed, self.counted)
 
     @property
-    def learned(self) -> list[Noise]:
+    def learned(self) -> list[NoisyPlace]:
         return [slot for slot in self.memory.noise if slot.state == "learned"]
 
 

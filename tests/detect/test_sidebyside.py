@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webstrata.detect.sidebyside import Pair, side_by_side
+from webstrata.detect.sidebyside import LinePair, side_by_side
 
 
 def test_replaced_lines_stand_beside_each_other() -> None:
@@ -10,10 +10,10 @@ def test_replaced_lines_stand_beside_each_other() -> None:
     found = side_by_side("a\nb\nc", "a\nx\ny\nc")
 
     assert found[1:] == [
-        Pair("a", "a", differs=False),
-        Pair("b", "x", differs=True),
-        Pair(None, "y", differs=True),
-        Pair("c", "c", differs=False),
+        LinePair("a", "a", differs=False),
+        LinePair("b", "x", differs=True),
+        LinePair(None, "y", differs=True),
+        LinePair("c", "c", differs=False),
     ]
     assert found[0].heading
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.memory import Memory, remember
+from webstrata.detect.memory import PageMemory, remember
 from webstrata.detect.verdict import judge
 from webstrata.observe.lines import runs_of
-from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
+from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 
 def mark(raw: str, text: str | None = None, links: str | None = None) -> Fingerprint:
@@ -84,10 +84,10 @@ def html(**layers: object) -> Fingerprint:
 
 
 def change_of(
-    before: Fingerprint, now: Fingerprint, looking: Looking | None = None, memory: Memory | None = None
+    before: Fingerprint, now: Fingerprint, page_rules: PageRules | None = None, memory: PageMemory | None = None
 ) -> Change:
     seen = Observation(url=URL, at=0.0, status=200, fingerprint=now)
-    return judge(before, False, seen, looking=looking, memory=memory)
+    return judge(before, False, seen, page_rules=page_rules, memory=memory)
 
 
 FOOTER = html(raw="r1", text="t1", parts=("ti", "he", "bo", "fo2"))
@@ -95,7 +95,7 @@ BODY = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"))
 TITLE = html(raw="r1", text="t1", parts=("ti2", "he", "bo", "fo"))
 MAIN_LINK = html(raw="r1", links="l1", main_links="m1")
 MENU_LINK = html(raw="r1", links="l1")
-RULES = Looking(include=("css:p",))
+RULES = PageRules(include=("css:p",))
 
 LAYERS = [
     # now, looking, counts, kind, layer
@@ -104,22 +104,22 @@ LAYERS = [
     (TITLE, None, True, ChangeKind.CONTENT, "main"),
     (MAIN_LINK, None, True, ChangeKind.LINKS, "main"),
     (MENU_LINK, None, False, ChangeKind.MARKUP, "main"),
-    (FOOTER, Looking(layer="text"), True, ChangeKind.CONTENT, "text"),
-    (MENU_LINK, Looking(layer="links"), True, ChangeKind.LINKS, "links"),
-    (MENU_LINK, Looking(layer="text"), False, ChangeKind.MARKUP, "text"),
-    (MENU_LINK, Looking(layer="raw"), True, ChangeKind.CONTENT, "raw"),
-    (BODY, Looking(layer="links"), False, ChangeKind.MARKUP, "links"),
-    (BODY, Looking(layer="data"), True, ChangeKind.CONTENT, "main"),
+    (FOOTER, PageRules(layer="text"), True, ChangeKind.CONTENT, "text"),
+    (MENU_LINK, PageRules(layer="links"), True, ChangeKind.LINKS, "links"),
+    (MENU_LINK, PageRules(layer="text"), False, ChangeKind.MARKUP, "text"),
+    (MENU_LINK, PageRules(layer="raw"), True, ChangeKind.CONTENT, "raw"),
+    (BODY, PageRules(layer="links"), False, ChangeKind.MARKUP, "links"),
+    (BODY, PageRules(layer="data"), True, ChangeKind.CONTENT, "main"),
     (html(raw="r1", version=2), None, True, ChangeKind.CONTENT, "raw"),
 ]
 
 
-@pytest.mark.parametrize(("now", "looking", "counts", "kind", "layer"), LAYERS)
+@pytest.mark.parametrize(("now", "page_rules", "counts", "kind", "layer"), LAYERS)
 def test_which_layer_decides(
-    now: Fingerprint, looking: Looking | None, counts: bool, kind: ChangeKind, layer: str
+    now: Fingerprint, page_rules: PageRules | None, counts: bool, kind: ChangeKind, layer: str
 ) -> None:
     """Main content and its links decide about HTML unless the page says otherwise; versions compare by bytes."""
-    change = change_of(html(), now, looking)
+    change = change_of(html(), now, page_rules)
     assert (change.counts, change.kind, change.layer) == (counts, kind, layer)
     assert change.raw
 
@@ -151,7 +151,7 @@ def test_a_new_sentence_in_the_margins_counts() -> None:
         return Observation(url=URL, at=0.0, status=200, fingerprint=now, lines=lines)
 
     first = seen(html(), "Home\nAbout", "Copyright by the society of all its members 2025")
-    memory = remember(Memory(), None, first, judge(None, False, first))
+    memory = remember(PageMemory(), None, first, judge(None, False, first))
     year = seen(FOOTER, "Home\nAbout", "Copyright by the society of all its members 2026")
     menu = seen(FOOTER, "Home\nAbout us", "Copyright by the society of all its members 2025")
     banner = seen(
@@ -168,7 +168,7 @@ def test_size_and_significance() -> None:
 
     def weight(text: list[str], **layers: object) -> Change:
         first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", "\n".join(words)))
-        memory = remember(Memory(), None, first, judge(None, False, first))
+        memory = remember(PageMemory(), None, first, judge(None, False, first))
         now = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"), **layers)
         seen = Observation(url=URL, at=9.0, status=200, fingerprint=now, lines=runs_of("T", "\n".join(text)))
         return judge(html(), False, seen, memory=memory)
@@ -189,11 +189,11 @@ def test_minimum_size() -> None:
     """A change smaller than the page's minimum does not count, and a size that is not known hides nothing."""
     text = "\n".join(f"Line {chr(97 + n)} of the text" for n in range(25))
     first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", text))
-    memory = remember(Memory(), None, first, judge(None, False, first))
+    memory = remember(PageMemory(), None, first, judge(None, False, first))
     now = Observation(url=URL, at=9.0, status=200, fingerprint=BODY, lines=runs_of("T", text.replace("a of", "A of")))
-    assert not judge(html(), False, now, looking=Looking(min_size=0.1), memory=memory).counts
-    assert judge(html(), False, now, looking=Looking(min_size=0.01), memory=memory).counts
-    assert judge(html(), False, now, looking=Looking(min_size=0.5)).counts
+    assert not judge(html(), False, now, page_rules=PageRules(min_size=0.1), memory=memory).counts
+    assert judge(html(), False, now, page_rules=PageRules(min_size=0.01), memory=memory).counts
+    assert judge(html(), False, now, page_rules=PageRules(min_size=0.5)).counts
 
 
 def test_kinds_of_disappearing() -> None:
@@ -207,7 +207,7 @@ def test_kinds_of_disappearing() -> None:
 def test_links_that_come_back() -> None:
     """A change of links alone that brings an earlier version back says so, and weighs as little as one link."""
     one, two = html(raw="r1", main_links="l1"), html(raw="r2", main_links="l2")
-    memory, before, changes = Memory(), None, []
+    memory, before, changes = PageMemory(), None, []
     for at, now in enumerate((one, two, one, two)):
         lines = runs_of("T", "the same words")
         seen = Observation(url=URL, at=at * 86_400.0, status=200, fingerprint=now, lines=lines, link_hashes=b"8 bytes!")

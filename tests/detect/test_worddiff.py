@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.worddiff import Words, word_diff
+from webstrata.detect.worddiff import WordRun, word_diff
 
 
 def test_changed_words_stand_apart() -> None:
@@ -13,13 +13,13 @@ def test_changed_words_stand_apart() -> None:
     found = word_diff("the quick fox, 12 times", "the slow fox, 13 times")
 
     assert found == [
-        Words(" ", "the "),
-        Words("-", "quick"),
-        Words("+", "slow"),
-        Words(" ", " fox, "),
-        Words("-", "12"),
-        Words("+", "13"),
-        Words(" ", " times"),
+        WordRun(" ", "the "),
+        WordRun("-", "quick"),
+        WordRun("+", "slow"),
+        WordRun(" ", " fox, "),
+        WordRun("-", "12"),
+        WordRun("+", "13"),
+        WordRun(" ", " times"),
     ]
 
 
@@ -36,4 +36,4 @@ def test_endless_lines_are_replaced_as_a_whole() -> None:
     """A line of very many words is not searched for matches."""
     before, after = "a " * 30_000, "b " * 30_000
 
-    assert word_diff(before, after) == [Words("-", before), Words("+", after)]
+    assert word_diff(before, after) == [WordRun("-", before), WordRun("+", after)]

@@ -9,7 +9,7 @@ import pytest
 
 from docs.pages import PAGES, REFERENCE
 from webstrata.records import FailureKind, Outcome
-from webstrata.settings import Settings, known
+from webstrata.settings import Settings, all_settings
 
 WITHOUT_JSON: dict[str, str] = {}
 """Commands that need no `--json`, and why. None so far."""
@@ -25,7 +25,7 @@ def test_every_setting_is_explained() -> None:
     """Every settings key has its row, with its meaning."""
     page = (REFERENCE / "settings.md").read_text(encoding="utf-8")
 
-    for row in known(Settings(), {}):
+    for row in all_settings(Settings(), {}):
         assert f"| `{row.key}` |" in page
         assert row.description.strip(), row.key
 

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import uvloop
 
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
-from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.flows.polite import Politely
-from webstrata.permit.gate import Gate
-from webstrata.permit.rules import Rules
+from webstrata.fetch.limits import FetchLimits
+from webstrata.flows.doorkeeper import PoliteClient
+from webstrata.flows.polite import PoliteVisit
+from webstrata.permit.gate import PermitGate
+from webstrata.permit.rules import PolitenessRules
 from webstrata.ports import Handler
-from webstrata.records import Looking, Page, Visited, Wait
+from webstrata.records import Page, PageRules, VisitResult, Wait
 
 AGENT = "webstrata-test/1 (+https://example.org/bot)"
 
@@ -103,20 +103,20 @@ def pages(**bodies: Answer) -> Answering:
     return lambda asked: bodies.get(asked.target.partition("?")[0].strip("/") or "index", Answer(404))
 
 
-def page_at(url: str, **looking: object) -> Page:
-    return Page(id=1, url=url, host="127.0.0.1", looking=Looking(**looking) if looking else None)  # type: ignore[arg-type]
+def page_at(url: str, **page_rules: object) -> Page:
+    return Page(id=1, url=url, host="127.0.0.1", page_rules=PageRules(**page_rules) if page_rules else None)  # type: ignore[arg-type]
 
 
 def visit(
     handler: Handler | Callable[[], Handler], page: Page, *, allow: tuple[str, ...] = ("127.0.0.1/32:*",)
-) -> Visited | Wait:
+) -> VisitResult | Wait:
     """One visit through the whole way: guard, robots.txt, permits, sockets."""
 
-    async def main() -> Visited | Wait:
+    async def main() -> VisitResult | Wait:
         clock = RealClock()
-        web = HttpWeb(clock, Guard(allow), Limits(connect_s=2.0, first_byte_s=2.0, total_s=5.0))
-        gate = Gate(
-            Rules(
+        web = HttpWeb(clock, AddressGuard(allow), FetchLimits(connect_s=2.0, first_byte_s=2.0, total_s=5.0))
+        gate = PermitGate(
+            PolitenessRules(
                 agent=AGENT,
                 token="webstrata",
                 delay_s=0.0,
@@ -125,8 +125,8 @@ def visit(
                 connections_per_host=4,
             )
         )
-        door = Doorkeeper(web, gate, clock, keep=lambda _: None, listed=lambda *_: None)
-        polite = Politely(door, clock, max_redirects=5, patience_until=clock.now() + 30)
+        door = PoliteClient(web, gate, clock, keep=lambda _: None, listed=lambda *_: None)
+        polite = PoliteVisit(door, clock, max_redirects=5, patience_until=clock.now() + 30)
         try:
             made = handler() if callable(handler) else handler
             return await made.visit(page, polite)
@@ -138,7 +138,7 @@ def visit(
         return runner.run(main())
 
 
-def visited(handler: Handler | Callable[[], Handler], page: Page, **options: tuple[str, ...]) -> Visited:
+def visited(handler: Handler | Callable[[], Handler], page: Page, **options: tuple[str, ...]) -> VisitResult:
     found = visit(handler, page, **options)
-    assert isinstance(found, Visited)
+    assert isinstance(found, VisitResult)
     return found

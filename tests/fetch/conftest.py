@@ -15,13 +15,13 @@ import pytest
 import uvloop
 
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 from webstrata.records import Exchange, Permit, Validators
 
 AGENT = "webstrata-test/1 (+https://example.org/bot)"
-QUICK = Limits(connect_s=2.0, first_byte_s=1.0, total_s=2.0)
+QUICK = FetchLimits(connect_s=2.0, first_byte_s=1.0, total_s=2.0)
 
 
 class Conversation:
@@ -164,14 +164,14 @@ def play() -> Iterator[Callable[..., PlayedServer]]:
 def with_web(
     use: Callable[[HttpWeb], Awaitable[Any]],
     *,
-    limits: Limits = QUICK,
+    limits: FetchLimits = QUICK,
     allow: tuple[str, ...] = ("127.0.0.0/8:*", "[::1]:*"),
     **arguments: Any,
 ) -> Any:
     """Run a coroutine function on a fresh web that may visit loopback addresses, on the loop that nodes use."""
 
     async def main() -> Any:
-        web = HttpWeb(RealClock(), Guard(allow), limits, **arguments)
+        web = HttpWeb(RealClock(), AddressGuard(allow), limits, **arguments)
         try:
             return await use(web)
         finally:

@@ -13,13 +13,13 @@ import pytest
 
 from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
-from webstrata.fetch.browser import BrowserHandler, Rendering, find_program, what_is_missing
+from webstrata.fetch.browser import BrowserHandler, RenderLimits, find_program, what_is_missing
 from webstrata.records import FailureKind
 
 needs_chromium = pytest.mark.skipif(bool(what_is_missing(find_program())), reason="no Chromium or no Playwright")
 
 HTML = {"Content-Type": "text/html"}
-QUICK = Rendering(load_s=20.0, settle_s=2.0, total_s=40.0)
+QUICK = RenderLimits(load_s=20.0, settle_s=2.0, total_s=40.0)
 
 
 def browser(**options: object) -> BrowserHandler:
@@ -151,7 +151,7 @@ def test_endless_page_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(ours))
     with serving(pages(index=Answer(headers=HTML, body=written("while (true);")))) as site:
         seen = visited(
-            lambda: browser(rendering=Rendering(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
+            lambda: browser(rendering=RenderLimits(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
         )
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.TIMEOUT_TOTAL
@@ -176,7 +176,7 @@ def test_page_that_takes_all_memory(monkeypatch: pytest.MonkeyPatch, script: str
     """A page that takes memory without end is ended at the limit of the whole browser, and nothing is left of it."""
     ours = Path(tempfile.mkdtemp(prefix="ws-"))
     monkeypatch.setattr(tempfile, "tempdir", str(ours))
-    bounds = Rendering(load_s=30.0, settle_s=30.0, total_s=60.0, total_memory_bytes=900 * 2**20)
+    bounds = RenderLimits(load_s=30.0, settle_s=30.0, total_s=60.0, total_memory_bytes=900 * 2**20)
     with serving(pages(index=Answer(headers=HTML, body=written(GREEDY[script])))) as site:
         seen = visited(lambda: browser(rendering=bounds), page_at(site.url + "/"))
     assert seen.failure is not None

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from tests.fetch.asking import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
-from webstrata.fetch.contexts import LARGEST, MOST_IN_A_VISIT, Contexts
+from webstrata.fetch.contexts import LARGEST, MOST_IN_A_VISIT, ContextCache
 from webstrata.fetch.rdf import RdfHandler
 from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.linked import LinkedData
-from webstrata.records import Exchange, FailureKind, Fingerprint, Followed, Page, Posted, Validators, Visited
+from webstrata.records import Exchange, FailureKind, FetchResult, Fingerprint, Page, PostBody, Validators, VisitResult
 
 LD = {"Content-Type": "application/ld+json"}
 CONTEXT = json.dumps({"@context": {"name": "http://schema.org/name", "knows": {"@id": "x:knows", "@type": "@id"}}})
@@ -27,12 +27,12 @@ def thing(context: object = "/context", **more: object) -> bytes:
     return json.dumps({"@context": context, "@id": "http://x.org/a", "name": "A", **more}).encode()
 
 
-def seen_with(answers: dict[str, Answer], page: Callable[[str], Page] | None = None) -> tuple[Visited, list[str]]:
+def seen_with(answers: dict[str, Answer], page: Callable[[str], Page] | None = None) -> tuple[VisitResult, list[str]]:
     """A visit to /thing, and what was asked for."""
     with serving(lambda asked: answers.get(asked.target, Answer(404))) as site:
         made = page(f"{site.url}/thing") if page else page_at(f"{site.url}/thing", handler="rdf")
         found = visit(RdfHandler(LinkedData()), made)
-        assert isinstance(found, Visited)
+        assert isinstance(found, VisitResult)
         return found, site.targets
 
 
@@ -142,7 +142,7 @@ def test_contexts_without_end() -> None:
 
     with serving(answering) as site:
         found = visit(RdfHandler(LinkedData()), page_at(f"{site.url}/thing", handler="rdf"))
-    assert isinstance(found, Visited)
+    assert isinstance(found, VisitResult)
     assert (found.failure, found.content) == (None, None)
     assert len(site.targets) == MOST_IN_A_VISIT + 1
 
@@ -155,15 +155,15 @@ class Library:
         self.status = 200
         self.asked = 0
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed:
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult:
         self.asked += 1
         headers = (("content-type", "application/ld+json"),)
         answer = Exchange(
             url=url, at=self.at, duration_s=0, request_head=b"", status=self.status, headers=headers, body=b"{}"
         )
-        return Followed(exchanges=(answer,))
+        return FetchResult(exchanges=(answer,))
 
-    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed:
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult:
         raise AssertionError("nothing is posted")
 
     def now(self) -> float:
@@ -172,7 +172,7 @@ class Library:
 
 def test_age() -> None:
     """A context serves a day, a month where it cannot be had again; a failure is remembered for an hour."""
-    contexts, library = Contexts(), Library()
+    contexts, library = ContextCache(), Library()
 
     def needs(at_hand: Any) -> str | None:
         return None if at_hand else "http://x.org/c"

@@ -10,11 +10,11 @@ from webstrata.fetch.rdf import RdfHandler
 from webstrata.fetch.sparql import SparqlHandler
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import query_url
-from webstrata.flows.plain import ACCEPT_FEED, Plain
+from webstrata.flows.plain import ACCEPT_FEED, PlainHandler
 from webstrata.observe.data.sparql import SparqlAnswers
 from webstrata.observe.linked import LinkedData
-from webstrata.ports import Handler, Polite
-from webstrata.records import Page, Visited, Wait
+from webstrata.ports import Handler, VisitClient
+from webstrata.records import Page, VisitResult, Wait
 from webstrata.testing.handler import check_handler
 
 ANSWERS = SparqlAnswers()
@@ -26,7 +26,9 @@ def page(url: str) -> Page:
 
 
 @pytest.mark.parametrize(
-    "handler", [Plain(), Plain("feed", ACCEPT_FEED), RdfHandler(LinkedData()), SPARQL], ids=lambda it: it.name
+    "handler",
+    [PlainHandler(), PlainHandler("feed", ACCEPT_FEED), RdfHandler(LinkedData()), SPARQL],
+    ids=lambda it: it.name,
 )
 def test_shipped_handlers(handler: Handler) -> None:
     """What they are answered, they neither raise nor lose."""
@@ -49,31 +51,31 @@ def test_browser() -> None:
 class Raises:
     name = "raises"
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
         got = await polite.get(page.url, accept="*/*")
         if isinstance(got, Wait):
             return got
         got.exchanges[0].body.decode()
-        return Visited(page=page, at=got.exchanges[0].at, exchanges=got.exchanges)
+        return VisitResult(page=page, at=got.exchanges[0].at, exchanges=got.exchanges)
 
 
 class Loses(Raises):
     name = "loses"
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
         got = await polite.get(page.url, accept="*/*")
         if isinstance(got, Wait):
             return got
-        return Visited(page=page, at=polite.now(), exchanges=got.exchanges[1:], failure=got.failure)
+        return VisitResult(page=page, at=polite.now(), exchanges=got.exchanges[1:], failure=got.failure)
 
 
 class Impatient(Raises):
     name = "impatient"
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
         while isinstance(got := await polite.get(page.url, accept="*/*"), Wait):
             pass
-        return Visited(page=page, at=polite.now(), exchanges=got.exchanges, failure=got.failure)
+        return VisitResult(page=page, at=polite.now(), exchanges=got.exchanges, failure=got.failure)
 
 
 @pytest.mark.parametrize(

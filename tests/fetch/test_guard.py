@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1"]
 NOT_PUBLIC = [
@@ -33,14 +33,14 @@ NOT_PUBLIC = [
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses(address: str) -> None:
     """A public address is allowed on every port."""
-    assert Guard().allows(address, 80)
-    assert Guard().allows(address, 8443)
+    assert AddressGuard().allows(address, 80)
+    assert AddressGuard().allows(address, 8443)
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_other_addresses(address: str) -> None:
     """An address that is not public, and whatever is no address, is refused."""
-    assert not Guard().allows(address, 80)
+    assert not AddressGuard().allows(address, 80)
 
 
 EXCEPTIONS = [
@@ -58,7 +58,7 @@ EXCEPTIONS = [
 @pytest.mark.parametrize(("exception", "address", "port", "allowed"), EXCEPTIONS)
 def test_exceptions(exception: str, address: str, port: int, allowed: bool) -> None:
     """An exception opens its network on its port and nothing beside."""
-    assert Guard([exception]).allows(address, port) is allowed
+    assert AddressGuard([exception]).allows(address, port) is allowed
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_exceptions(exception: str, address: str, port: int, allowed: bool) -> N
 def test_bad_exceptions(text: str) -> None:
     """An exception that names no network or no port is a settings error, not an open door."""
     with pytest.raises(BadSettings, match="not a network with a port"):
-        Guard([text])
+        AddressGuard([text])

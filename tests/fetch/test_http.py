@@ -14,9 +14,9 @@ import pytest
 from tests.fetch.conftest import AGENT, QUICK, Conversation, PlayedServer, answering, fetch, with_web
 from webstrata.clock import JumpingClock, ManualClock
 from webstrata.coding import decode
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 from webstrata.records import Exchange, FailureKind, Permit, Validators
 
 Play = Callable[..., PlayedServer]
@@ -239,7 +239,7 @@ def test_the_guard_stands_where_sockets_are_made(play: Play) -> None:
     """Were the first check lost, the socket would still not be made."""
     server = play(HELLO)
 
-    class Forgetful(Guard):
+    class Forgetful(AddressGuard):
         calls = 0
 
         def allows(self, address: str, port: int) -> bool:
@@ -285,7 +285,7 @@ def test_resolve_uses_the_table(play: Play) -> None:
 def test_body_over_the_limit(play: Play) -> None:
     """A longer body is cut to the limit and marked; one of just that length is not."""
     endless = play(OK + b"\r\n" + b"x" * 300_000)
-    limits = Limits(body_bytes=100_000, total_s=2.0)
+    limits = FetchLimits(body_bytes=100_000, total_s=2.0)
     cut = fetch(endless.permit(), limits=limits)
     whole = fetch(play(OK + b"\r\n" + b"x" * 100_000).permit(), limits=limits)
 
@@ -302,7 +302,7 @@ def test_endless_body(play: Play) -> None:
         while True:
             peer.send(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
 
-    exchange = fetch(play(script).permit(), limits=Limits(body_bytes=2_000_000, total_s=20.0))
+    exchange = fetch(play(script).permit(), limits=FetchLimits(body_bytes=2_000_000, total_s=20.0))
     assert (len(exchange.body), exchange.truncated) == (2_000_000, "length")
 
 
@@ -354,7 +354,7 @@ def test_black_hole() -> None:
         listener.listen(0)
         address, port = listener.getsockname()
         crowd = [_knock(address, port) for _ in range(4)]
-        exchange = fetch(_permit_for(address, port), limits=Limits(connect_s=0.3))
+        exchange = fetch(_permit_for(address, port), limits=FetchLimits(connect_s=0.3))
         for sock in crowd:
             sock.close()
     assert exchange.failure is not None
@@ -417,7 +417,7 @@ def test_silence(play: Play) -> None:
         peer.request()
         peer.wait_for_close()
 
-    exchange = fetch(play(script).permit(), limits=Limits(first_byte_s=0.2))
+    exchange = fetch(play(script).permit(), limits=FetchLimits(first_byte_s=0.2))
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.TIMEOUT_FIRST_BYTE
 
@@ -434,14 +434,14 @@ def _drip(before: bytes) -> Callable[[Conversation], None]:
 
 def test_dripping_head(play: Play) -> None:
     """A head that comes letter by letter ends with the total time."""
-    exchange = fetch(play(_drip(OK + b"X: ")).permit(), limits=Limits(first_byte_s=1.0, total_s=1.5))
+    exchange = fetch(play(_drip(OK + b"X: ")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.TIMEOUT_TOTAL
 
 
 def test_dripping_body(play: Play) -> None:
     """A body that comes letter by letter is cut at the total time, and what came is kept."""
-    exchange = fetch(play(_drip(OK + b"\r\n")).permit(), limits=Limits(first_byte_s=1.0, total_s=1.5))
+    exchange = fetch(play(_drip(OK + b"\r\n")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
     assert (exchange.failure, exchange.truncated) == (None, "time")
     assert exchange.body.strip(b"a") == b""
     assert len(exchange.body) > 2
@@ -455,7 +455,7 @@ def test_stalled_body(play: Play) -> None:
         peer.send(OK + b"Content-Length: 99\r\n\r\nhello")
         peer.wait_for_close()
 
-    exchange = fetch(play(script).permit(), limits=Limits(first_byte_s=1.0, total_s=60.0))
+    exchange = fetch(play(script).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=60.0))
     assert (exchange.body, exchange.truncated) == (b"hello", "time")
 
 
@@ -472,7 +472,7 @@ def test_a_slow_host_does_not_slow_others(play: Play) -> None:
         await asyncio.gather(dripping, return_exceptions=True)
         return dripped
 
-    assert not with_web(use, limits=Limits(first_byte_s=20.0, total_s=20.0))
+    assert not with_web(use, limits=FetchLimits(first_byte_s=20.0, total_s=20.0))
 
 
 def test_wrong_content_encoding(play: Play) -> None:
@@ -499,7 +499,7 @@ def test_times_come_from_the_clock(play: Play) -> None:
 
     async def main() -> tuple[Exchange, float]:
         clock = JumpingClock(1_000_000.0)
-        web = HttpWeb(clock, Guard(["127.0.0.0/8:*"]), QUICK)
+        web = HttpWeb(clock, AddressGuard(["127.0.0.0/8:*"]), QUICK)
         sleeper = asyncio.create_task(clock.sleep_until(2_000_000.0))
         exchange = await web.fetch(server.permit())
         during = clock.now()

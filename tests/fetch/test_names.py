@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.fetch.guard import Guard
-from webstrata.fetch.names import Names
+from webstrata.fetch.guard import AddressGuard
+from webstrata.fetch.names import HostResolver
 from webstrata.records import Failure, FailureKind
 
 
@@ -48,7 +48,7 @@ TableLoop.table = {
 
 def resolved(host: str, port: int = 80, hosts: dict[str, str] | None = None) -> tuple[str, int] | Failure:
     async def main() -> tuple[str, int] | Failure:
-        return await Names(Guard(["127.0.0.0/8:8480"]), hosts or {}, timeout_s=0.2).resolve(host, port)
+        return await HostResolver(AddressGuard(["127.0.0.0/8:8480"]), hosts or {}, timeout_s=0.2).resolve(host, port)
 
     with asyncio.Runner(loop_factory=TableLoop) as runner:
         return runner.run(main())
@@ -117,14 +117,14 @@ def test_the_table_is_no_way_round_the_guard() -> None:
 def test_bad_tables(text: str) -> None:
     """A table entry that is no address is a settings error."""
     with pytest.raises(BadSettings, match="not an address"):
-        Names(Guard(), {"boost.test": text}, timeout_s=1.0)
+        HostResolver(AddressGuard(), {"boost.test": text}, timeout_s=1.0)
 
 
 def test_one_question_for_many_who_ask() -> None:
     """Concurrent and repeated lookups of a name, found or not, cost one question."""
 
     async def main() -> int:
-        names = Names(Guard(), {}, timeout_s=1.0)
+        names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
         for host in ("one.test", "absent.test"):
             await asyncio.gather(*(names.resolve(host, 80) for _ in range(10)))
             await names.resolve(host, 443)
@@ -140,7 +140,7 @@ def test_a_caller_that_leaves_disturbs_nobody() -> None:
     """Cancelling one of two who ask for the same name leaves the other its answer."""
 
     async def main() -> tuple[str, int] | Failure:
-        names = Names(Guard(), {}, timeout_s=1.0)
+        names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
         first = asyncio.create_task(names.resolve("one.test", 80))
         second = asyncio.create_task(names.resolve("one.test", 80))
         await asyncio.sleep(0)

@@ -6,8 +6,8 @@ import pytest
 
 from webstrata.fetch.choose import chooser, handler_name
 from webstrata.fetch.negotiate import accept_list, bare_type, best_match, quality
-from webstrata.flows.plain import Plain
-from webstrata.records import Fingerprint, Looking, Page, PageRole
+from webstrata.flows.plain import PlainHandler
+from webstrata.records import Fingerprint, Page, PageRole, PageRules
 
 QUALITIES = [
     ("text/html", "text/html;q=0.5", 0.5),
@@ -54,8 +54,8 @@ CHOICES = [
     ("http://e/sparql", {}, "http"),
     ("http://e/sparql?query=SELECT%20*%20%7B%7D", {}, "sparql"),
     ("http://e/find?query=selected+works", {}, "http"),
-    ("http://e/a.ttl", {"looking": Looking(handler="http")}, "http"),
-    ("http://e/", {"looking": Looking(handler="browser")}, "browser"),
+    ("http://e/a.ttl", {"page_rules": PageRules(handler="http")}, "http"),
+    ("http://e/", {"page_rules": PageRules(handler="browser")}, "browser"),
     ("http://e/map.xml", {"role": PageRole.SITEMAP}, "sitemap"),
     ("http://e/a.ttl", {"role": PageRole.REQUISITE}, "http"),
     ("http://e/x", {"fingerprint": Fingerprint(raw="", size=0, media_type="application/rdf+xml")}, "rdf"),
@@ -72,7 +72,7 @@ def test_choice(url: str, fields: dict[str, object], expected: str) -> None:
 
 def test_chooser() -> None:
     """Pages get their handler; where there is none of that name, the plain one."""
-    plain, feed = Plain(), Plain("feed")
+    plain, feed = PlainHandler(), PlainHandler("feed")
     choose = chooser({"http": plain, "feed": feed})
     assert choose(Page(id=1, url="http://e/a.rss", host="e")) is feed
-    assert choose(Page(id=1, url="http://e/", host="e", looking=Looking(handler="browser"))) is plain
+    assert choose(Page(id=1, url="http://e/", host="e", page_rules=PageRules(handler="browser"))) is plain

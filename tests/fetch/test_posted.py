@@ -7,7 +7,7 @@ import threading
 
 from tests.fetch.conftest import with_web
 from webstrata.fetch.http import HttpWeb
-from webstrata.records import Exchange, Permit, Posted
+from webstrata.records import Exchange, Permit, PostBody
 
 
 def test_kept_request_is_the_sent_one() -> None:
@@ -34,7 +34,7 @@ def test_kept_request_is_the_sent_one() -> None:
             agent="x",
             granted_at=0.0,
         )
-        posted = Posted(body=b"query=ASK", content_type="application/x-www-form-urlencoded")
+        posted = PostBody(body=b"query=ASK", content_type="application/x-www-form-urlencoded")
 
         async def use(web: HttpWeb) -> Exchange:
             return await web.fetch(permit, accept="text/csv", posted=posted)

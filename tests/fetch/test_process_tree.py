@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webstrata.fetch.process_tree import Member, family, kill, memory_of, named
+from webstrata.fetch.process_tree import ProcessId, kill, memory_of, named, process_tree
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 
@@ -26,13 +26,13 @@ def test_family() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
-        members = family(process.pid)
+        members = process_tree(process.pid)
         assert members[0].pid == process.pid
         assert len(members) == 2
         assert memory_of(members) > 60_000_000
         kill(members)
         process.wait()
-    assert family(process.pid) == []
+    assert process_tree(process.pid) == []
     # Nobody here can wait for a grandchild, and a killed process gives its memory back in its own time.
     deadline = time.monotonic() + 30
     while b"kept" in _command(members[1].pid):
@@ -58,8 +58,8 @@ def test_named(tmp_path: Path) -> None:
 def test_numbers_that_were_used_again() -> None:
     """A process with the number of one that ended is nobody's to kill."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        (member,) = family(process.pid)
-        kill([Member(member.pid, member.started - 1)])
+        (member,) = process_tree(process.pid)
+        kill([ProcessId(member.pid, member.started - 1)])
         assert process.poll() is None
-        assert memory_of([Member(2**22 + 1, 0)]) == 0
+        assert memory_of([ProcessId(2**22 + 1, 0)]) == 0
         process.kill()

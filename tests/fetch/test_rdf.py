@@ -8,11 +8,11 @@ import json
 import pytest
 
 from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
-from webstrata.fetch.link_header import Link, read_links
+from webstrata.fetch.link_header import HeaderLink, read_links
 from webstrata.fetch.negotiate import best_match
 from webstrata.fetch.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
 from webstrata.observe.linked import LinkedData
-from webstrata.records import FailureKind, Visited
+from webstrata.records import FailureKind, VisitResult
 
 TURTLE = b"<#me> <#knows> <#you> ."
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -24,9 +24,9 @@ def rdf() -> RdfHandler:
     return RdfHandler(LinkedData())
 
 
-def seen_at(answering: Answering, path: str = "/thing", **looking: object) -> Visited:
+def seen_at(answering: Answering, path: str = "/thing", **page_rules: object) -> VisitResult:
     with serving(answering) as site:
-        return visited(rdf(), page_at(site.url + path, **{"handler": "rdf", **looking}))
+        return visited(rdf(), page_at(site.url + path, **{"handler": "rdf", **page_rules}))
 
 
 def thing(
@@ -162,7 +162,7 @@ HEADERS = [
 @pytest.mark.parametrize(("value", "expected"), HEADERS)
 def test_link_header(value: str, expected: list[tuple[str, set[str], str]]) -> None:
     """Links are read as RFC 8288 says; what cannot be visited is left out."""
-    links = [Link(url=url, rels=frozenset(rels), type=kind) for url, rels, kind in expected]
+    links = [HeaderLink(url=url, rels=frozenset(rels), type=kind) for url, rels, kind in expected]
     assert read_links([value], "http://h/page") == links
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webstrata.fetch.request import Request, request_of
+from webstrata.fetch.request import HttpRequest, request_of
 from webstrata.records import Failure, FailureKind, Permit, Validators
 
 
@@ -23,9 +23,9 @@ def permit(**changes: Any) -> Permit:
     return Permit(**(values | changes))
 
 
-def made(validators: Validators | None = None, **changes: Any) -> Request:
+def made(validators: Validators | None = None, **changes: Any) -> HttpRequest:
     request = request_of(permit(**changes), "text/html", validators)
-    assert isinstance(request, Request)
+    assert isinstance(request, HttpRequest)
     return request
 
 

@@ -11,12 +11,12 @@ import pytest
 from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
 from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_asking import PageSizes
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import form_of, query_url, split_query
 from webstrata.observe.data.sparql import SparqlAnswers
 from webstrata.observe.data.sparql_results import Results
-from webstrata.records import FailureKind, Visited
+from webstrata.records import FailureKind, VisitResult
 
 DATA = """
 @prefix : <http://example.org/> .
@@ -27,10 +27,10 @@ DATA = """
 
 def handler(**paging: int) -> SparqlHandler[Results]:
     answers = SparqlAnswers()
-    return SparqlHandler(answers, WholeDataset(answers, Paging(**paging)))
+    return SparqlHandler(answers, WholeDataset(answers, PageSizes(**paging)))
 
 
-def asked(endpoint: Endpoint, query: str = "", **paging: int) -> Visited:
+def asked(endpoint: Endpoint, query: str = "", **paging: int) -> VisitResult:
     """One visit to an endpoint with a query, or for everything."""
     with serving(endpoint) as site:
         url = f"{site.url}/sparql"

@@ -14,11 +14,11 @@ from tests.fetch.endpoint import Endpoint, store_of
 from webstrata.clock import DAY_S
 from webstrata.fetch import sparql_bookmark
 from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_asking import Paging
-from webstrata.fetch.sparql_bookmark import Bookmarks
+from webstrata.fetch.sparql_asking import PageSizes
+from webstrata.fetch.sparql_bookmark import Checkpoints
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.records import Visited
+from webstrata.records import VisitResult
 
 TERMS = ["<x:o>", '"plain"', '"tag"@en-GB', '"t\\"y\\npe"^^<x:t>', "1.50", "true", '"ünï"', "<http://e.org/é>"]
 GROUND = (
@@ -40,10 +40,10 @@ class Reading:
         offset = int(query.rpartition("OFFSET ")[2]) if "OFFSET" in query else -1
         return Answer(500) if self.fail is not None and offset >= self.fail else None
 
-    def visit(self, site: Site) -> Visited:
+    def visit(self, site: Site) -> VisitResult:
         answers = SparqlAnswers()
-        paging = Paging(rows=3, least=2, tries=2)
-        handler = SparqlHandler(answers, WholeDataset(answers, paging, Bookmarks(self.folder)))
+        paging = PageSizes(rows=3, least=2, tries=2)
+        handler = SparqlHandler(answers, WholeDataset(answers, paging, Checkpoints(self.folder)))
         self.endpoint.queries.clear()
         return visited(handler, page_at(f"{site.url}/sparql", handler="sparql"))
 
@@ -56,7 +56,7 @@ class Reading:
     def kept(self) -> list[Path]:
         return sorted(self.folder.glob("*"))
 
-    def is_whole(self, seen: Visited) -> bool:
+    def is_whole(self, seen: VisitResult) -> bool:
         assert seen.content is not None, seen.failure
         dumped = ox.Dataset(ox.parse(seen.content.body, format=ox.RdfFormat.N_QUADS))
         there = ox.Dataset(ox.parse(self.endpoint.store.dump(format=ox.RdfFormat.N_QUADS), format=ox.RdfFormat.N_QUADS))
@@ -202,7 +202,7 @@ def test_damaged_files(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None
 
 def test_old_files_go(tmp_path: Path) -> None:
     """What is older than a day is not used, and deleted whichever endpoint is read."""
-    old = Bookmarks(tmp_path)
+    old = Checkpoints(tmp_path)
     old.of("http://a.test/sparql", 1000.0).add((b"{}", "application/sparql-results+json"), 1000.0)
     assert old.of("http://a.test/sparql", 1000.0 + DAY_S).pages() == [(b"{}", "application/sparql-results+json")]
     old.of("http://b.test/sparql", 1001.0 + DAY_S)
@@ -212,7 +212,7 @@ def test_old_files_go(tmp_path: Path) -> None:
 def test_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file has a greatest length; a reading beyond it is not kept."""
     monkeypatch.setattr(sparql_bookmark, "LARGEST", 2000)
-    mark = Bookmarks(tmp_path).of("http://a.test/sparql", 0.0)
+    mark = Checkpoints(tmp_path).of("http://a.test/sparql", 0.0)
     mark.add((b"{}", "text/plain"), 0.0)
     assert len(list(tmp_path.iterdir())) == 1
     noise = b"".join(zlib.crc32(bytes([i % 256, i // 256])).to_bytes(4, "big") for i in range(1000))

@@ -10,11 +10,11 @@ import pytest
 from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
 from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_asking import PageSizes
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import is_graph_name
 from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.records import FailureKind, Visited
+from webstrata.records import FailureKind, VisitResult
 
 DATA = """
 @prefix : <http://e.org/> .
@@ -26,15 +26,15 @@ DATA = """
 ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("one", "two", "three"))
 
 
-def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **paging: int) -> Visited:
+def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **paging: int) -> VisitResult:
     answers = SparqlAnswers()
-    handler = SparqlHandler(answers, WholeDataset(answers, Paging(**paging)))
+    handler = SparqlHandler(answers, WholeDataset(answers, PageSizes(**paging)))
     with serving(endpoint) as site:
         page = page_at(f"{site.url}/sparql", handler="sparql", graphs=graphs, page_rows=page_rows)
         return visited(handler, page)
 
 
-def same(seen: Visited, store: ox.Store, *graphs: str | None) -> bool:
+def same(seen: VisitResult, store: ox.Store, *graphs: str | None) -> bool:
     """Whether the content is these graphs of the store (none: the default graph), apart from the names of blanks."""
     assert seen.content is not None, seen.failure
     wanted = [None if name is None else ox.NamedNode(name) for name in graphs]

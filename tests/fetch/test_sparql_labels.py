@@ -13,12 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.fetch.asking import page_at
-from webstrata.fetch.sparql_asking import Paging
+from webstrata.fetch.sparql_asking import PageSizes
 from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.fetch.sparql_labels import Labels, blanks, same_but_labels
+from webstrata.fetch.sparql_labels import BlankNodeLabels, blanks, same_but_labels
 from webstrata.observe.data.sparql import SparqlAnswers
 from webstrata.observe.data.sparql_results import Row, Term
-from webstrata.records import Exchange, Followed, Posted, Validators, Visited
+from webstrata.records import Exchange, FetchResult, PostBody, Validators, VisitResult
 
 Naming = Callable[[list[str]], dict[str, str]]
 """The nodes of an answer in order of appearance -> what the answer calls them."""
@@ -51,7 +51,7 @@ class Endpoint:
         self._rows = [row.split() for row in rows]
         self._naming = naming
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed:
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult:
         query = parse_qs(urlsplit(url).query)["query"][0]
         limit, offset = map(int, re.findall(r"(?:LIMIT|OFFSET) (\d+)", query))
         rows = self._rows[offset : offset + limit]
@@ -60,9 +60,9 @@ class Endpoint:
         body = json.dumps({"head": {"vars": ["g", "s", "p", "o"]}, "results": {"bindings": bound}}).encode()
         headers = (("content-type", "application/sparql-results+json"),)
         answer = Exchange(url=url, at=0.0, duration_s=0.0, request_head=b"", status=200, headers=headers, body=body)
-        return Followed(exchanges=(answer,))
+        return FetchResult(exchanges=(answer,))
 
-    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed:
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult:
         raise AssertionError("pages are short questions")
 
     def now(self) -> float:
@@ -73,10 +73,10 @@ def term(node: str, names: dict[str, str]) -> dict[str, str]:
     return {"type": "bnode", "value": names[node]} if node in names else {"type": "uri", "value": f"x:{node}"}
 
 
-def read(rows: tuple[str, ...], naming: Naming, size: int) -> Visited:
-    handler = WholeDataset(SparqlAnswers(), Paging(rows=size))
+def read(rows: tuple[str, ...], naming: Naming, size: int) -> VisitResult:
+    handler = WholeDataset(SparqlAnswers(), PageSizes(rows=size))
     found = asyncio.run(handler.visit(page_at("http://e.org/sparql", handler="sparql"), Endpoint(rows, naming)))
-    assert isinstance(found, Visited)
+    assert isinstance(found, VisitResult)
     return found
 
 
@@ -127,7 +127,7 @@ def test_labels_inside_triple_terms() -> None:
     assert list(blanks(row("x"))) == ["x"]
     assert same_but_labels(row("x"), row("y"))
     assert not same_but_labels(row("x"), row("x", "x:other"))
-    labels = Labels()
+    labels = BlankNodeLabels()
     labels.page(0, [row("x")])
     labels.page(1, [row("y")])
     assert labels.matter

@@ -12,11 +12,11 @@ from zipfile import ZipFile
 from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, Script, reply
 from webstrata import verifier
-from webstrata.archive.package import Package
+from webstrata.archive.package import WaczReader
 from webstrata.archive.wacz import CERTIFICATE
 from webstrata.flows.capture import SiteCapture
-from webstrata.flows.capture_events import Event, Order
-from webstrata.flows.capture_proof import Proved
+from webstrata.flows.capture_events import CaptureOrder, Event
+from webstrata.flows.capture_proof import FinishedCapture
 from webstrata.flows.verify import verify
 
 SITE = "http://a.test/"
@@ -29,7 +29,7 @@ class Taken(NamedTuple):
     """A capture as it ended."""
 
     capture: SiteCapture
-    proved: Proved
+    proved: FinishedCapture
     certificate: dict[str, Any]
 
     def verdicts(self) -> dict[str, str]:
@@ -42,14 +42,14 @@ class Taken(NamedTuple):
 
 async def capture(
     life: Life,
-    order: Order | None = None,
+    order: CaptureOrder | None = None,
     *,
     resume: str = "",
     told: Callable[[SiteCapture, Event], None] = lambda one, event: None,
     **changed: Any,
 ) -> Taken:
     """Capture and prove; both verifiers must agree that the certificate holds."""
-    order = order or Order(url=SITE, **changed)
+    order = order or CaptureOrder(url=SITE, **changed)
     out = life.home.path / "out.wacz"
     async with life.node.capturing() as capturing:
         one = await capturing.resume(resume, told) if resume else await capturing.begin(order, told)
@@ -66,7 +66,7 @@ def envelope(file: Path) -> dict[str, Any]:
 
 
 def faults(file: Path, **options: Any) -> list[str]:
-    with Package(file) as package:
+    with WaczReader(file) as package:
         return [f"{fault.where}: {fault.what}" for fault in verify(envelope(file), package, **options)]
 
 

@@ -22,7 +22,7 @@ from webstrata.clock import JumpingClock
 from webstrata.flows.discover import seeds
 from webstrata.home import Home
 from webstrata.node import Node
-from webstrata.records import Census, NewPage, Page, Site, Visit
+from webstrata.records import NewPage, Page, Site, StoreTotals, Visit
 from webstrata.remember.sql import SqlStore
 from webstrata.settings import Settings
 
@@ -68,7 +68,7 @@ class Life:
         return msgspec.structs.replace(loaded, fetch=fetch)
 
     @asynccontextmanager
-    async def _looking(self) -> AsyncIterator[SqlStore]:
+    async def _page_rules(self) -> AsyncIterator[SqlStore]:
         """A store of our own beside the loop's, as another command would have."""
         if self._store is None:
             self._store = await self._opened.enter_async_context(self.node.store())
@@ -79,11 +79,11 @@ class Life:
 
     async def watch(self, *addresses: str, **fields: Any) -> None:
         pages = [NewPage(url=url, host=urls.host_of(url), **fields) for url in addresses]
-        async with self._looking() as store:
+        async with self._page_rules() as store:
             await store.add_pages(pages, self.clock.now())
 
     async def watch_site(self, url: str, **fields: Any) -> None:
-        async with self._looking() as store:
+        async with self._page_rules() as store:
             site = await store.add_site(Site(id=0, url=url, **fields), self.clock.now())
             await store.add_pages(seeds(site), self.clock.now())
 
@@ -98,19 +98,19 @@ class Life:
             await loop.run(self.clock.now() + for_s)
 
     async def page(self, url: str) -> Page:
-        async with self._looking() as store:
+        async with self._page_rules() as store:
             page = await store.page(url)
         assert page is not None, f"{url} is not watched"
         return page
 
     async def pages(self) -> dict[str, Page]:
-        async with self._looking() as store:
+        async with self._page_rules() as store:
             return {page.url: page async for page in store.pages()}
 
     async def visits(self, url: str) -> list[Visit]:
         """Oldest first."""
         page = await self.page(url)
-        async with self._looking() as store:
+        async with self._page_rules() as store:
             return await store.visits(page.id, order="oldest")
 
     async def last(self, url: str) -> Visit:
@@ -120,8 +120,8 @@ class Life:
         """What each visit said: the outcome, or the class of its failure."""
         return [visit.failure.kind if visit.failure else visit.outcome for visit in await self.visits(url)]
 
-    async def census(self) -> Census:
-        async with self._looking() as store:
+    async def census(self) -> StoreTotals:
+        async with self._page_rules() as store:
             return await store.census(self.clock.now())
 
     def warcs(self) -> list[Path]:

@@ -11,7 +11,7 @@ import pytest
 from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import START_AT, Life
 from tests.flows.town import Asked, Reply, Script, moved, reply, robots
-from webstrata.archive.package import Package
+from webstrata.archive.package import WaczReader
 
 
 def after(moment: float, first: Reply, then: Reply) -> Script:
@@ -49,7 +49,7 @@ def test_targets_of_redirects_are_asked_for_once(live: Callable[..., None]) -> N
         assert asked["/far"] == asked["/away"], "it is no page of the capture"
         assert asked["/new"] <= 2 + 2, "as a page, and behind the watched one"
         assert {visit.outcome for visit in await life.visits(f"{SITE}watched")} <= {"new", "same"}
-        with Package(taken.proved.file) as package:
+        with WaczReader(taken.proved.file) as package:
             kept = [one.url for one in package.kept() if not isinstance(one, str)]
         assert kept.count("http://b.test/far") >= asked["/far"]
 

@@ -12,13 +12,13 @@ import pytest
 from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, moved, reply, robots
-from webstrata.archive.package import Package
+from webstrata.archive.package import WaczReader
 from webstrata.clock import iso
 from webstrata.errors import UsageError
-from webstrata.flows.capture_events import Began, FoundPage, Got, Order
+from webstrata.flows.capture_events import CaptureOrder, CaptureStarted, FoundPage, PageDownloaded
 from webstrata.flows.capture_plan import first_revisits
 from webstrata.flows.capture_state import CaptureState
-from webstrata.records import Looking
+from webstrata.records import PageRules
 from webstrata.sharp.certificate import Download
 
 
@@ -103,8 +103,10 @@ def test_slow_pages_stand_outside(live: Callable[..., None]) -> None:
         names = ["a", "b", "slow", "c", "d"]
         site(life, **{name: links() for name in names})
         listed = [FoundPage(f"{SITE}{name}", 1e-3, "given", lasts_s=60.0 if name == "slow" else 1.0) for name in names]
-        order = Order(url=SITE, listed=tuple(page.url for page in listed))
-        began = Began(capture="x", order=order, at=0.0, slot_s=2.0, reversion=0.0, rest_factor=1.0, pages=tuple(listed))
+        order = CaptureOrder(url=SITE, listed=tuple(page.url for page in listed))
+        began = CaptureStarted(
+            capture="x", order=order, at=0.0, slot_s=2.0, reversion=0.0, rest_factor=1.0, pages=tuple(listed)
+        )
         state = CaptureState(began)
         assert state.slots_s(list(state.pages.values())) == [2.0, 2.0, 120.0, 2.0, 2.0]
         now = 100.0
@@ -112,7 +114,7 @@ def test_slow_pages_stand_outside(live: Callable[..., None]) -> None:
         while (url := state.next_page()) is not None:
             lasted = 60.0 if url.endswith("slow") else 1.0
             seen = Download(started=now, ended=now + lasted, status=200, payload="p", content="c", record=url)
-            state.apply(Got(url=url, turn=0, download=seen))
+            state.apply(PageDownloaded(url=url, turn=0, download=seen))
             visits.append(url)
             now += 2 * lasted
         assert visits[0] == f"{SITE}slow"
@@ -166,7 +168,7 @@ def test_requisites_come_after_the_proof(live: Callable[..., None]) -> None:
         asked = [asked.path for asked in life.town.asked if asked.path != "/robots.txt"]
         assert sorted(asked[-3:]) == ["/i.png", "/none.png", "/s.css"]
         assert set(taken.verdicts()) == {"/", "/a"}
-        with Package(taken.proved.file) as package:
+        with WaczReader(taken.proved.file) as package:
             kept = {one.url for one in package.kept() if not isinstance(one, str)}
         assert {"http://a.test/s.css", "http://b.test/i.png", "http://a.test/none.png"} <= kept
 
@@ -203,10 +205,10 @@ def test_files_named_in_style_sheets(live: Callable[..., None]) -> None:
 
 @pytest.mark.parametrize(
     ("layer", "rules", "verdict"),
-    [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", Looking(ignore=("css:.count",)), "sharp")],
+    [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", PageRules(ignore=("css:.count",)), "sharp")],
     ids=["useful content", "raw", "raw with a rule"],
 )
-def test_the_layer_that_counts(layer: str, rules: Looking | None, verdict: str, live: Callable[..., None]) -> None:
+def test_the_layer_that_counts(layer: str, rules: PageRules | None, verdict: str, live: Callable[..., None]) -> None:
     """Bytes that no reader sees blur a page only by the raw layer; what the page's own rules ignore never does."""
 
     def counting(asked: Asked) -> Reply:
@@ -216,11 +218,11 @@ def test_the_layer_that_counts(layer: str, rules: Looking | None, verdict: str, 
 
     async def scenario(life: Life) -> None:
         site(life, a=counting, b=links(), c=links())
-        await life.watch(f"{SITE}a", looking=rules)
+        await life.watch(f"{SITE}a", page_rules=rules)
         taken = await capture(life, layer=layer)
         assert taken.page("/a")["verdict"] == verdict
         page = await life.page(f"{SITE}a")
-        assert page.looking == rules, "a capture's wish is not the page's"
+        assert page.page_rules == rules, "a capture's wish is not the page's"
 
     live(scenario)
 
@@ -256,7 +258,7 @@ def test_several_sites_each_politely(live: Callable[..., None]) -> None:
         async with life.node.capturing() as capturing:
 
             async def one(host: str) -> dict[str, int]:
-                taken = await capturing.begin(Order(url=f"http://{host}/"), lambda one, event: None)
+                taken = await capturing.begin(CaptureOrder(url=f"http://{host}/"), lambda one, event: None)
                 await taken.run()
                 proved = await capturing.finish(taken, life.home.path / f"{host}.wacz")
                 return dict(proved.certificate["counts"])
@@ -280,7 +282,7 @@ def test_the_quietest_stretch(live: Callable[..., None]) -> None:
         for _ in range(40):
             await life.crawl(after_s=DAY_S)
         async with life.node.capturing() as capturing:
-            start, past = await capturing.quietest(Order(url=SITE, max_time_s=3600.0), DAY_S)
+            start, past = await capturing.quietest(CaptureOrder(url=SITE, max_time_s=3600.0), DAY_S)
         assert len(past.changes_at) >= 30
         assert start.relative < 1
         assert 3600 <= start.at - life.clock.now() <= DAY_S

@@ -11,7 +11,7 @@ from tests.flows.capturing import SITE, capture, links, site
 from tests.flows.conftest import Life
 from webstrata.errors import UsageError
 from webstrata.flows.capture import SiteCapture
-from webstrata.flows.capture_events import Event, Got, Order
+from webstrata.flows.capture_events import CaptureOrder, Event, PageDownloaded
 
 NAMES = [f"p{number}" for number in range(6)]
 
@@ -22,7 +22,7 @@ def stop_after(number: int) -> Callable[[SiteCapture, Event], None]:
 
     def told(one: SiteCapture, event: Event) -> None:
         seen.append(event)
-        if sum(isinstance(event, Got) for event in seen) == number:
+        if sum(isinstance(event, PageDownloaded) for event in seen) == number:
             one.stop()
 
     return told
@@ -52,7 +52,7 @@ def test_a_crash_costs_a_visit_and_no_fact(live: Callable[..., None]) -> None:
         pass
 
     def die(one: SiteCapture, event: Event) -> None:
-        if isinstance(event, Got) and event.turn == 1:
+        if isinstance(event, PageDownloaded) and event.turn == 1:
             raise DiedError
 
     async def scenario(life: Life) -> None:
@@ -102,6 +102,6 @@ def test_what_cannot_be_resumed(name: str, text: bytes | None, what: str, live: 
         if text is not None:
             (folder / f"{name}.jsonl").write_bytes(text)
         with pytest.raises(UsageError, match=what):
-            await capture(life, Order(url=SITE), resume=name)
+            await capture(life, CaptureOrder(url=SITE), resume=name)
 
     live(scenario)

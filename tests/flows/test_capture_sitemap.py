@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from webstrata.clock import DAY_S, iso
-from webstrata.flows.capture_sitemap import Told, told_by_sitemap
+from webstrata.flows.capture_sitemap import SitemapHints, sitemap_hints
 from webstrata.records import Exchange
 
 NOW = 1_700_000_000.0
@@ -60,7 +60,7 @@ def entry(loc: str, often: str) -> bytes:
 )
 def test_frequencies(body: bytes, page: str, every_s: float) -> None:
     """Every word of the protocol is a time, whatever the spelling round it."""
-    assert told_by_sitemap(answered(body), NOW)[page] == Told(every_s=every_s)
+    assert sitemap_hints(answered(body), NOW)[page] == SitemapHints(every_s=every_s)
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,23 @@ def test_frequencies(body: bytes, page: str, every_s: float) -> None:
 )
 def test_nothing_said(body: bytes) -> None:
     """What says nothing, or nothing that can be read, moves no rate."""
-    assert told_by_sitemap(answered(body), NOW) == {}
+    assert sitemap_hints(answered(body), NOW) == {}
 
 
 def test_packed_sitemaps() -> None:
     """A sitemap packed on its way, or a packed file, is read."""
     packed = gzip.compress(entry("http://a.test/x", "daily"))
     for sent in (answered(packed, Content_Encoding="gzip"), answered(packed)):
-        assert told_by_sitemap(sent, NOW)["http://a.test/x"].every_s == DAY_S
+        assert sitemap_hints(sent, NOW)["http://a.test/x"].every_s == DAY_S
 
 
 def test_last_changes() -> None:
     """A last change counts by its age; those in the future, just now, or the same for most pages are left out."""
     times = {"a": NOW - 100 * DAY_S, "b": NOW - DAY_S, "future": NOW + 5, "now": NOW - 10, "none": None}
-    told = told_by_sitemap(answered(dated(times)), NOW)
-    assert told == {"http://a.test/a": Told(unchanged_s=100 * DAY_S), "http://a.test/b": Told(unchanged_s=DAY_S)}
+    told = sitemap_hints(answered(dated(times)), NOW)
+    assert told == {
+        "http://a.test/a": SitemapHints(unchanged_s=100 * DAY_S),
+        "http://a.test/b": SitemapHints(unchanged_s=DAY_S),
+    }
     made = dict.fromkeys("abcdef", NOW - DAY_S) | {"g": NOW - 9 * DAY_S}
-    assert told_by_sitemap(answered(dated(made)), NOW) == {}
+    assert sitemap_hints(answered(dated(made)), NOW) == {}

@@ -9,33 +9,33 @@ import pytest
 
 from webstrata.clock import DAY_S
 from webstrata.flows.crossing import crossing_days
-from webstrata.flows.crowd import Crowd, replayed
+from webstrata.flows.crowd import PageTable, replayed
 from webstrata.flows.policies import budgeted_names, budgeted_policy
-from webstrata.flows.wishes import Span, Wishes
-from webstrata.records import Announcement, Boost, Limit, Outline, Source
+from webstrata.flows.wishes import IntervalLimits, Overrides
+from webstrata.records import Announcement, Boost, IntervalLimit, PageSummary, SignalSource
 from webstrata.schedule.policy import Bounds
 
 NOW = 20_000.0
-USUAL = Span(300.0, 180 * DAY_S)
+USUAL = IntervalLimits(300.0, 180 * DAY_S)
 LIVE = Bounds(min_days=1 / 288, max_days=180.0)
 
 
-def outlines(n: int, per_host: int = 4) -> list[Outline]:
+def outlines(n: int, per_host: int = 4) -> list[PageSummary]:
     """Pages with ids that do not come in order."""
     ids = np.random.default_rng(3).permutation(n) * 7 + 5
     return [
-        Outline(id=int(id_), url=f"http://h{i // per_host}.test/{i}", host=f"h{i // per_host}.test")
+        PageSummary(id=int(id_), url=f"http://h{i // per_host}.test/{i}", host=f"h{i // per_host}.test")
         for i, id_ in enumerate(ids)
     ]
 
 
-def crowd_of(n: int, name: str = "value") -> Crowd:
+def crowd_of(n: int, name: str = "value") -> PageTable:
     policy = budgeted_policy(name, LIVE)
-    crowd = Crowd(policy)
+    crowd = PageTable(policy)
     pages = outlines(n)
     for part in (pages[: n // 2], pages[n // 2 :]):
         crowd.take_in(part, [policy.start(1, NOW)[0].tobytes() for _ in part], NOW)
-    crowd.wish(Wishes(), USUAL, {}, NOW * DAY_S)
+    crowd.wish(Overrides(), USUAL, {}, NOW * DAY_S)
     return crowd
 
 
@@ -54,7 +54,7 @@ def test_state_survives_growth() -> None:
     rows = np.arange(20)
     crowd.learn(rows, np.full(20, NOW + 5), rows % 3 == 0)
     before, sites = crowd.population.state[:40].copy(), dict(crowd.changed_sites())
-    more = [Outline(id=10_000 + i, url=f"http://new{i}.test/", host=f"new{i}.test") for i in range(5)]
+    more = [PageSummary(id=10_000 + i, url=f"http://new{i}.test/", host=f"new{i}.test") for i in range(5)]
     crowd.take_in(more, [None] * 5, NOW + 5)
     assert crowd.population.state[:40].tobytes() == before.tobytes()
     crowd.learn(rows, np.full(20, NOW + 5), rows < 0)
@@ -83,8 +83,8 @@ def _values(part: object) -> Iterator[object]:
     return (getattr(part, name) for name in names)
 
 
-def source(right: float, wrong: float, announced: float, silent: float, **more: float) -> Source:
-    return Source(
+def source(right: float, wrong: float, announced: float, silent: float, **more: float) -> SignalSource:
+    return SignalSource(
         id=9, url="http://h0.test/sitemap.xml", kind="sitemap-lastmod", right=right, wrong=wrong, announced=announced,
         silent=silent, **more,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_a_list_is_worth_what_it_would_reveal() -> None:
     crowd = crowd_of(8)
     said = [(row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0)) for row in range(8)]
 
-    def worth(one: Source, news: int, days: float) -> float:
+    def worth(one: SignalSource, news: int, days: float) -> float:
         told = [(row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0, news=news)) for row, _ in said]
         crowd.population.hear([one], told)
         return crowd.population.heard.worth(crowd.population, NOW + days, 0.01)[one.url]
@@ -149,17 +149,17 @@ def test_the_crossing_is_where_the_value_passes_the_price(name: str) -> None:
 def test_wishes_become_columns() -> None:
     """Boosts hold while they last, a page's own limit goes before its tags'."""
     policy = budgeted_policy("value", LIVE)
-    crowd = Crowd(policy)
+    crowd = PageTable(policy)
     pages = [
-        Outline(id=1, url="http://a.test/1", host="a.test", tags=("news",)),
-        Outline(id=2, url="http://a.test/2", host="a.test", tags=("news", "other")),
-        Outline(id=3, url="http://a.test/3", host="a.test", weight=float("nan")),
+        PageSummary(id=1, url="http://a.test/1", host="a.test", tags=("news",)),
+        PageSummary(id=2, url="http://a.test/2", host="a.test", tags=("news", "other")),
+        PageSummary(id=3, url="http://a.test/3", host="a.test", weight=float("nan")),
     ]
     crowd.take_in(pages, [None] * 3, NOW)
-    wishes = Wishes(
+    wishes = Overrides(
         boosts={"news": Boost(tag="news", factor=3.0, since=10.0, until=20.0)},
-        pages={"http://a.test/2": Limit(kind="page", name="http://a.test/2", max_s=DAY_S)},
-        tags={"news": Limit(kind="tag", name="news", min_s=2 * DAY_S)},
+        pages={"http://a.test/2": IntervalLimit(kind="page", name="http://a.test/2", max_s=DAY_S)},
+        tags={"news": IntervalLimit(kind="tag", name="news", min_s=2 * DAY_S)},
     )
     for now, factor in ((9.0, 1.0), (10.0, 3.0), (19.9, 3.0), (20.0, 1.0)):
         crowd.wish(wishes, USUAL, {2: "http://a.test/2"}, now)

@@ -12,8 +12,8 @@ from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import reply
 from webstrata.detect.difference import Difference
 from webstrata.flows.difference import version_difference
-from webstrata.flows.recall import recall
-from webstrata.records import Looking
+from webstrata.flows.recall import read_version
+from webstrata.records import PageRules
 
 PAGE = "http://a.test/page"
 
@@ -23,7 +23,7 @@ class Case(NamedTuple):
     first: str
     reordered: str
     changed: str
-    looking: Looking | None = None
+    page_rules: PageRules | None = None
 
 
 PREFIX = "@prefix : <http://e.test/> .\n"
@@ -45,7 +45,7 @@ CASES = {
         "id,rate\r\n1,4.2\r\n2,5.5\r\n",
         "id,rate\n2,5.5\n1,4.2\n",
         "id,rate\n2,5.6\n1,4.2\n",
-        Looking(unordered=True),
+        PageRules(unordered=True),
     ),
 }
 
@@ -54,10 +54,10 @@ async def shown(life: Life, url: str = PAGE) -> Difference:
     """The difference between a page's last two versions."""
     reader = life.node.reader()
     visits = [visit for visit in await life.visits(url) if visit.raw is not None]
-    before, after = (recall(reader.read, visit, 10**8) for visit in visits[-2:])
+    before, after = (read_version(reader.read, visit, 10**8) for visit in visits[-2:])
     reader.close()
-    looking = (await life.page(url)).looking
-    return version_difference(before, after, looking, raw=False, before_name="before", after_name="after")
+    page_rules = (await life.page(url)).page_rules
+    return version_difference(before, after, page_rules, raw=False, before_name="before", after_name="after")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -68,7 +68,7 @@ def test_only_data_counts(live: Callable[..., None], name: str) -> None:
     async def scenario(life: Life) -> None:
         bodies = (case.first, case.reordered, case.changed)
         life.town.play(PAGE, *(reply(body, kind=case.kind) for body in bodies))
-        await life.watch(PAGE, looking=case.looking)
+        await life.watch(PAGE, page_rules=case.page_rules)
         for _ in bodies:
             await life.crawl(after_s=2 * DAY_S)
         visits = await life.visits(PAGE)
@@ -100,7 +100,7 @@ def test_what_is_ignored_is_not_shown(live: Callable[..., None]) -> None:
     async def scenario(life: Life) -> None:
         page = "<title>t</title><main><p class=ad>Buy {}</p><p>The rate is {}.</p></main>"
         life.town.play(PAGE, reply(page.format("soap", 1)), reply(page.format("soup", 2)))
-        await life.watch(PAGE, looking=Looking(ignore=("css:.ad",)))
+        await life.watch(PAGE, page_rules=PageRules(ignore=("css:.ad",)))
         for _ in range(2):
             await life.crawl(after_s=2 * DAY_S)
         found = await shown(life)

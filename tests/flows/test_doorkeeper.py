@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from webstrata.clock import JumpingClock
-from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.permit.gate import Gate, Rules
-from webstrata.records import Exchange, Failure, Permit, Posted, Validators
+from webstrata.flows.doorkeeper import PoliteClient
+from webstrata.permit.gate import PermitGate, Rules
+from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 ADDRESS_GAP_S = 0.5
 ANSWER_S = 3.0
@@ -30,7 +30,7 @@ class SlowWeb:
         *,
         accept: str = "*/*",
         validators: Validators | None = None,
-        posted: Posted | None = None,
+        posted: PostBody | None = None,
     ) -> Exchange:
         at = self._clock.now()
         self.started.append(at)
@@ -47,17 +47,17 @@ def test_few_places_keep_the_gap_of_an_address() -> None:
     """Twenty hosts at one address, three requests at a time: never more, and never two starts too close."""
     clock = JumpingClock(1000.0)
     web = SlowWeb(clock)
-    gate = Gate(
+    gate = PermitGate(
         Rules(agent="a", token="a", delay_s=1.0, delay_factor=0.0, address_delay_s=ADDRESS_GAP_S, obey_robots=False)
     )
 
-    async def visit(door: Doorkeeper, host: str) -> None:
+    async def visit(door: PoliteClient, host: str) -> None:
         permit = await door.permit(f"http://{host}/", patience_until=1e9)
         assert isinstance(permit, Permit)
         await door.fetch(permit, accept="*/*")
 
     async def all_of_them() -> None:
-        door = Doorkeeper(web, gate, clock, keep=lambda _: None, listed=lambda *_: None, requests=3)
+        door = PoliteClient(web, gate, clock, keep=lambda _: None, listed=lambda *_: None, requests=3)
         await asyncio.gather(*(visit(door, f"h{n}.example") for n in range(20)))
 
     asyncio.run(all_of_them())

@@ -9,7 +9,7 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Reply, reply
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 FEED, MAP = "http://a.test/feed", "http://a.test/map.xml"
 
@@ -48,7 +48,7 @@ def test_entries_become_pages(live: Callable[..., None], name: str) -> None:
         life.town.play(url, reply(make("x", "y"), kind=kind), reply(make("z", "x", "y"), kind=kind))
         for entry in "xyz":
             life.town.play(f"http://{host}/{entry}", reply(f"<p>entry {entry}"))
-        await life.watch(url, tags=("news",), weight=2.0, looking=Looking(handler=handler, entries=True))
+        await life.watch(url, tags=("news",), weight=2.0, page_rules=PageRules(handler=handler, entries=True))
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         pages = await life.pages()
@@ -91,7 +91,7 @@ def test_index_of_sitemaps(live: Callable[..., None]) -> None:
         life.town.play(MAP, reply(index, kind="application/xml"))
         life.town.play("http://a.test/part.xml", reply(sitemap("x"), kind="application/xml"))
         life.town.play("http://b.test/x", reply("<p>x"))
-        await life.watch(MAP, looking=Looking(handler="sitemap", entries=True))
+        await life.watch(MAP, page_rules=PageRules(handler="sitemap", entries=True))
         for _ in range(3):
             await life.crawl(after_s=DAY_S)
         assert set(await life.pages()) == {MAP, "http://a.test/part.xml", "http://b.test/x"}
@@ -110,7 +110,7 @@ def test_broken_lists(live: Callable[..., None], answer: Reply) -> None:
     async def scenario(life: Life) -> None:
         for url, handler in ((FEED, "feed"), (MAP, "sitemap")):
             life.town.play(url, answer)
-            await life.watch(url, looking=Looking(handler=handler, entries=True))
+            await life.watch(url, page_rules=PageRules(handler=handler, entries=True))
         await life.crawl()
         assert set(await life.pages()) == {FEED, MAP}
         assert "internal" not in [*await life.outcomes(FEED), *await life.outcomes(MAP)]

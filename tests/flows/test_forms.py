@@ -12,7 +12,7 @@ from tests.fetch.endpoint import Endpoint, store_of
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.test_handlers import beside
 from tests.flows.town import Reply, reply
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 THING, CONTEXT = "http://a.test/thing", "http://a.test/context"
 LD = "application/ld+json"
@@ -97,7 +97,7 @@ def test_representations(live: Callable[..., None], name: str) -> None:
 
     async def scenario(life: Life) -> None:
         life.town.play(THING, *answers)
-        await life.watch(THING, looking=Looking(handler="http"))
+        await life.watch(THING, page_rules=PageRules(handler="http"))
         for _ in answers:
             await life.crawl(after_s=2 * DAY_S)
         assert [(visit.outcome, visit.kind) for visit in await life.visits(THING)] == expected
@@ -115,7 +115,7 @@ def test_rdfa(live: Callable[..., None]) -> None:
 
     async def scenario(life: Life) -> None:
         life.town.play(THING, rdfa(1, 1), rdfa(1, 2), rdfa(2, 2))
-        await life.watch(THING, looking=Looking(handler="rdf"))
+        await life.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         visits = await life.visits(THING)
@@ -145,7 +145,7 @@ def test_context_elsewhere(live: Callable[..., None]) -> None:
     async def scenario(life: Life) -> None:
         life.town.play(THING, thing("size"), thing("groesse"), thing("groesse"))
         life.town.play(CONTEXT, context("size", "s"), context("groesse", "s"), context("groesse", "other"))
-        await life.watch(THING, looking=Looking(handler="rdf"))
+        await life.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         visits = await life.visits(THING)
@@ -166,7 +166,7 @@ def test_context_that_goes(live: Callable[..., None]) -> None:
     async def scenario(life: Life) -> None:
         life.town.play(THING, reply(f'{{"@context": "/context", "@id": "{THING}", "size": 1}}', kind=LD))
         life.town.play(CONTEXT, reply('{"@context": {"size": "http://e.test/s"}}', kind=LD), reply("gone", 410))
-        await life.watch(THING, looking=Looking(handler="rdf"))
+        await life.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(8):
             await life.crawl(after_s=20 * DAY_S)
         visits = await life.visits(THING)
@@ -193,7 +193,7 @@ def test_interrupted_dataset(live: Callable[..., None], hours: int, goes_on: boo
         async def scenario(life: Life) -> None:
             nonlocal broken
             url = f"{site.url}/sparql"
-            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.watch(url, page_rules=PageRules(handler="sparql"))
             await life.crawl()
             broken = False
             endpoint.queries.clear()

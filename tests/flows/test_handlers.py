@@ -17,10 +17,10 @@ from tests.fetch.endpoint import Endpoint, store_of
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Asked, Reply, moved, reply
 from webstrata.fetch.browser import find_program, what_is_missing
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 THING, DOCUMENT = "http://a.test/thing", "http://a.test/thing-data"
-RDF = Looking(handler="rdf")
+RDF = PageRules(handler="rdf")
 TURTLE = "<http://a.test/thing> <http://e.test/size> {} ."
 
 
@@ -71,7 +71,7 @@ def test_rdf(live: Callable[..., None], way: str) -> None:
     async def scenario(life: Life) -> None:
         for url, script in WAYS[way].items():
             life.town.play(url, *script)
-        await life.watch(THING, looking=RDF)
+        await life.watch(THING, page_rules=RDF)
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         visits = await life.visits(THING)
@@ -95,7 +95,7 @@ def test_no_rdf_is_an_error(live: Callable[..., None]) -> None:
 
     async def scenario(life: Life) -> None:
         life.town.play(THING, html())
-        await life.watch(THING, looking=RDF)
+        await life.watch(THING, page_rules=RDF)
         await life.crawl()
         assert await life.outcomes(THING) == ["unexpected-content"]
         assert len(life.records(THING)) == 1
@@ -135,7 +135,7 @@ def test_sparql_query(live: Callable[..., None], query: str) -> None:
 
         async def scenario(life: Life) -> None:
             url = f"{site.url}/sparql?query={quote(query, safe='')}"
-            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.watch(url, page_rules=PageRules(handler="sparql"))
             await life.crawl()
             await life.crawl(after_s=2 * DAY_S)
             asked.store.add(MORE)
@@ -153,7 +153,7 @@ def test_sparql_everything(live: Callable[..., None]) -> None:
 
         async def scenario(life: Life) -> None:
             url = f"{site.url}/sparql"
-            await life.watch(url, looking=Looking(handler="sparql"))
+            await life.watch(url, page_rules=PageRules(handler="sparql"))
             await life.crawl()
             await life.crawl(after_s=2 * DAY_S)
             asked.store.add(MORE)
@@ -201,7 +201,7 @@ def test_rendered_page(live: Callable[..., None]) -> None:
 
         async def scenario(life: Life) -> None:
             url = site.url + "/"
-            await life.watch(url, looking=Looking(handler="browser"))
+            await life.watch(url, page_rules=PageRules(handler="browser"))
             for word in ("once", "twice"):
                 answers["s"] = Answer(headers={"Content-Type": "text/javascript"}, body=script.format(word).encode())
                 await life.crawl(after_s=2 * DAY_S)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from webstrata.errors import StoreError
-from webstrata.flows.intake import MAX_BYTES, MAX_RECORDS, READ_TOGETHER, Intake
-from webstrata.flows.look import Look
+from webstrata.flows.intake import MAX_BYTES, MAX_RECORDS, READ_TOGETHER, VisitBatcher
+from webstrata.flows.look import ParsedContent
 from webstrata.flows.visit import Visited
 from webstrata.records import Exchange, Outcome, Page, Visit
 
@@ -31,7 +31,7 @@ class Settling:
         self.parts: list[int] = []
         self._fail_at = fail_at
 
-    async def read(self, batch: Sequence[Visited]) -> list[Look | None]:
+    async def read(self, batch: Sequence[Visited]) -> list[ParsedContent | None]:
         self.parts.append(len(batch))
         await asyncio.sleep(0.001)
         if any(one.page.id < 0 for one in batch):
@@ -39,7 +39,7 @@ class Settling:
         return [None for _ in batch]
 
     async def settle(
-        self, batch: Sequence[Visited], looks: Sequence[Look | None], extras: Sequence[Exchange]
+        self, batch: Sequence[Visited], looks: Sequence[ParsedContent | None], extras: Sequence[Exchange]
     ) -> list[Visit]:
         assert len(looks) == len(batch)
         assert not self.busy, "one batch at a time"
@@ -59,7 +59,7 @@ def test_batches_are_bounded_however_many_wait() -> None:
 
     async def main() -> None:
         settling, settled = Settling(), list[int]()
-        intake = Intake(
+        intake = VisitBatcher(
             settling.read, settling.settle, lambda visits: settled.extend(visit.page_id for visit in visits)
         )
         intake.start()
@@ -78,7 +78,7 @@ def test_large_bodies_make_small_batches() -> None:
 
     async def main() -> None:
         settling = Settling()
-        intake = Intake(settling.read, settling.settle, lambda visits: None)
+        intake = VisitBatcher(settling.read, settling.settle, lambda visits: None)
         intake.start()
         await asyncio.gather(*(intake.put(visited(n, MAX_BYTES // 2)) for n in range(6)))
         await intake.stop()
@@ -93,7 +93,7 @@ def test_flush_waits_for_all_that_was_put() -> None:
 
     async def main() -> None:
         settling = Settling()
-        intake = Intake(settling.read, settling.settle, lambda visits: None)
+        intake = VisitBatcher(settling.read, settling.settle, lambda visits: None)
         intake.start()
         await asyncio.wait_for(intake.flush(), 10)
         for n in range(300):
@@ -116,7 +116,7 @@ def test_a_lone_visit_is_settled_soon() -> None:
     async def main() -> None:
         settled = asyncio.Event()
         settling = Settling()
-        intake = Intake(settling.read, settling.settle, lambda visits: settled.set())
+        intake = VisitBatcher(settling.read, settling.settle, lambda visits: settled.set())
         intake.start()
         await intake.put(visited(1))
         await asyncio.wait_for(settled.wait(), 10)
@@ -130,7 +130,7 @@ def test_errors_surface_once() -> None:
 
     async def main() -> None:
         settling, settled = Settling(frozenset({1})), list[int]()
-        intake = Intake(
+        intake = VisitBatcher(
             settling.read, settling.settle, lambda visits: settled.extend(visit.page_id for visit in visits)
         )
         intake.start()
@@ -150,7 +150,7 @@ def test_a_batch_that_cannot_be_read_is_an_error_like_others() -> None:
 
     async def main() -> None:
         settling, settled = Settling(), list[int]()
-        intake = Intake(
+        intake = VisitBatcher(
             settling.read, settling.settle, lambda visits: settled.extend(visit.page_id for visit in visits)
         )
         intake.start()
@@ -172,7 +172,7 @@ def test_stop_tells_the_last_error() -> None:
 
     async def main() -> None:
         settling = Settling(frozenset({1}))
-        intake = Intake(settling.read, settling.settle, lambda visits: None)
+        intake = VisitBatcher(settling.read, settling.settle, lambda visits: None)
         intake.start()
         await intake.put(visited(1))
         with pytest.raises(StoreError):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import reply
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 PAGE = "http://a.test/page"
 WORDS = "".join(f"<p>Paragraph {word} is here to stay, word for word.</p>" for word in ("one", "two", "three", "four"))
@@ -26,14 +26,14 @@ def document(number: object) -> bytes:
 
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
-RULES: dict[str, tuple[Looking, str, Callable[[object], bytes]]] = {
-    "css ignored": (Looking(ignore=("css:.ad", "css:main > p:nth-of-type(1)")), HTML, html),
-    "xpath ignored": (Looking(ignore=("xpath://div[@class='ad']", "xpath://p[b]")), HTML, html),
-    "css selected": (Looking(include=("css:b",)), HTML, html),
-    "xpath selected": (Looking(include=("xpath://p[contains(., 'three')]",)), HTML, html),
-    "text ignored": (Looking(ignore_text=("Buy .* now", r"seen \d+ times")), HTML, html),
-    "jsonpath ignored": (Looking(ignore=("jsonpath:$.meta.serial",)), JSON, document),
-    "jsonpath selected": (Looking(include=("jsonpath:$.rows[*]",)), JSON, document),
+RULES: dict[str, tuple[PageRules, str, Callable[[object], bytes]]] = {
+    "css ignored": (PageRules(ignore=("css:.ad", "css:main > p:nth-of-type(1)")), HTML, html),
+    "xpath ignored": (PageRules(ignore=("xpath://div[@class='ad']", "xpath://p[b]")), HTML, html),
+    "css selected": (PageRules(include=("css:b",)), HTML, html),
+    "xpath selected": (PageRules(include=("xpath://p[contains(., 'three')]",)), HTML, html),
+    "text ignored": (PageRules(ignore_text=("Buy .* now", r"seen \d+ times")), HTML, html),
+    "jsonpath ignored": (PageRules(ignore=("jsonpath:$.meta.serial",)), JSON, document),
+    "jsonpath selected": (PageRules(include=("jsonpath:$.rows[*]",)), JSON, document),
 }
 
 
@@ -41,23 +41,23 @@ RULES: dict[str, tuple[Looking, str, Callable[[object], bytes]]] = {
 @pytest.mark.parametrize("name", RULES)
 def test_what_is_ignored_does_not_count(live: Callable[..., None], name: str, by: str) -> None:
     """Rules of a page or of its tag: only what they leave is compared; all bytes are archived."""
-    looking, kind, make = RULES[name]
+    page_rules, kind, make = RULES[name]
 
     async def scenario(life: Life) -> None:
         changed = make(3).replace(b"4.2", b"4.3").replace(b"[1,", b"[5,").replace(b"three", b"3")
         life.town.play(PAGE, *(reply(body, kind=kind) for body in (make(1), make(2), changed)))
         if by == "page":
-            await life.watch(PAGE, looking=looking)
+            await life.watch(PAGE, page_rules=page_rules)
         else:
             await life.watch(PAGE, tags=("rates",))
             async with life.node.store() as store:
-                await store.set_tag_looking("rates", looking)
+                await store.set_tag_rules("rates", page_rules)
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == ["new", "same", "changed"]
         assert [visit.raw_changed for visit in await life.visits(PAGE)] == [False, True, True]
         assert len([record for record in life.records(PAGE) if record.kind == "response"]) == 3
-        assert (await life.page(PAGE)).looking == (looking if by == "page" else None)
+        assert (await life.page(PAGE)).page_rules == (page_rules if by == "page" else None)
 
     live(scenario)
 
@@ -67,9 +67,9 @@ def test_a_page_s_own_wish_goes_before_its_tags(live: Callable[..., None]) -> No
 
     async def scenario(life: Life) -> None:
         life.town.play(PAGE, reply(html(1)), reply(html(2)))
-        await life.watch(PAGE, tags=("rates",), looking=Looking(layer="raw"))
+        await life.watch(PAGE, tags=("rates",), page_rules=PageRules(layer="raw"))
         async with life.node.store() as store:
-            await store.set_tag_looking("rates", Looking(include=("css:b",)))
+            await store.set_tag_rules("rates", PageRules(include=("css:b",)))
         for _ in range(2):
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == ["new", "changed"]
@@ -86,7 +86,7 @@ def test_small_changes(live: Callable[..., None], least: float, outcome: str) ->
         small = long.replace("number 7 stays", "number 7 remains")
         large = "<p>All is new.</p>" * 20
         life.town.play(PAGE, *(reply(html(1, text)) for text in (long, small, large)))
-        await life.watch(PAGE, looking=Looking(min_size=least))
+        await life.watch(PAGE, page_rules=PageRules(min_size=least))
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == ["new", outcome, "changed"]
@@ -113,7 +113,7 @@ def test_layers(live: Callable[..., None], layer: str, outcomes: list[str]) -> N
             "<p>c <a href=/y>b</a>",
         ]
         life.town.play(PAGE, *map(reply, versions))
-        await life.watch(PAGE, looking=Looking(layer=layer))
+        await life.watch(PAGE, page_rules=PageRules(layer=layer))
         for _ in versions:
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == outcomes
@@ -134,11 +134,11 @@ def test_another_wish_asks_in_full(live: Callable[..., None], by: str) -> None:
         await life.crawl(after_s=2 * DAY_S)
         async with life.node.store() as store:
             if by == "page":
-                await store.set_looking((await life.page(PAGE)).id, Looking(include=("css:b",)))
+                await store.set_page_rules((await life.page(PAGE)).id, PageRules(include=("css:b",)))
             elif by == "tag":
-                await store.set_tag_looking("rates", Looking(include=("css:b",)))
+                await store.set_tag_rules("rates", PageRules(include=("css:b",)))
             else:
-                await life.watch(PAGE, looking=Looking(include=("css:b",)))
+                await life.watch(PAGE, page_rules=PageRules(include=("css:b",)))
         await life.crawl(after_s=2 * DAY_S)
         assert ["if-none-match" in asked.headers for asked in life.town.requests("a.test", "/page")] == [
             False,
@@ -158,7 +158,7 @@ def test_accept_is_sent(live: Callable[..., None]) -> None:
 
     async def scenario(life: Life) -> None:
         life.town.play(PAGE, reply(document(1), kind=JSON, Vary="Accept"))
-        await life.watch(PAGE, looking=Looking(accept="application/json"))
+        await life.watch(PAGE, page_rules=PageRules(accept="application/json"))
         await life.crawl()
         assert life.town.requests("a.test", "/page")[0].headers["accept"] == "application/json"
         assert (await life.last(PAGE)).headers["vary"] == "Accept"

@@ -10,7 +10,7 @@ from tests.flows.conftest import DAY_S, Life
 from tests.flows.test_noise import NOISY, PAGE, learned, restless
 from tests.flows.town import Asked, Reply, reply
 from webstrata.detect.memory import unpack
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
 
@@ -37,12 +37,12 @@ def test_a_wish_set_during_a_visit_holds(live: Callable[..., None]) -> None:
             return reply(body, ETag=f'"{len(asked)}"')
 
         life.town.play(PAGE, answer)
-        await life.watch(PAGE, looking=Looking(ignore=("css:b",)))
+        await life.watch(PAGE, page_rules=PageRules(ignore=("css:b",)))
         await life.crawl()
         assert (await life.page(PAGE)).etag == '"1"'
         await life.crawl(after_s=8 * DAY_S)
         page = await life.page(PAGE)
-        assert page.looking == Looking(ignore=("css:.ad",))
+        assert page.page_rules == PageRules(ignore=("css:.ad",))
         assert (page.etag, page.edits) == (None, 1), "the answer belongs to the old wishes"
         assert page.fingerprint is not None
         assert page.fingerprint.selected is None

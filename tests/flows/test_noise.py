@@ -10,7 +10,7 @@ import pytest
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata.detect.memory import unpack
-from webstrata.detect.noise import Noise
+from webstrata.detect.noise import NoisyPlace
 
 PAGE = "http://a.test/page"
 STORY = "".join(
@@ -37,7 +37,7 @@ def restless(template: str, edits: dict[int, str]) -> Callable[[Asked], Reply]:
     return answer
 
 
-async def learned(life: Life) -> list[Noise]:
+async def learned(life: Life) -> list[NoisyPlace]:
     return [place for place in unpack((await life.page(PAGE)).memory).noise if place.state == "learned"]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.flows.portions import Payment, Standing, payment, resumed
-from webstrata.records import PaceState, Page, PageRole, PageState
-from webstrata.schedule.budget import Purse, Rate
+from webstrata.flows.portions import BudgetPositions, Payment, payment, resumed
+from webstrata.records import BudgetState, Page, PageRole, PageState
+from webstrata.schedule.budget import BudgetAccount, DailyRate
 
 PAGES = [
     Page(
@@ -20,14 +20,16 @@ PAGES = [
 ]  # fmt: skip
 
 
-def purse(credit: float, unit: str = "visits") -> Purse:
-    state = PaceState(name="all", price=0.5, credit=credit, at=DAY_S)
-    rate = Rate(amount=10.0, unit="bytes" if unit == "bytes" else "visits")
-    return Purse("all", rate, saved_days=1.0, now=DAY_S, state=state)
+def purse(credit: float, unit: str = "visits") -> BudgetAccount:
+    state = BudgetState(name="all", price=0.5, credit=credit, at=DAY_S)
+    rate = DailyRate(amount=10.0, unit="bytes" if unit == "bytes" else "visits")
+    return BudgetAccount("all", rate, saved_days=1.0, now=DAY_S, state=state)
 
 
-def paid(one: Purse, stands: PaceState | None, own: float, written: PaceState | None, wanted: Sequence[int]) -> Payment:
-    standing = Standing(
+def paid(
+    one: BudgetAccount, stands: BudgetState | None, own: float, written: BudgetState | None, wanted: Sequence[int]
+) -> Payment:
+    standing = BudgetPositions(
         stands={} if stands is None else {"all": stands},
         own={"all": own},
         written={} if written is None else {"all": written},
@@ -44,8 +46,8 @@ def paid(one: Purse, stands: PaceState | None, own: float, written: PaceState | 
     )
 
 
-def state(credit: float) -> PaceState:
-    return PaceState(name="all", price=0.25, credit=credit, at=DAY_S)
+def state(credit: float) -> BudgetState:
+    return BudgetState(name="all", price=0.25, credit=credit, at=DAY_S)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +87,8 @@ def test_bytes_are_taken_in_bytes() -> None:
 def test_only_what_others_changed_is_read_anew() -> None:
     """A purse that the store shows as it was written is the same object still, to the last bit."""
     one = purse(9.0)
-    same = Standing(stands={"all": state(1.0)}, own={}, written={"all": state(1.0)}, now=DAY_S)
-    other = Standing(stands={"all": state(1.0)}, own={"all": 0.5}, written={"all": state(2.0)}, now=DAY_S)
+    same = BudgetPositions(stands={"all": state(1.0)}, own={}, written={"all": state(1.0)}, now=DAY_S)
+    other = BudgetPositions(stands={"all": state(1.0)}, own={"all": 0.5}, written={"all": state(2.0)}, now=DAY_S)
 
     assert resumed({"all": one}, same)["all"] is one
     assert (resumed({"all": one}, other)["all"].credit, resumed({"all": one}, other)["all"].price) == (1.5, 0.25)

@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from tests.flows.conftest import Life
 from tests.flows.town import reply
-from webstrata.flows.look import Job, Look, look, look_at_bytes
+from webstrata.flows.look import ParsedContent, ParseJob, parse_bytes, parse_content
 from webstrata.flows.reader import serve
-from webstrata.flows.readers import Readers
+from webstrata.flows.readers import ParserPool
 
 DEADLY = b"<p>deadly"
 
 
-def job(name: str, body: bytes) -> Job:
-    return Job(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000, max_ratio=10.0)
+def job(name: str, body: bytes) -> ParseJob:
+    return ParseJob(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000, max_ratio=10.0)
 
 
 ENDLESS = b"<p>endless"
@@ -32,7 +32,7 @@ GREEDY = b"<p>greedy"
 FAULTY = b"<p>faulty"
 
 
-def read_hostile(jobs: Sequence[Job]) -> list[Look]:
+def read_hostile(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
     """Reading that some bodies break, or keep from ending as native code would: only the process's end stops it."""
     for one in jobs:
         if one.body == DEADLY:
@@ -45,24 +45,24 @@ def read_hostile(jobs: Sequence[Job]) -> list[Look]:
             bytearray(10 * 1024**3)
         if one.body == FAULTY:
             raise ZeroDivisionError("a fault of ours")
-    return look(jobs)
+    return parse_content(jobs)
 
 
 def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture) -> None:
     """The pages beside it are read as ever, it counts by its bytes, and the log names it; the next batch is read."""
     jobs = [job("one", b"<p>one"), job("deadly", DEADLY), job("two", b"<p>two")]
 
-    async def main() -> tuple[list[Look], list[Look]]:
-        pool = Readers(1, read=read_hostile)
+    async def main() -> tuple[list[ParsedContent], list[ParsedContent]]:
+        pool = ParserPool(1, read=read_hostile)
         try:
             return await pool.look(jobs), await pool.look(jobs[:1])
         finally:
             pool.close()
 
     seen, after = asyncio.run(main())
-    by_bytes = replace(look_at_bytes(jobs[1]), problem="it killed the process that read it")
-    assert seen == [*look(jobs[:1]), by_bytes, *look(jobs[2:])]
-    assert after == look(jobs[:1])
+    by_bytes = replace(parse_bytes(jobs[1]), problem="it killed the process that read it")
+    assert seen == [*parse_content(jobs[:1]), by_bytes, *parse_content(jobs[2:])]
+    assert after == parse_content(jobs[:1])
     assert "http://a.test/deadly" in caplog.text
 
 
@@ -82,8 +82,8 @@ def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str, is_forked: b
             await asyncio.sleep(0.01)
             ticks += 1
 
-    async def main() -> tuple[list[Look], list[Look]]:
-        pool = Readers(1, limit_s=1.0, memory_bytes=1024**3, read=read_hostile, is_forked=is_forked)
+    async def main() -> tuple[list[ParsedContent], list[ParsedContent]]:
+        pool = ParserPool(1, limit_s=1.0, memory_bytes=1024**3, read=read_hostile, is_forked=is_forked)
         ticking = asyncio.create_task(tick())
         try:
             return await pool.look(jobs), await pool.look(jobs[:1])
@@ -92,8 +92,8 @@ def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str, is_forked: b
             pool.close()
 
     seen, after = asyncio.run(main())
-    assert seen == [*look(jobs[:1]), replace(look_at_bytes(jobs[1]), problem=problem), *look(jobs[2:])]
-    assert after == look(jobs[:1])
+    assert seen == [*parse_content(jobs[:1]), replace(parse_bytes(jobs[1]), problem=problem), *parse_content(jobs[2:])]
+    assert after == parse_content(jobs[:1])
     assert body != ENDLESS or ticks > 0
 
 
@@ -101,16 +101,16 @@ def test_a_page_that_meets_a_fault_of_ours(caplog: pytest.LogCaptureFixture) -> 
     """Reading that raises costs that page its closer look, and the log says where it happened."""
     jobs = [job("one", b"<p>one"), job("faulty", FAULTY), job("two", b"<p>two")]
 
-    async def main() -> list[Look]:
-        pool = Readers(1, read=read_hostile)
+    async def main() -> list[ParsedContent]:
+        pool = ParserPool(1, read=read_hostile)
         try:
             return await pool.look(jobs)
         finally:
             pool.close()
 
     seen = asyncio.run(main())
-    assert [seen[0], seen[2]] == [*look(jobs[:1]), *look(jobs[2:])]
-    assert seen[1].fingerprint == look_at_bytes(jobs[1]).fingerprint
+    assert [seen[0], seen[2]] == [*parse_content(jobs[:1]), *parse_content(jobs[2:])]
+    assert seen[1].fingerprint == parse_bytes(jobs[1]).fingerprint
     assert "a fault of ours" in caplog.text
     assert "http://a.test/faulty" in caplog.text
 
@@ -120,17 +120,17 @@ def test_batches_side_by_side() -> None:
     batches = [[job(f"{n}-{i}", b"<p>%d %d" % (n, i)) for i in range(5)] for n in range(12)]
     batches[3][2] = job("deadly", DEADLY)
 
-    async def main() -> list[list[Look]]:
-        pool = Readers(2, read=read_hostile)
+    async def main() -> list[list[ParsedContent]]:
+        pool = ParserPool(2, read=read_hostile)
         try:
             return await asyncio.gather(*(pool.look(jobs) for jobs in batches))
         finally:
             pool.close()
 
     seen = asyncio.run(main())
-    by_bytes = replace(look_at_bytes(batches[3][2]), problem="it killed the process that read it")
+    by_bytes = replace(parse_bytes(batches[3][2]), problem="it killed the process that read it")
     for number, (jobs, found) in enumerate(zip(batches, seen, strict=True)):
-        wanted = [by_bytes if one.body == DEADLY else look([one])[0] for one in jobs]
+        wanted = [by_bytes if one.body == DEADLY else parse_content([one])[0] for one in jobs]
         assert found == wanted, number
 
 
@@ -138,7 +138,7 @@ def test_others_go_on_while_one_reader_hangs() -> None:
     """With two readers, a batch beside one that never ends is read at once."""
 
     async def main() -> float:
-        pool = Readers(2, limit_s=60.0, read=read_hostile)
+        pool = ParserPool(2, limit_s=60.0, read=read_hostile)
         pool.start(1_000)
         try:
             await asyncio.gather(pool.look([job("warm", b"<p>1")]), pool.look([job("up", b"<p>2")]))
@@ -159,7 +159,7 @@ def test_others_go_on_while_one_reader_hangs() -> None:
 def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """In the real loop the deadly page is archived and new, then same; its neighbours have their text compared."""
 
-    defaults = Readers.__init__.__kwdefaults__
+    defaults = ParserPool.__init__.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "read", read_hostile)
 
@@ -182,20 +182,20 @@ def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeyp
 def test_bytes_are_compared_without_their_coding() -> None:
     """A page that could not be read has the bytes that it has when it can be: another packing is no other page."""
     one, two = (gzip.compress(b"<p>words", level, mtime=level) for level in (1, 9))
-    raws = {look_at_bytes(replace(job("packed", body), content_encoding="gzip")).fingerprint.raw for body in (one, two)}
-    assert raws == {look([job("plain", b"<p>words")])[0].fingerprint.raw}
-    torn = look_at_bytes(replace(job("torn", one[:-9]), content_encoding="gzip"))
+    raws = {parse_bytes(replace(job("packed", body), content_encoding="gzip")).fingerprint.raw for body in (one, two)}
+    assert raws == {parse_content([job("plain", b"<p>words")])[0].fingerprint.raw}
+    torn = parse_bytes(replace(job("torn", one[:-9]), content_encoding="gzip"))
     assert torn.torn
 
 
 def test_readers_are_started_as_they_are_needed() -> None:
     """Few contents have one process, many at once or an announcement of many start the others."""
 
-    def running(pool: Readers) -> int:
+    def running(pool: ParserPool) -> int:
         return sum(reader.is_running for reader in pool._readers)
 
     async def main() -> list[int]:
-        pool = Readers(2)
+        pool = ParserPool(2)
         seen = []
         try:
             pool.start()
@@ -208,7 +208,7 @@ def test_readers_are_started_as_they_are_needed() -> None:
             pool.close()
 
     assert asyncio.run(main()) == [1, 1, 2]
-    pool = Readers(3)
+    pool = ParserPool(3)
     try:
         pool.start(500)
         assert running(pool) == 3
@@ -218,11 +218,11 @@ def test_readers_are_started_as_they_are_needed() -> None:
 
 def test_a_reader_that_nobody_waits_for_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     """Ended while it starts, or left alone before it could say that it is ready, a reader goes without a word."""
-    pool = Readers(2)
+    pool = ParserPool(2)
     pool.start(1_000)
     pool.close()
     ours, theirs = socket.socketpair()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, look, 2**30))
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, parse_content, 2**30))
     process.start()
     theirs.close()
     ours.close()

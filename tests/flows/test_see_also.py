@@ -8,7 +8,7 @@ import pytest
 
 from tests.flows.conftest import Life
 from tests.flows.town import Reply, reply
-from webstrata.records import Looking, Site
+from webstrata.records import PageRules, Site
 
 THING = "http://a.test/things/one"
 NEAR, ELSEWHERE_HERE, FOREIGN = "http://a.test/things/two", "http://a.test/other", "http://b.test/one"
@@ -31,12 +31,12 @@ FORMS = {
 }
 
 
-async def after(life: Life, answer: Reply, looking: Looking, **watching: object) -> set[str]:
+async def after(life: Life, answer: Reply, page_rules: PageRules, **watching: object) -> set[str]:
     """The pages that are watched after two rounds, but for the one that began."""
     life.town.play(THING, answer)
     for url in (NEAR, ELSEWHERE_HERE, FOREIGN):
         life.town.play(url, reply("<p>x"))
-    await life.watch(THING, looking=looking, **watching)
+    await life.watch(THING, page_rules=page_rules, **watching)
     for _ in range(2):
         await life.crawl()
     return set(await life.pages()) - {THING}
@@ -47,7 +47,7 @@ def test_only_on_the_page_s_host(live: Callable[..., None], form: str) -> None:
     """Of a page that is watched alone, what it names on its own host becomes pages, in whatever form it names them."""
 
     async def scenario(life: Life) -> None:
-        found = await after(life, FORMS[form], Looking(handler="rdf", entries=True))
+        found = await after(life, FORMS[form], PageRules(handler="rdf", entries=True))
         assert found == {NEAR, ELSEWHERE_HERE}
         assert life.town.requests("b.test") == []
 
@@ -58,7 +58,7 @@ def test_only_on_request(live: Callable[..., None]) -> None:
     """Without --entries nothing that RDF names is watched."""
 
     async def scenario(life: Life) -> None:
-        assert await after(life, FORMS["Turtle"], Looking(handler="rdf")) == set()
+        assert await after(life, FORMS["Turtle"], PageRules(handler="rdf")) == set()
 
     live(scenario)
 
@@ -74,7 +74,7 @@ def test_within_the_site(live: Callable[..., None], scope: str, expected: set[st
         async with life.node.store() as store:
             kept = Site(id=0, url="http://a.test/things/", scope=scope)  # type: ignore[arg-type]
             site = await store.add_site(kept, life.node.clock.now())
-        looking = Looking(handler="rdf", entries=True)
-        assert await after(life, FORMS["Turtle"], looking, site_id=site.id, depth=5) == expected
+        page_rules = PageRules(handler="rdf", entries=True)
+        assert await after(life, FORMS["Turtle"], page_rules, site_id=site.id, depth=5) == expected
 
     live(scenario)

@@ -14,7 +14,7 @@ from tests.flows.town import reply
 from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
 from webstrata.home import Home
 from webstrata.node import Node
-from webstrata.records import PaceState
+from webstrata.records import BudgetState
 
 PER_DAY = 16
 DAYS = 4
@@ -74,7 +74,7 @@ def test_what_a_dead_neighbour_took_comes_back(live: Callable[..., None], shared
     async def scenario(life: Life) -> None:
         await watch_lively(life)
         start = life.clock.now()
-        empty = PaceState(name="all", price=0.05, credit=0.0, at=start)
+        empty = BudgetState(name="all", price=0.05, credit=0.0, at=start)
         async with life.node.store() as store:
             await store.trade("dead", start, start + DAY_S, lambda stands, own: [(empty, 3.0)])
         await life.run(DAY_S - 3600)
@@ -95,7 +95,7 @@ def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(live: Callable
             assert await loop.crawl() == 4
             now = life.clock.now() + DAY_S
             await life.clock.sleep_until(now)
-            spent = PaceState(name="all", price=0.05, credit=1.0, at=now)
+            spent = BudgetState(name="all", price=0.05, credit=1.0, at=now)
             async with life.node.store() as store:
                 await store.save_paces([spent])
             assert await loop.crawl() == 1

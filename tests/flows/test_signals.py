@@ -12,7 +12,7 @@ from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata.clock import iso
 from webstrata.predict.trust import is_trusted
-from webstrata.records import Announced, Batch, Looking, Source
+from webstrata.records import Batch, NewAnnouncements, PageRules, SignalSource
 
 MAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
 NAMES = [f"p{number}" for number in range(30)]
@@ -72,7 +72,7 @@ def played(life: Life, kind: str, times: Callable[[float], dict[str, float]]) ->
     return url
 
 
-async def source_of(life: Life, url: str) -> Source:
+async def source_of(life: Life, url: str) -> SignalSource:
     async with life.node.store() as store:
         (source,) = await store.sources([url])
     return source
@@ -85,7 +85,7 @@ def test_an_honest_list_is_believed(live: Callable[..., None], kind: str) -> Non
     async def scenario(life: Life) -> None:
         place = Place(life, {"p": [10, 24, 38, 51.2], "q": []})
         url = played(life, kind, place.last)
-        await life.watch(url, looking=Looking(handler=kind))
+        await life.watch(url, page_rules=PageRules(handler=kind))
         await life.watch("http://b.test/p", "http://b.test/q")
         for day in (0, 8, 16, 25, 40, 50):
             await life.crawl(after_s=START_AT + day * DAY_S - life.clock.now())
@@ -120,7 +120,7 @@ def test_a_list_that_stamps_everything_with_now_is_not(live: Callable[..., None]
     async def scenario(life: Life) -> None:
         place = Place(life, {name: [] for name in NAMES})
         url = played(life, "sitemap", lambda at: dict.fromkeys(place.changes, at))
-        await life.watch(url, looking=Looking(handler="sitemap"))
+        await life.watch(url, page_rules=PageRules(handler="sitemap"))
         await life.watch(*(f"http://b.test/{name}" for name in NAMES))
         for _ in range(5):
             await life.crawl(after_s=WEEK_S + DAY_S)
@@ -143,7 +143,7 @@ def test_silence_and_delay_are_counted(live: Callable[..., None]) -> None:
             return {"p": place.last(at)["p"], "q": START_AT - 50 * DAY_S}
 
         url = played(life, "sitemap", times)
-        await life.watch(url, looking=Looking(handler="sitemap"))
+        await life.watch(url, page_rules=PageRules(handler="sitemap"))
         await life.watch("http://b.test/p", "http://b.test/q")
         await life.crawl()
         async with life.node.store() as store:
@@ -165,7 +165,7 @@ def test_what_is_watched_later(live: Callable[..., None]) -> None:
         place = Place(life, {"p": [], "q": [], "x": []})
         listed = [place.changes, {"q": [], "x": []}]
         url = played(life, "sitemap", lambda at: dict.fromkeys(listed[at > START_AT + DAY_S], START_AT - DAY_S))
-        await life.watch(url, looking=Looking(handler="sitemap"))
+        await life.watch(url, page_rules=PageRules(handler="sitemap"))
         await life.watch("http://b.test/p", "http://b.test/q")
         await life.crawl()
         async with life.node.store() as store:
@@ -190,7 +190,7 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
     async def scenario(life: Life) -> None:
         place = Place(life, {"p": [10, 24, 38]})
         url = played(life, "sitemap", place.last)
-        await life.watch(url, looking=Looking(handler="sitemap"))
+        await life.watch(url, page_rules=PageRules(handler="sitemap"))
         await life.watch("http://b.test/p")
         for day in (0, 8, 16, 25, 40):
             await life.crawl(after_s=START_AT + day * DAY_S - life.clock.now())
@@ -200,7 +200,7 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
         def answer(asked: Asked) -> Reply:
             given_at = asked.at + hours * 3600.0
             said = ("http://b.test/p", given_at, given_at)
-            news = Announced(
+            news = NewAnnouncements(
                 source=url, kind="sitemap-lastmod", seen_at=asked.at + 600.0, said=(said,), call=said[:1], reason="now"
             )
             with ThreadPoolExecutor(1) as another:  # as another process would
@@ -221,6 +221,6 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
     live(scenario, *WEEKLY)
 
 
-async def announce(life: Life, news: Announced) -> None:
+async def announce(life: Life, news: NewAnnouncements) -> None:
     async with life.node.store() as store:
         await store.commit(Batch(announced=(news,)))

@@ -18,10 +18,10 @@ import pytest
 from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, reply, robots
 from webstrata import settings as settings_file
-from webstrata.flows.revisit import Progress
+from webstrata.flows.revisit import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
-from webstrata.records import Census, NewPage
+from webstrata.records import NewPage, StoreTotals
 
 
 def urls(count: int) -> list[str]:
@@ -88,7 +88,7 @@ def test_progress_is_told_of_every_visit_once(live: Callable[..., None]) -> None
     """What the display hears adds up: pages and hosts of each round, every visit once, and what was left."""
     heard: list[tuple[str, object]] = []
 
-    class Listener(Progress):
+    class Listener(CrawlProgress):
         def round_started(self, pages: int, hosts: int) -> None:
             heard.append(("started", (pages, hosts)))
 
@@ -207,7 +207,7 @@ async def _watch(node: Node, addresses: list[str]) -> None:
         await store.add_pages([NewPage(url=url, host="a.test") for url in addresses], 0.0)
 
 
-async def _census(node: Node) -> Census:
+async def _census(node: Node) -> StoreTotals:
     async with node.store() as store:
         return await store.census(node.clock.now())
 

@@ -13,10 +13,10 @@ from webstrata import settings as settings_file
 from webstrata.clock import iso
 from webstrata.flows.crowd import replayed
 from webstrata.flows.policies import budgeted_policy
-from webstrata.flows.value_timetable import ValueTimetable
+from webstrata.flows.value_timetable import ValueSchedule
 from webstrata.flows.why_value import value_evidence
 from webstrata.node import Node
-from webstrata.records import Boost, Limit, Looking, PaceState
+from webstrata.records import Boost, BudgetState, IntervalLimit, PageRules
 from webstrata.settings import Settings
 
 VALUE = "schedule.policy=value"
@@ -272,7 +272,7 @@ def test_the_price_is_kept_with_what_is_saved(live: Callable[..., None]) -> None
         await life.watch(*pages)
         await life.run(3600)
         async with life.node.store() as store:
-            await store.save_paces([PaceState(name="all", price=0.5, credit=-30.0, at=life.clock.now())])
+            await store.save_paces([BudgetState(name="all", price=0.5, credit=-30.0, at=life.clock.now())])
         before = (await life.census()).visits
         await life.run(9 * DAY_S)
         assert (await life.census()).visits == before
@@ -335,7 +335,7 @@ def test_an_announced_change_is_worth_a_visit(live: Callable[..., None]) -> None
             life.town.play(url, page(number))
         life.town.play("http://a.test/sitemap.xml", sitemap)
         await life.watch(*names)
-        await life.watch("http://a.test/sitemap.xml", looking=Looking(handler="sitemap"))
+        await life.watch("http://a.test/sitemap.xml", page_rules=PageRules(handler="sitemap"))
         await life.run(160 * DAY_S)
         late = START_AT + 80 * DAY_S
         visits = [visit for url in names for visit in await life.visits(url) if visit.at > late]
@@ -353,9 +353,9 @@ def test_an_announced_change_is_worth_a_visit(live: Callable[..., None]) -> None
     live(scenario, VALUE, "budget.total=0.4/page/day", "crawl.round=1h")
 
 
-def _value_timetable(life: Life) -> ValueTimetable:
+def _value_timetable(life: Life) -> ValueSchedule:
     made = life.node.timetable()
-    assert isinstance(made, ValueTimetable)
+    assert isinstance(made, ValueSchedule)
     return made
 
 
@@ -367,7 +367,7 @@ def test_a_longest_interval_comes_before_all_values(live: Callable[..., None]) -
         await life.watch(*pages[:6])
         await life.watch(pages[6], tags=("daily",))
         async with life.node.store() as store:
-            await store.set_limit(Limit(kind="tag", name="daily", max_s=DAY_S))
+            await store.set_limit(IntervalLimit(kind="tag", name="daily", max_s=DAY_S))
         await life.run(20 * DAY_S)
         gaps = np.diff([visit.at for visit in await life.visits(pages[6])]) / DAY_S
         assert len(gaps) >= 17

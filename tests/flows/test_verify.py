@@ -15,17 +15,17 @@ import pytest
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata import verifier
-from webstrata.archive.export import Source
-from webstrata.archive.package import Package
+from webstrata.archive.export import OpenArchive
+from webstrata.archive.package import WaczReader
 from webstrata.archive.selection import Selection, pieces
 from webstrata.archive.wacz import write_wacz
 from webstrata.errors import ArchiveError
-from webstrata.flows.verify import Fault, verify
+from webstrata.flows.verify import CertificateFault, verify
 from webstrata.records import Original, Position
-from webstrata.sharp.certificate import CapturedPage, Download, Policy, certify
+from webstrata.sharp.certificate import CapturedPage, CapturePolicy, Download, certify
 from webstrata.sharp.signature import fingerprint, new_key, sign
 
-POLICY = Policy(
+POLICY = CapturePolicy(
     algorithm="optimal-online",
     tau=0.9,
     delay_s=1.0,
@@ -92,7 +92,7 @@ def make_wacz(folder: Path, *, change: bool = False, alter: Callable[[dict[str, 
         CapturedPage(url=M, visit=made[M][0], expected=1.0),
         CapturedPage(url=GONE, why="connection refused", expected=0.5),
     ]
-    source = Source(folder / "archive", folder / "index")
+    source = OpenArchive(folder / "archive", folder / "index")
 
     def certificate(digests: dict[str, str], files: dict[str, str]) -> bytes:
         told = certify(
@@ -109,14 +109,14 @@ def make_wacz(folder: Path, *, change: bool = False, alter: Callable[[dict[str, 
     return out
 
 
-def faults(path: Path, **options: Any) -> list[Fault]:
-    with Package(path) as package:
+def faults(path: Path, **options: Any) -> list[CertificateFault]:
+    with WaczReader(path) as package:
         data = package.certificate()
         return verify(json.loads(data or b"{}"), package, **options)
 
 
 def certificate_in(path: Path) -> dict[str, Any]:
-    with Package(path) as package:
+    with WaczReader(path) as package:
         document: dict[str, Any] = json.loads(package.certificate() or b"{}")["certificate"]
         return document
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from webstrata.cli.lab_crawl_time import _assembler
-from webstrata.lab.crawltime import START_AT, Made, run, summed_up
+from webstrata.lab.crawltime import START_AT, CrawlMeasurement, run, summed_up
 from webstrata.lab.crawltime_table import table
-from webstrata.lab.crawltime_world import World
+from webstrata.lab.crawltime_world import CrawlTimeSites
 
 
 def test_table_3() -> None:
@@ -29,7 +29,7 @@ def test_table_3() -> None:
 
 def test_the_web_is_varied_and_always_the_same() -> None:
     """Hosts share addresses, ask for delays or none, answer sooner or later than they may be asked again."""
-    one, other = World(1, START_AT), World(1, START_AT)
+    one, other = CrawlTimeSites(1, START_AT), CrawlTimeSites(1, START_AT)
     crawls = list(one.crawls(30))
 
     assert crawls[:7] == list(other.crawls(7))
@@ -44,7 +44,7 @@ def test_the_web_is_varied_and_always_the_same() -> None:
 
 def test_real_crawls_are_foreseen(tmp_path: Path) -> None:
     """Five crawls over real sockets, estimated from the log of those before; most are as long as was said."""
-    told: list[Made] = []
+    told: list[CrawlMeasurement] = []
 
     result = asyncio.run(run(_assembler(tmp_path), crawls=5, seed=1, progress=told.append, teaching=5))
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.lab.made_histories import DAY, made, made_rows
 from webstrata.errors import UsageError
 from webstrata.flows.policies import budgeted_names, population
-from webstrata.lab.hints import MadeLists, MadeReports
+from webstrata.lab.hints import SimulatedLists, SimulatedReports
 from webstrata.lab.histories import make_histories
-from webstrata.lab.replay_budget import Extras, replay_budget, start_day
+from webstrata.lab.replay_budget import ReplaySources, replay_budget, start_day
 from webstrata.lab.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.truth import Truth
-from webstrata.lab.visits import Log, judge
+from webstrata.lab.visits import ReplayLog, judge
 from webstrata.schedule.registry import oracle, policy
 
 DAYS = 300
@@ -25,7 +25,7 @@ def _site(truth: Truth) -> np.ndarray:
     return np.unique(np.array(truth.histories.site), return_inverse=True)[1]
 
 
-def _budgeted(name: str, truth: Truth, downloads: float, extras: Extras | None = None) -> Log:
+def _budgeted(name: str, truth: Truth, downloads: float, extras: ReplaySources | None = None) -> ReplayLog:
     return replay_budget(population(name, _site(truth), now=start_day(truth)), truth, downloads, extras)
 
 
@@ -74,7 +74,9 @@ def test_the_future_does_not_reach_a_policy(name: str) -> None:
         if name in ("dyn", "state-2"):
             logs.append(replay_timer(policy(name), truth))
         else:
-            extras = Extras(lists=MadeLists(truth, _site(truth), every_days=3.0)) if name == "value" else None
+            extras = (
+                ReplaySources(lists=SimulatedLists(truth, _site(truth), every_days=3.0)) if name == "value" else None
+            )
             logs.append(_budgeted(name, truth, 1500, extras))
     early = [sorted(zip(log.at[log.at <= 150], log.page[log.at <= 150], strict=True)) for log in logs]
 
@@ -132,8 +134,8 @@ def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
     site = _site(truth)
 
     def captured(**quality: float) -> tuple[int, int]:
-        lists = MadeLists(truth, site, every_days=3.0, **quality)
-        log = _budgeted("value", truth, 6000, Extras(lists=lists))
+        lists = SimulatedLists(truth, site, every_days=3.0, **quality)
+        log = _budgeted("value", truth, 6000, ReplaySources(lists=lists))
         assert len(log.page) + len(log.lists) == 6000
         return int(judge(log, truth).captured.sum()), len(log.lists)
 
@@ -150,9 +152,9 @@ def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
 def test_reports_help() -> None:
     """Visitors' browsers that tell of changes cost no download and lead to more captures."""
     truth = Truth(made(100, 500, seed=6), 400)
-    reports = MadeReports(truth, _site(truth), rate_per_day=1.0)
+    reports = SimulatedReports(truth, _site(truth), rate_per_day=1.0)
 
-    with_reports = judge(_budgeted("value", truth, 3000, Extras(reports=reports)), truth).captured.sum()
+    with_reports = judge(_budgeted("value", truth, 3000, ReplaySources(reports=reports)), truth).captured.sum()
 
     assert with_reports > 1.1 * judge(_budgeted("value", truth, 3000), truth).captured.sum()
 

@@ -12,7 +12,7 @@ from tests.cli.conftest import call_here
 from webstrata.cli.lab_sharp_live import live
 from webstrata.clock import iso
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_hurry import Hurried
+from webstrata.lab.sharp_hurry import CompressedSite
 from webstrata.lab.sharp_live import HOURS, START_AT
 from webstrata.lab.sharp_truth import SiteTruth
 
@@ -89,7 +89,7 @@ def certified(visit: float, revisit: float, verdict: str = "sharp", content: str
 def test_the_truth_tells_lies(visit: float, revisit: float, verdict: str, flags: tuple[bool, bool, bool]) -> None:
     """A verdict that does not fit the recording is found, and what changed back is told apart."""
     truth = SiteTruth(
-        Hurried(restless(), START_AT, HOURS).recording
+        CompressedSite(restless(), START_AT, HOURS).recording
     )  # its first change, at 11 s, is where the hurry begins
     pace = SECONDS / 3588.0
     content = truth._content("p10.html", "p10.html tock")
@@ -118,7 +118,7 @@ def test_schedules_made_beforehand_are_followed() -> None:
 
 def test_rates_are_hurried_too() -> None:
     """Rates are estimated from what happened before the capture, at the site's own pace, and grow as it is hurried."""
-    slow, quick = Hurried(restless(), START_AT, 2 * HOURS), Hurried(restless(), START_AT, HOURS)
+    slow, quick = CompressedSite(restless(), START_AT, 2 * HOURS), CompressedSite(restless(), START_AT, HOURS)
     paths = ["p0.html", "p4.html"]
     one, other = (site.rates_per_s(paths, START_AT + site_s) for site, site_s in ((slow, 3600.0), (quick, 1800.0)))
     assert other == pytest.approx(2 * one)
@@ -127,7 +127,7 @@ def test_rates_are_hurried_too() -> None:
 
 def test_plans_of_strategies_are_kept() -> None:
     """A plan made beforehand names every page once on each side."""
-    site = Hurried(restless(), START_AT, HOURS)
+    site = CompressedSite(restless(), START_AT, HOURS)
     pages = [site.recording.url(path) for path in site.recording.pages]
     plan = site.plan("solar-online", pages, START_AT + 600.0)
     assert sorted(plan.visits) == sorted(plan.revisits) == sorted(pages)

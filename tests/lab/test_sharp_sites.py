@@ -7,7 +7,7 @@ import pytest
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_links import Links
+from webstrata.lab.sharp_links import RecordedLinks
 from webstrata.lab.sharp_sites import SINGLE_PASS, STRATEGIES, site_rows
 
 PAGE = b'<html><body><a href="b.html">b</a> <a href="/c.html">c</a></body></html>'
@@ -43,7 +43,7 @@ def test_a_lively_page_is_blurred() -> None:
 def test_discovery_follows_links() -> None:
     """The front page leads to the pages that it links; others are seeds."""
     recording = _recording(False)
-    tree = Links(recording).tree(sorted(recording.pages), 1.0)
+    tree = RecordedLinks(recording).tree(sorted(recording.pages), 1.0)
     paths = sorted(recording.pages)
     found = tree.children[paths.index("index.html")]
     assert sorted(paths[row] for row in found) == ["b.html", "c.html"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.lab.sharp_algorithms import ALGORITHMS, Site, schedule_by
+from webstrata.lab.sharp_algorithms import ALGORITHMS, ScheduleInput, schedule_by
 from webstrata.lab.sharp_data import DATASETS
 from webstrata.lab.sharp_tables import TableRow, table_rows
 from webstrata.sharp.lengths import whole_lengths_of
@@ -58,7 +58,7 @@ def test_what_tau_steers() -> None:
     rates = DATASETS["skewed"](200)
 
     def expected(name: str, tau: float) -> float:
-        site = Site(rates, whole_lengths_of(rates, tau), np.ones(200), paper_tree(200), tau)
+        site = ScheduleInput(rates, whole_lengths_of(rates, tau), np.ones(200), paper_tree(200), tau)
         return expected_sharp(schedule_by(name, site), rates)
 
     steered = {name for name in ALGORITHMS if expected(name, 0.5) != expected(name, 0.9)}

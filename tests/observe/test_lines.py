@@ -6,8 +6,8 @@ import pytest
 from webstrata.columns import RUN
 from webstrata.observe.lines import excerpts_of, hash64, runs_of, shape_of
 from webstrata.observe.page import observe
-from webstrata.observe.trace import trace
-from webstrata.records import Looking
+from webstrata.observe.trace import observation_fields
+from webstrata.records import PageRules
 
 SAME_SHAPE = [
     ("It is 12:31:05 on Monday, 2 March 2026", "It is 9:02:11 on Friday, 13 November 2026"),
@@ -75,5 +75,5 @@ def test_excerpts_are_of_what_is_new() -> None:
 def test_trace_follows_the_rules_of_the_page() -> None:
     """With rules, the runs are of what they select."""
     body = b"<title>T</title><main><p class=a>kept</p><p>dropped</p></main>"
-    seen = observe(body, "text/html", "https://a.test/", Looking(include=("css:.a",)))
-    assert trace(seen).lines == runs_of("", "kept")
+    seen = observe(body, "text/html", "https://a.test/", PageRules(include=("css:.a",)))
+    assert observation_fields(seen).lines == runs_of("", "kept")

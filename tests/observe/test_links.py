@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.observe.twin import links as twin
 from webstrata.lab.livingweb.shipped import load_shipped
-from webstrata.observe.links import MOST_LINKS, Links, Resolver, srcset_urls
+from webstrata.observe.links import MOST_LINKS, LinkResolver, PageLinks, srcset_urls
 from webstrata.observe.outline import outline
 from webstrata.observe.tree import parse
 from webstrata.urls import join
@@ -29,8 +29,8 @@ def packed(hrefs: list[str]) -> bytes:
     return "".join([href + "\0" for href in hrefs]).encode("utf-8", "replace")
 
 
-def links(hrefs: list[str], base: str = BASE, page: str | None = None) -> Links:
-    return Resolver(base).links(packed(hrefs), page or base)
+def links(hrefs: list[str], base: str = BASE, page: str | None = None) -> PageLinks:
+    return LinkResolver(base).links(packed(hrefs), page or base)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def links(hrefs: list[str], base: str = BASE, page: str | None = None) -> Links:
 def test_resolves(href: str, expected: str | None) -> None:
     """Links become canonical absolute URLs, or nothing, alone and among others."""
     found = (expected,) if expected is not None else ()
-    assert Resolver(BASE).resolve(href) == expected
-    assert Resolver(BASE).all([href, None, "", href]) == found
+    assert LinkResolver(BASE).resolve(href) == expected
+    assert LinkResolver(BASE).all([href, None, "", href]) == found
     assert links([href, "", href]).urls == found
 
 
@@ -87,7 +87,7 @@ def test_the_kernel_and_its_twin_agree(hrefs: list[str], base: str) -> None:
     hrefs = [href.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for href in hrefs]
     expected = twin.links(hrefs, base, "https://www.a.test/page")
     assert links(hrefs, base, "https://www.a.test/page") == expected
-    assert Resolver(base).all(hrefs) == expected.urls
+    assert LinkResolver(base).all(hrefs) == expected.urls
 
 
 def test_real_pages() -> None:
@@ -100,7 +100,7 @@ def test_real_pages() -> None:
         assert tree is not None
         walked = outline(tree.body)
         hrefs = walked.hrefs.decode().split("\0")[:-1]
-        assert Resolver(BASE).links(walked.hrefs, BASE) == twin.links(hrefs, BASE, BASE)
+        assert LinkResolver(BASE).links(walked.hrefs, BASE) == twin.links(hrefs, BASE, BASE)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_real_pages() -> None:
 def test_some_of_the_links(spans: list[tuple[int, int]], expected: str) -> None:
     """Spans tell which addresses count."""
     given = b"".join([first.to_bytes(4, "little") + end.to_bytes(4, "little") for first, end in spans])
-    found = Resolver(BASE).links(packed(list("abcde")), BASE, given)
+    found = LinkResolver(BASE).links(packed(list("abcde")), BASE, given)
     assert found.urls == tuple(f"https://a.test/dir/{name}" for name in expected)
 
 
@@ -119,13 +119,13 @@ def test_links_are_limited() -> None:
     hrefs = [f"p{number}" for number in range(MOST_LINKS + 100)]
     expected = tuple(join(BASE, href) for href in hrefs[:MOST_LINKS])
     assert links(hrefs).urls == expected
-    assert Resolver(BASE).all(hrefs) == expected
+    assert LinkResolver(BASE).all(hrefs) == expected
 
 
 @given(st.binary(max_size=200), st.binary(max_size=40))
 def test_any_bytes(hrefs: bytes, spans: bytes) -> None:
     """Bytes that are no list of addresses, and spans in any order, are read within their bounds."""
-    assert Resolver(BASE).links(hrefs, BASE).count >= Resolver(BASE).links(hrefs, BASE, spans).count
+    assert LinkResolver(BASE).links(hrefs, BASE).count >= LinkResolver(BASE).links(hrefs, BASE, spans).count
 
 
 @pytest.mark.parametrize(

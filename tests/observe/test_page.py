@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.observe.fingerprint import fingerprint
-from webstrata.observe.page import Seen, observe
+from webstrata.observe.page import ObservedContent, observe
 
 URL = "https://a.test/dir/page.html"
 
@@ -22,7 +22,7 @@ words</p><script>var secret</script><template><p>no</p></template>
 <ul><li>i<li>ii</ul>tail<br>end</body></html>"""
 
 
-def look(html: str) -> Seen:
+def look(html: str) -> ObservedContent:
     return observe(html.encode(), "text/html; charset=utf-8", URL)
 
 

@@ -5,22 +5,22 @@ import time
 import pytest
 
 from webstrata.observe.outline import outline
-from webstrata.observe.page import Seen, observe
-from webstrata.observe.parts import Parts
+from webstrata.observe.page import ObservedContent, observe
+from webstrata.observe.parts import PageParts
 from webstrata.observe.tree import parse
 
 URL = "https://a.test/"
 LONG = "<p>" + "Plain words that are no link and weigh something. " * 8 + "</p>"
 
 
-def look(html: str) -> Seen:
+def look(html: str) -> ObservedContent:
     return observe(html.encode(), "text/html; charset=utf-8", URL)
 
 
-def parts_of(html: str) -> Parts:
+def parts_of(html: str) -> PageParts:
     tree = parse(html)
     assert tree is not None
-    return Parts(outline(tree.body))
+    return PageParts(outline(tree.body))
 
 
 NOISE = ["<nav>{}</nav>", "<aside>{}</aside>", "<header>{}</header>", "<footer>{}</footer>",

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.observe.select import check_looking, has_rules, select
-from webstrata.records import Looking
+from webstrata.observe.select import check_page_rules, has_rules, select
+from webstrata.records import PageRules
 
 HTML = """<!doctype html><title>Shop</title><nav>Home</nav>
 <main><h1>Lamp</h1><p>Price <b class=price>5</b> EUR</p><div class=ad>Buy <i class=ad>socks</i></div> tail
@@ -16,136 +16,136 @@ XML = '<?xml version="1.0"?><list xmlns="urn:l"><item id="1">one <b>bold</b> end
 
 SELECTED = [
     # content, media type, rules, text
-    (HTML, "text/html", Looking(include=("css:.price",)), "5"),
-    (HTML, "text/html", Looking(include=("css:.price", "css:h1")), "5\nLamp"),
-    (HTML, "text/html", Looking(include=("css:.ad",)), "Buy socks"),
-    (HTML, "text/html", Looking(include=("css:main",), ignore=("css:.ad",)), "Lamp\nPrice 5 EUR\ntail more"),
+    (HTML, "text/html", PageRules(include=("css:.price",)), "5"),
+    (HTML, "text/html", PageRules(include=("css:.price", "css:h1")), "5\nLamp"),
+    (HTML, "text/html", PageRules(include=("css:.ad",)), "Buy socks"),
+    (HTML, "text/html", PageRules(include=("css:main",), ignore=("css:.ad",)), "Lamp\nPrice 5 EUR\ntail more"),
     (
         HTML,
         "text/html",
-        Looking(include=("xpath://main",), ignore=("xpath://b",)),
+        PageRules(include=("xpath://main",), ignore=("xpath://b",)),
         "Lamp\nPrice EUR\nBuy socks\ntail more",
     ),
     (
         HTML,
         "text/html",
-        Looking(include=("css:main",), ignore=("xpath://*[@class='ad']",)),
+        PageRules(include=("css:main",), ignore=("xpath://*[@class='ad']",)),
         "Lamp\nPrice 5 EUR\ntail more",
     ),
     (
         HTML,
         "text/html",
-        Looking(include=("xpath://a/@href", "xpath:count(//p)", "xpath:string(//h1)")),
+        PageRules(include=("xpath://a/@href", "xpath:count(//p)", "xpath:string(//h1)")),
         "/more\n1\nLamp",
     ),
-    (HTML, "text/html", Looking(include=("css:p",), ignore_text=(r"\d+",)), "Price EUR"),
-    (HTML, "text/html", Looking(include=("css:main",), ignore_text=(r"^Price.*$",)), "Lamp\nBuy socks\ntail more"),
-    (HTML, "text/html", Looking(include=("css:script",)), ""),
+    (HTML, "text/html", PageRules(include=("css:p",), ignore_text=(r"\d+",)), "Price EUR"),
+    (HTML, "text/html", PageRules(include=("css:main",), ignore_text=(r"^Price.*$",)), "Lamp\nBuy socks\ntail more"),
+    (HTML, "text/html", PageRules(include=("css:script",)), ""),
     (
         JSON,
         "application/json",
-        Looking(include=("jsonpath:$.rows[*].id",)),
+        PageRules(include=("jsonpath:$.rows[*].id",)),
         '$["rows"][0]["id"]: 1\n$["rows"][1]["id"]: 2',
     ),
-    (JSON, "application/json", Looking(include=("jsonpath:$.rows[?@.id==2].v",)), '$["rows"][1]["v"]: "yy"'),
-    (JSON, "application/json", Looking(include=("jsonpath:$.rows[?match(@.v, 'y+')].id",)), '$["rows"][1]["id"]: 2'),
+    (JSON, "application/json", PageRules(include=("jsonpath:$.rows[?@.id==2].v",)), '$["rows"][1]["v"]: "yy"'),
+    (JSON, "application/json", PageRules(include=("jsonpath:$.rows[?match(@.v, 'y+')].id",)), '$["rows"][1]["id"]: 2'),
     (
         JSON,
         "application/json",
-        Looking(ignore=("jsonpath:$.made", "jsonpath:$.rows[0]", "jsonpath:$..tmp", "jsonpath:$['π']")),
+        PageRules(ignore=("jsonpath:$.made", "jsonpath:$.rows[0]", "jsonpath:$..tmp", "jsonpath:$['π']")),
         '$["rows"][0]["id"]: 2\n$["rows"][0]["v"]: "yy"',
     ),
-    (JSON, "application/ld+json", Looking(ignore=("jsonpath:$",)), "$: {}"),
-    (XML, "application/xml", Looking(include=("xpath://*[@id='1']",)), "item id=1: one end\nb: bold"),
+    (JSON, "application/ld+json", PageRules(ignore=("jsonpath:$",)), "$: {}"),
+    (XML, "application/xml", PageRules(include=("xpath://*[@id='1']",)), "item id=1: one end\nb: bold"),
     (
         XML,
         "application/rss+xml",
-        Looking(ignore=("xpath://*[local-name()='b']",)),
+        PageRules(ignore=("xpath://*[local-name()='b']",)),
         "list\nitem id=1: one end\nitem id=2",
     ),
-    ("a 1\n\nb 2\n", "text/plain", Looking(ignore_text=(r"\d",)), "a\nb"),
-    ("id,v\n1,x\n", "text/csv", Looking(ignore_text=(r"^id.*",)), "1,x"),
+    ("a 1\n\nb 2\n", "text/plain", PageRules(ignore_text=(r"\d",)), "a\nb"),
+    ("id,v\n1,x\n", "text/csv", PageRules(ignore_text=(r"^id.*",)), "1,x"),
 ]
 
 
-@pytest.mark.parametrize(("content", "media_type", "looking", "text"), SELECTED)
-def test_selected(content: str, media_type: str, looking: Looking, text: str) -> None:
+@pytest.mark.parametrize(("content", "media_type", "page_rules", "text"), SELECTED)
+def test_selected(content: str, media_type: str, page_rules: PageRules, text: str) -> None:
     """What the rules leave, in every format that has rules."""
-    check_looking(looking)
-    found = select(content, media_type, looking)
+    check_page_rules(page_rules)
+    found = select(content, media_type, page_rules)
     assert found.text == text
     assert found.digest is not None
 
 
 NOTED = [
-    (HTML, "text/html", Looking(include=("css:.none",)), "", "css:.none matched nothing"),
+    (HTML, "text/html", PageRules(include=("css:.none",)), "", "css:.none matched nothing"),
     (
         HTML,
         "text/html",
-        Looking(ignore=("xpath://video",), include=("css:h1",)),
+        PageRules(ignore=("xpath://video",), include=("css:h1",)),
         "Lamp",
         "xpath://video matched nothing",
     ),
-    (HTML, "text/html", Looking(include=("jsonpath:$.a",)), None, "not for text/html: jsonpath:$.a"),
-    ("{", "application/json", Looking(include=("jsonpath:$.a",)), None, "not JSON, or nested too deeply"),
-    ("[" * 100_000, "application/json", Looking(include=("jsonpath:$..a",)), None, "not JSON, or nested too deeply"),
+    (HTML, "text/html", PageRules(include=("jsonpath:$.a",)), None, "not for text/html: jsonpath:$.a"),
+    ("{", "application/json", PageRules(include=("jsonpath:$.a",)), None, "not JSON, or nested too deeply"),
+    ("[" * 100_000, "application/json", PageRules(include=("jsonpath:$..a",)), None, "not JSON, or nested too deeply"),
     (
         "<a>",
         "application/xml",
-        Looking(include=("xpath://a",)),
+        PageRules(include=("xpath://a",)),
         None,
         "not well-formed XML, or with entities of its own",
     ),
-    ("\x89PNG", "image/png", Looking(include=("css:p",)), None, "not for image/png: css:p"),
+    ("\x89PNG", "image/png", PageRules(include=("css:p",)), None, "not for image/png: css:p"),
     (
         "<p>" * 30_000,
         "text/html",
-        Looking(include=("css:p",)),
+        PageRules(include=("css:p",)),
         None,
         "the page is too large or too deep for CSS and XPath",
     ),
 ]
 
 
-@pytest.mark.parametrize(("content", "media_type", "looking", "text", "note"), NOTED)
-def test_notes(content: str, media_type: str, looking: Looking, text: str | None, note: str) -> None:
+@pytest.mark.parametrize(("content", "media_type", "page_rules", "text", "note"), NOTED)
+def test_notes(content: str, media_type: str, page_rules: PageRules, text: str | None, note: str) -> None:
     """A rule that finds nothing or cannot be used says so; where none can be used, the whole content counts."""
-    found = select(content, media_type, looking)
+    found = select(content, media_type, page_rules)
     assert found.text == text
     assert found.note is not None
     assert found.note.startswith(note)
 
 
 WRONG = [
-    (Looking(include=("p",)), "begins with css:, xpath: or jsonpath:"),
-    (Looking(include=("css:p[",)), "no CSS selector"),
-    (Looking(include=("css:",)), "1 to 500 characters"),
-    (Looking(ignore=("css:" + "a" * 600,)), "1 to 500 characters"),
-    (Looking(include=("xpath://a[",)), "no XPath 1.0"),
-    (Looking(include=("xpath:document('file:///etc/passwd')",)), "Unregistered function"),
-    (Looking(include=("xpath:unparsed-text('/etc/passwd')",)), "Unregistered function"),
-    (Looking(include=("xpath:re:test('a', '(a+)+$')",)), "no XPath 1.0"),
-    (Looking(include=("xpath://*[//*[//*[//*[//*]]]]",)), "more than 4 times"),
-    (Looking(include=("jsonpath:$.[",)), "no JSONPath"),
-    (Looking(include=("jsonpath:$[?@.a =~ /(a+)+$/]",)), "no JSONPath"),
-    (Looking(include=("jsonpath:$[?env('HOME')]",)), "no JSONPath"),
-    (Looking(ignore_text=("(a",)), "missing )"),
-    (Looking(ignore_text=("(?=a)",)), "Look-around"),
-    (Looking(ignore_text=(r"(a)\1",)), "back-references"),
-    (Looking(ignore_text=("a{1000}{1000}",)), "no regular expression"),
-    (Looking(ignore_text=("x",) * 51), "at most 50 rules"),
-    (Looking(layer="pixels"), "no layer"),
-    (Looking(handler="gopher"), "no handler"),
-    (Looking(min_size=1.5), "from 0 to 1"),
-    (Looking(ordered=True, unordered=True), "not both"),
+    (PageRules(include=("p",)), "begins with css:, xpath: or jsonpath:"),
+    (PageRules(include=("css:p[",)), "no CSS selector"),
+    (PageRules(include=("css:",)), "1 to 500 characters"),
+    (PageRules(ignore=("css:" + "a" * 600,)), "1 to 500 characters"),
+    (PageRules(include=("xpath://a[",)), "no XPath 1.0"),
+    (PageRules(include=("xpath:document('file:///etc/passwd')",)), "Unregistered function"),
+    (PageRules(include=("xpath:unparsed-text('/etc/passwd')",)), "Unregistered function"),
+    (PageRules(include=("xpath:re:test('a', '(a+)+$')",)), "no XPath 1.0"),
+    (PageRules(include=("xpath://*[//*[//*[//*[//*]]]]",)), "more than 4 times"),
+    (PageRules(include=("jsonpath:$.[",)), "no JSONPath"),
+    (PageRules(include=("jsonpath:$[?@.a =~ /(a+)+$/]",)), "no JSONPath"),
+    (PageRules(include=("jsonpath:$[?env('HOME')]",)), "no JSONPath"),
+    (PageRules(ignore_text=("(a",)), "missing )"),
+    (PageRules(ignore_text=("(?=a)",)), "Look-around"),
+    (PageRules(ignore_text=(r"(a)\1",)), "back-references"),
+    (PageRules(ignore_text=("a{1000}{1000}",)), "no regular expression"),
+    (PageRules(ignore_text=("x",) * 51), "at most 50 rules"),
+    (PageRules(layer="pixels"), "no layer"),
+    (PageRules(handler="gopher"), "no handler"),
+    (PageRules(min_size=1.5), "from 0 to 1"),
+    (PageRules(ordered=True, unordered=True), "not both"),
 ]
 
 
-@pytest.mark.parametrize(("looking", "why"), WRONG)
-def test_what_cannot_be_used_is_refused_with_the_reason(looking: Looking, why: str) -> None:
+@pytest.mark.parametrize(("page_rules", "why"), WRONG)
+def test_what_cannot_be_used_is_refused_with_the_reason(page_rules: PageRules, why: str) -> None:
     """Every wrong rule is told when the page is watched, not at a visit."""
     with pytest.raises(UsageError) as told:
-        check_looking(looking)
+        check_page_rules(page_rules)
     assert why in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -155,9 +155,11 @@ def test_regular_expressions_cannot_be_slow() -> None:
     started = time.perf_counter()
     text = "a" * 50_000 + "!"
     for expression in ("(a+)+$", "(a|aa)+$", "(.*)*x", "(a|a?)+$"):
-        select(text, "text/plain", Looking(ignore_text=(expression,)))
+        select(text, "text/plain", PageRules(ignore_text=(expression,)))
         select(
-            f'[{{"v": "{text}"}}]', "application/json", Looking(include=(f"jsonpath:$[?search(@.v, '{expression}')]",))
+            f'[{{"v": "{text}"}}]',
+            "application/json",
+            PageRules(include=(f"jsonpath:$[?search(@.v, '{expression}')]",)),
         )
     assert time.perf_counter() - started < 5
 
@@ -171,7 +173,7 @@ def test_entities_are_not_read() -> None:
         + "]><a>&j;</a>"
     )
     for content in (external, bomb):
-        found = select(content, "application/xml", Looking(include=("xpath:string(//a)",)))
+        found = select(content, "application/xml", PageRules(include=("xpath:string(//a)",)))
         assert len(found.text or "") < 100
         assert "root:" not in (found.text or "")
 
@@ -179,8 +181,8 @@ def test_entities_are_not_read() -> None:
 def test_pages_without_rules() -> None:
     """Only include and ignore rules make a selection."""
     assert not has_rules(None)
-    assert not has_rules(Looking(layer="text", min_size=0.5))
-    assert has_rules(Looking(ignore_text=("x",)))
+    assert not has_rules(PageRules(layer="text", min_size=0.5))
+    assert has_rules(PageRules(ignore_text=("x",)))
 
 
 ROWS = "<ul><li>one</li><li>two</li><li>three</li></ul><p class=x>four</p>"
@@ -198,16 +200,16 @@ ROWS = "<ul><li>one</li><li>two</li><li>three</li></ul><p class=x>four</p>"
 )
 def test_ignore_rules_see_the_whole_page(rules: tuple[str, ...]) -> None:
     """Each rule is applied to the page as it came: their order does not matter, nor what another takes out."""
-    assert select(ROWS, "text/html", Looking(ignore=rules)).text == "three\nfour"
+    assert select(ROWS, "text/html", PageRules(ignore=rules)).text == "three\nfour"
 
 
 def test_xml_rules_see_the_whole_document() -> None:
     """The same for XML."""
-    found = select("<a><b>1</b><b>2</b><b>3</b></a>", "text/xml", Looking(ignore=("xpath:/a/b[1]", "xpath:/a/b[2]")))
+    found = select("<a><b>1</b><b>2</b><b>3</b></a>", "text/xml", PageRules(ignore=("xpath:/a/b[1]", "xpath:/a/b[2]")))
     assert found.text == "a\nb: 3"
 
 
 def test_what_lies_in_what_is_ignored() -> None:
     """Rules that find a part and the whole around it take out the whole, in either order."""
     for rules in (("css:ul", "css:li"), ("css:li", "css:ul"), ("css:ul", "xpath://li")):
-        assert select(ROWS, "text/html", Looking(ignore=rules)).text == "four"
+        assert select(ROWS, "text/html", PageRules(ignore=rules)).text == "four"

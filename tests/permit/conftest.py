@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from webstrata.permit.gate import Gate, Rules
+from webstrata.permit.gate import PermitGate, Rules
 from webstrata.records import Exchange, Failure, FailureKind, RobotsState
 
 NOW = 1_700_000_000.0
@@ -18,11 +18,11 @@ def now() -> float:
 
 
 @pytest.fixture
-def make_gate() -> Callable[..., Gate]:
+def make_gate() -> Callable[..., PermitGate]:
     """A gate that knows the robots.txt of example.org (and of its two neighbours), with rules to vary."""
 
-    def make(robots: bytes = b"", **rules: object) -> Gate:
-        gate = Gate(Rules(**{"agent": "webstrata/1 (+mailto:a@example.org)", "token": "webstrata", **rules}))
+    def make(robots: bytes = b"", **rules: object) -> PermitGate:
+        gate = PermitGate(Rules(**{"agent": "webstrata/1 (+mailto:a@example.org)", "token": "webstrata", **rules}))
         for name in ("example.org", "one.example", "two.example"):
             origin = f"http://{name}"
             gate.recall([], [], [RobotsState(origin=origin, at=NOW, status=200, body=robots)])

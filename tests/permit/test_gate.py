@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from webstrata.permit.gate import Gate, Rules
+from webstrata.permit.gate import PermitGate, Rules
 from webstrata.records import (
     AddressState,
     Exchange,
@@ -23,19 +23,19 @@ from webstrata.records import (
     Wait,
 )
 
-MakeGate = Callable[..., Gate]
+MakeGate = Callable[..., PermitGate]
 Answer = Callable[..., Exchange]
 PAGE = "http://example.org/page"
 ADDRESS = "192.0.2.1"
 
 
-def grant(gate: Gate, now: float, url: str = PAGE, address: str = ADDRESS) -> Permit:
+def grant(gate: PermitGate, now: float, url: str = PAGE, address: str = ADDRESS) -> Permit:
     permit = gate.ask(url, address, 80, now)
     assert isinstance(permit, Permit), permit
     return permit
 
 
-def wait_s(gate: Gate, now: float, url: str = PAGE, address: str = ADDRESS) -> float:
+def wait_s(gate: PermitGate, now: float, url: str = PAGE, address: str = ADDRESS) -> float:
     wait = gate.ask(url, address, 80, now)
     assert isinstance(wait, Wait), wait
     return wait.until - now
@@ -104,7 +104,7 @@ def test_crawl_delay_is_kept_and_cut(make_gate: MakeGate, now: float) -> None:
 
 def test_a_crawl_delay_just_learned_binds_the_next_request(now: float) -> None:
     """The first page comes no sooner after robots.txt than robots.txt asks."""
-    gate = Gate(Rules(agent="a", token="a"))
+    gate = PermitGate(Rules(agent="a", token="a"))
     body = b"User-agent: *\nCrawl-delay: 30"
     gate.learn_robots("http://example.org", RobotsState(origin="http://example.org", at=now, status=200, body=body))
 
@@ -145,7 +145,7 @@ def test_the_address_delay_is_small_by_default(make_gate: MakeGate, now: float) 
     grant(_visited(make_gate(delay_s=0.0), now), now, "http://two.example/")
 
 
-def _visited(gate: Gate, now: float) -> Gate:
+def _visited(gate: PermitGate, now: float) -> PermitGate:
     grant(gate, now, "http://one.example/")
     return gate
 
@@ -245,7 +245,7 @@ def test_what_robots_forbids_is_refused(make_gate: MakeGate, now: float) -> None
 
 def test_robots_can_be_left_aside(now: float) -> None:
     """Who watches the own site may say so; spacing stays."""
-    gate = Gate(Rules(agent="a", token="a", obey_robots=False))
+    gate = PermitGate(Rules(agent="a", token="a", obey_robots=False))
     grant(gate, now)
 
     assert wait_s(gate, now) == 2.0
@@ -401,7 +401,7 @@ def test_promises_hold_in_any_sequence(
             open_permits.append(answer)
 
 
-def _knowing_gate(rules: Rules, body: bytes, now: float) -> Gate:
-    gate = Gate(rules)
+def _knowing_gate(rules: Rules, body: bytes, now: float) -> PermitGate:
+    gate = PermitGate(rules)
     gate.recall([], [], [RobotsState(origin=f"http://{host}", at=now, status=200, body=body) for host in _HOSTS])
     return gate

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from webstrata.permit import spacing
-from webstrata.permit.spacing import Spacing
+from webstrata.permit.spacing import HostSpacing
 from webstrata.records import AddressState, HostState
 
 
 def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the limit, hosts and addresses that no promise binds are dropped; bound, open and unsaved ones stay."""
     monkeypatch.setattr(spacing, "_FORGET_ABOVE", 2)
-    known = Spacing()
+    known = HostSpacing()
     known.recall(
         [
             HostState(host="idle", next_at=5.0, last_duration_s=1.0),
@@ -40,7 +40,7 @@ def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_later_promise_to_an_address_holds() -> None:
     """Recalling an older state never shortens a wait."""
-    known = Spacing()
+    known = HostSpacing()
     known.hold_address("a", 9.0)
     known.recall([], [AddressState(address="a", next_at=5.0)])
 

@@ -7,20 +7,20 @@ import math
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.plan.capacity import Capacity, Demand, capacity
-from webstrata.plan.downloads import Downloads
-from webstrata.plan.load import Load, Manner
+from webstrata.plan.capacity import Capacity, HostDemand, capacity
+from webstrata.plan.downloads import DownloadTimes
+from webstrata.plan.load import HostLoad, SpacingModel
 
-STEADY = Downloads([(host, 1.0, 1) for host in ("a", "b", "c") for _ in range(200)])
+STEADY = DownloadTimes([(host, 1.0, 1) for host in ("a", "b", "c") for _ in range(200)])
 
 
-def _demand(host: str, pages: int, per_hour: float, address: str = "") -> Demand:
-    return Demand(load=Load(host=host, docs=pages, asked_s=0, address=address), visits_per_hour=per_hour)
+def _demand(host: str, pages: int, per_hour: float, address: str = "") -> HostDemand:
+    return HostDemand(load=HostLoad(host=host, docs=pages, asked_s=0, address=address), visits_per_hour=per_hour)
 
 
 def test_the_fullest_host_decides() -> None:
     """At one visit in two seconds a host gives 1800 an hour; half of that used leaves as many pages again."""
-    found = capacity([_demand("a", 100, 900), _demand("b", 100, 90)], STEADY, Manner(), threads=64)
+    found = capacity([_demand("a", 100, 900), _demand("b", 100, 90)], STEADY, SpacingModel(), threads=64)
 
     assert found.limited_by == "a"
     assert found.fullest[0].used == pytest.approx(0.5, rel=0.1)
@@ -30,7 +30,7 @@ def test_the_fullest_host_decides() -> None:
 
 def test_threads_decide_about_new_hosts() -> None:
     """990 seconds of work an hour are a quarter of one thread: four times as many pages on other hosts fit."""
-    found = capacity([_demand("a", 100, 900), _demand("b", 100, 90)], STEADY, Manner(), threads=1)
+    found = capacity([_demand("a", 100, 900), _demand("b", 100, 90)], STEADY, SpacingModel(), threads=1)
 
     assert found.more_pages_new_hosts == pytest.approx(200 * (3600 / 990 - 1), rel=0.1)
 
@@ -39,7 +39,7 @@ def test_an_address_may_be_the_narrow_place() -> None:
     """Hosts at one address share its turns."""
     demands = [_demand(host, 10, 500, "192.0.2.1") for host in "abc"]
 
-    found = capacity(demands, STEADY, Manner(address_gap_s=2), threads=64)
+    found = capacity(demands, STEADY, SpacingModel(address_gap_s=2), threads=64)
 
     assert found.limited_by == "address 192.0.2.1"
     assert found.fullest[0].used == pytest.approx(1500 * 2 / 3600)
@@ -47,12 +47,12 @@ def test_an_address_may_be_the_narrow_place() -> None:
 
 def test_too_many_are_negative() -> None:
     """Where the schedule asks for more than there is, the answer says how many pages are too many."""
-    assert capacity([_demand("a", 100, 3600)], STEADY, Manner(), threads=64).more_pages_same_hosts < -40
+    assert capacity([_demand("a", 100, 3600)], STEADY, SpacingModel(), threads=64).more_pages_same_hosts < -40
 
 
 @pytest.mark.parametrize("per_hour", [0.0, math.nan, math.inf, -1.0])
 def test_nothing_and_nonsense(per_hour: float) -> None:
     """Hosts that are asked for nothing, or for no number, do not count; no thread is a mistake."""
-    assert capacity([_demand("a", 1, per_hour)], STEADY, Manner(), threads=1) == Capacity()
+    assert capacity([_demand("a", 1, per_hour)], STEADY, SpacingModel(), threads=1) == Capacity()
     with pytest.raises(UsageError):
-        capacity([], STEADY, Manner(), threads=0)
+        capacity([], STEADY, SpacingModel(), threads=0)

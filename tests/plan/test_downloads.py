@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.plan.downloads import LONGEST_S, SHORTEST_S, Downloads, Sample
+from webstrata.plan.downloads import LONGEST_S, SHORTEST_S, DownloadTimes, Sample
 from webstrata.plan.draws import keys
 
 RANDOM = np.random.default_rng(1)
@@ -18,7 +18,7 @@ LOG: list[Sample] = [
 ]
 
 
-def _drawn(downloads: Downloads, host: str, times: int = 4000) -> np.ndarray:
+def _drawn(downloads: DownloadTimes, host: str, times: int = 4000) -> np.ndarray:
     rows = np.repeat(downloads.rows([host]), times)
     of = np.repeat(keys([host]), times)
     return downloads.draw_s(rows, of, 0, np.arange(times), np.ones(times))
@@ -26,7 +26,7 @@ def _drawn(downloads: Downloads, host: str, times: int = 4000) -> np.ndarray:
 
 def test_a_hosts_own_times_come_back() -> None:
     """A host with many samples is drawn as it was: its quartiles, and its mean."""
-    downloads = Downloads(LOG)
+    downloads = DownloadTimes(LOG)
     own = [seconds for host, seconds, _ in LOG if host == "h4"]
 
     drawn = _drawn(downloads, "h4")
@@ -38,7 +38,7 @@ def test_a_hosts_own_times_come_back() -> None:
 
 def test_an_unknown_host_is_like_all_and_uncertain() -> None:
     """Its level is in the middle of the known ones, and it may be as far off as they are from each other."""
-    downloads = Downloads(LOG)
+    downloads = DownloadTimes(LOG)
     rows = downloads.rows(["never.seen", "h4"])
 
     unknown, known = (
@@ -54,14 +54,14 @@ def test_an_unknown_host_is_like_all_and_uncertain() -> None:
 
 def test_one_sample_is_believed_in_part() -> None:
     """A single slow answer moves a host towards slow, not all the way."""
-    downloads = Downloads([*LOG, ("new", 30.0, 1)])
+    downloads = DownloadTimes([*LOG, ("new", 30.0, 1)])
 
     assert 1.5 < np.median(_drawn(downloads, "new")) < 30
 
 
 def test_sums_serve_where_samples_are_gone() -> None:
     """A host known by its daily sums only has their mean; where there are samples, sums are not looked at."""
-    downloads = Downloads(LOG, {"old": (1000, 5000.0), "h4": (1000, 9e5), "none": (0, 0.0)})
+    downloads = DownloadTimes(LOG, {"old": (1000, 5000.0), "h4": (1000, 9e5), "none": (0, 0.0)})
 
     assert downloads.mean_s(downloads.rows(["old"]))[0] == pytest.approx(5, rel=0.05)
     assert downloads.mean_s(downloads.rows(["h4"]))[0] < 3
@@ -70,7 +70,7 @@ def test_sums_serve_where_samples_are_gone() -> None:
 
 def test_redirects_are_requests_of_their_own() -> None:
     """A visit of three requests in six seconds is three of two seconds, and tells of two extra ones."""
-    downloads = Downloads([("a", 6.0, 3)] * 100)
+    downloads = DownloadTimes([("a", 6.0, 3)] * 100)
     rows = downloads.rows(["a", "other"])
 
     assert np.median(_drawn(downloads, "a")) == pytest.approx(2, rel=0.05)
@@ -79,7 +79,7 @@ def test_redirects_are_requests_of_their_own() -> None:
 
 def test_without_any_log_it_is_the_papers_default() -> None:
     """Nothing known: around two seconds."""
-    assert np.median(_drawn(Downloads(), "x")) == pytest.approx(2, rel=0.05)
+    assert np.median(_drawn(DownloadTimes(), "x")) == pytest.approx(2, rel=0.05)
 
 
 _SAMPLES = st.lists(
@@ -90,7 +90,7 @@ _SAMPLES = st.lists(
 @given(_SAMPLES)
 def test_any_log_gives_times(log: list[Sample]) -> None:
     """Whatever stands in the log (no numbers, negative, endless), every host has finite, positive times."""
-    downloads = Downloads(log)
+    downloads = DownloadTimes(log)
 
     for host in "abcd":
         drawn = _drawn(downloads, host, 50)
@@ -104,6 +104,8 @@ def test_the_order_of_the_log_does_not_matter(log: list[Sample], chance: object)
     shuffled = list(log)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
 
-    one, other = (Downloads(rows).quantiles_s(np.arange(len({h for h, _, _ in log}) + 1)) for rows in (log, shuffled))
+    one, other = (
+        DownloadTimes(rows).quantiles_s(np.arange(len({h for h, _, _ in log}) + 1)) for rows in (log, shuffled)
+    )
 
     assert one == pytest.approx(other)

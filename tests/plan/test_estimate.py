@@ -9,33 +9,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.plan.downloads import Downloads
-from webstrata.plan.estimate import Estimate, estimate, typical_round
-from webstrata.plan.load import Load, Manner
+from webstrata.plan.downloads import DownloadTimes
+from webstrata.plan.estimate import CrawlTimeEstimate, estimate, typical_round
+from webstrata.plan.load import HostLoad, SpacingModel
 
-STEADY = Downloads([(host, seconds, 1) for host, seconds in (("a", 0.5), ("b", 4.0), ("c", 1.0)) for _ in range(100)])
+STEADY = DownloadTimes(
+    [(host, seconds, 1) for host, seconds in (("a", 0.5), ("b", 4.0), ("c", 1.0)) for _ in range(100)]
+)
 """Hosts that always take the same time."""
-MANNER = Manner()
+MANNER = SpacingModel()
 
 
-def _median(loads: list[Load], threads: int = 64, manner: Manner = MANNER, downloads: Downloads = STEADY) -> Estimate:
+def _median(
+    loads: list[HostLoad], threads: int = 64, manner: SpacingModel = MANNER, downloads: DownloadTimes = STEADY
+) -> CrawlTimeEstimate:
     return estimate(loads, downloads, manner, threads)
 
 
 CASES = [
-    ("the delay decides", [Load(host="a", docs=10, asked_s=0)], 18.5),
-    ("the rest after slow answers decides", [Load(host="b", docs=10, asked_s=0)], 76.0),
-    ("the Crawl-delay decides", [Load(host="a", docs=10, asked_s=30)], 270.5),
-    ("a longer one is cut", [Load(host="a", docs=3, asked_s=1000)], 600.5),
-    ("robots.txt comes first", [Load(host="a", docs=1, asked_s=30, needs_robots=True)], 31.0),
-    ("a resting host begins later", [Load(host="a", docs=1, asked_s=0, free_in_s=100)], 100.5),
-    ("the slowest host decides", [Load(host=h, docs=10, asked_s=0) for h in "abc"], 76.0),
-    ("loads of one host add up", [Load(host="a", docs=5, asked_s=0), Load(host="a", docs=5, asked_s=0)], 18.5),
+    ("the delay decides", [HostLoad(host="a", docs=10, asked_s=0)], 18.5),
+    ("the rest after slow answers decides", [HostLoad(host="b", docs=10, asked_s=0)], 76.0),
+    ("the Crawl-delay decides", [HostLoad(host="a", docs=10, asked_s=30)], 270.5),
+    ("a longer one is cut", [HostLoad(host="a", docs=3, asked_s=1000)], 600.5),
+    ("robots.txt comes first", [HostLoad(host="a", docs=1, asked_s=30, needs_robots=True)], 31.0),
+    ("a resting host begins later", [HostLoad(host="a", docs=1, asked_s=0, free_in_s=100)], 100.5),
+    ("the slowest host decides", [HostLoad(host=h, docs=10, asked_s=0) for h in "abc"], 76.0),
+    ("loads of one host add up", [HostLoad(host="a", docs=5, asked_s=0), HostLoad(host="a", docs=5, asked_s=0)], 18.5),
 ]
 
 
 @pytest.mark.parametrize(("loads", "seconds"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_known_hosts(loads: list[Load], seconds: float) -> None:
+def test_known_hosts(loads: list[HostLoad], seconds: float) -> None:
     """Where times hardly vary, the estimate is what the rules of spacing add up to."""
     found = _median(loads)
 
@@ -46,7 +50,7 @@ def test_known_hosts(loads: list[Load], seconds: float) -> None:
 
 def test_bottlenecks_are_named() -> None:
     """The host that ends last comes first, with the share of rounds in which it does."""
-    found = _median([Load(host="a", docs=10, asked_s=0), Load(host="b", docs=10, asked_s=0)])
+    found = _median([HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=10, asked_s=0)])
 
     assert [one.host for one in found.bottlenecks] == ["b", "a"]
     assert found.bottlenecks[0].last == 1.0
@@ -56,8 +60,8 @@ def test_bottlenecks_are_named() -> None:
 
 def test_threads_needed_are_enough_and_not_too_many() -> None:
     """With the threads said to be needed the round is hardly longer than with all, with half of them it is."""
-    loads = [Load(host=f"{n}", docs=20, asked_s=0) for n in range(30)]
-    downloads = Downloads([(f"{n}", 1.5, 1) for n in range(30) for _ in range(100)])
+    loads = [HostLoad(host=f"{n}", docs=20, asked_s=0) for n in range(30)]
+    downloads = DownloadTimes([(f"{n}", 1.5, 1) for n in range(30) for _ in range(100)])
     all_of = _median(loads, 64, downloads=downloads)
     needed = all_of.threads_needed
 
@@ -71,17 +75,17 @@ def test_threads_needed_are_enough_and_not_too_many() -> None:
 
 def test_hosts_at_one_address_share_it() -> None:
     """Twenty hosts with one page each take twenty turns at their address."""
-    loads = [Load(host=f"{n}", docs=1, asked_s=0, address="192.0.2.1") for n in range(20)]
+    loads = [HostLoad(host=f"{n}", docs=1, asked_s=0, address="192.0.2.1") for n in range(20)]
 
-    assert _median(loads, manner=Manner(address_gap_s=5)).median_s > 19 * 5
-    assert _median(loads, manner=Manner(address_gap_s=0)).median_s < 20
+    assert _median(loads, manner=SpacingModel(address_gap_s=5)).median_s > 19 * 5
+    assert _median(loads, manner=SpacingModel(address_gap_s=0)).median_s < 20
 
 
 def test_an_unknown_host_makes_it_uncertain() -> None:
     """Without a log of the host the interval is wide; its robots.txt may ask for what others ask for."""
-    known = _median([Load(host="b", docs=10, asked_s=0)])
-    unknown = _median([Load(host="new", docs=10, asked_s=0)])
-    asked = _median([Load(host="new", docs=10), *[Load(host=h, docs=1, asked_s=60) for h in "abc"]])
+    known = _median([HostLoad(host="b", docs=10, asked_s=0)])
+    unknown = _median([HostLoad(host="new", docs=10, asked_s=0)])
+    asked = _median([HostLoad(host="new", docs=10), *[HostLoad(host=h, docs=1, asked_s=60) for h in "abc"]])
 
     assert unknown.high_s / unknown.low_s > 2 * known.high_s / known.low_s
     assert asked.median_s > 500
@@ -89,22 +93,24 @@ def test_an_unknown_host_makes_it_uncertain() -> None:
 
 def test_nothing_and_nonsense() -> None:
     """Nothing to do takes no time; times that are none count as unknown; no thread at all is a mistake."""
-    assert _median([]) == Estimate(threads=64)
-    assert _median([Load(host="a", docs=0), Load(host="b", docs=-5)]).median_s == 0
-    odd = _median([Load(host="a", docs=2, asked_s=math.nan, free_in_s=math.nan)])
+    assert _median([]) == CrawlTimeEstimate(threads=64)
+    assert _median([HostLoad(host="a", docs=0), HostLoad(host="b", docs=-5)]).median_s == 0
+    odd = _median([HostLoad(host="a", docs=2, asked_s=math.nan, free_in_s=math.nan)])
     assert odd.median_s == pytest.approx(2.5, rel=0.03)
-    zero = _median([Load(host="a", docs=10, asked_s=0)], manner=Manner(delay_s=0, delay_factor=0, address_gap_s=0))
+    zero = _median(
+        [HostLoad(host="a", docs=10, asked_s=0)], manner=SpacingModel(delay_s=0, delay_factor=0, address_gap_s=0)
+    )
     assert zero.median_s == pytest.approx(5, rel=0.03)
     with pytest.raises(UsageError):
         _median([], 0)
     with pytest.raises(UsageError):
-        Manner(delay_s=math.nan)
+        SpacingModel(delay_s=math.nan)
 
 
 def test_very_large_plans_have_an_answer() -> None:
     """A host with a million documents, and tens of thousands of hosts with few threads, are estimated by sums."""
-    one = _median([Load(host="a", docs=10**6, asked_s=0)])
-    many = _median([Load(host=f"{n}", docs=4, asked_s=0) for n in range(30_000)], 16)
+    one = _median([HostLoad(host="a", docs=10**6, asked_s=0)])
+    many = _median([HostLoad(host=f"{n}", docs=4, asked_s=0) for n in range(30_000)], 16)
 
     assert one.median_s == pytest.approx(2e6, rel=0.01)
     assert many.method == "bounds"
@@ -113,7 +119,7 @@ def test_very_large_plans_have_an_answer() -> None:
 
 _LOADS = st.lists(
     st.builds(
-        Load,
+        HostLoad,
         host=st.sampled_from("abcdef"),
         docs=st.integers(0, 30),
         asked_s=st.none() | st.floats(0, 50),
@@ -127,11 +133,11 @@ _LOADS = st.lists(
 
 @settings(deadline=None, max_examples=15)
 @given(_LOADS, st.sampled_from("abcdef"), st.integers(1, 9))
-def test_more_documents_never_take_less(loads: list[Load], host: str, docs: int) -> None:
+def test_more_documents_never_take_less(loads: list[HostLoad], host: str, docs: int) -> None:
     """With threads for every host, documents more at any host never make the round shorter."""
     before = _median(loads)
     known = [load.asked_s for load in loads if load.host == host]
-    after = _median([*loads, Load(host=host, docs=docs, asked_s=known[0] if known else 0.0)])
+    after = _median([*loads, HostLoad(host=host, docs=docs, asked_s=known[0] if known else 0.0)])
 
     if known or not any(load.asked_s is None for load in loads):
         assert after.median_s >= before.median_s - 1e-9
@@ -140,7 +146,7 @@ def test_more_documents_never_take_less(loads: list[Load], host: str, docs: int)
 
 @settings(deadline=None, max_examples=15)
 @given(_LOADS, st.integers(1, 6))
-def test_more_threads_never_take_longer(loads: list[Load], threads: int) -> None:
+def test_more_threads_never_take_longer(loads: list[HostLoad], threads: int) -> None:
     """A thread more never makes the round longer, but for the noise of order (half a percent)."""
     fewer, more = (_median(loads, n) for n in (threads, threads + 1))
 
@@ -149,7 +155,7 @@ def test_more_threads_never_take_longer(loads: list[Load], threads: int) -> None
 
 def test_a_typical_round_can_be_drawn() -> None:
     """The picture's round holds every request, and ends near the median."""
-    loads = [Load(host="a", docs=10, asked_s=0), Load(host="b", docs=5, asked_s=0)]
+    loads = [HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=5, asked_s=0)]
 
     hosts, bars = typical_round(loads, STEADY, MANNER, 8)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.plan.queues import Bar, Queues, simulate
+from webstrata.plan.queues import Bar, RequestQueues, simulate
 
 
 def _queues(
@@ -14,13 +14,13 @@ def _queues(
     doors: list[int] | None = None,
     free: list[float] | None = None,
     factor: float = 1.0,
-) -> Queues:
+) -> RequestQueues:
     """(seconds of the requests, delay) of each host."""
     first = [0]
     for seconds, _ in hosts:
         first.append(first[-1] + len(seconds))
     times = [one for seconds, _ in hosts for one in seconds]
-    return Queues(
+    return RequestQueues(
         seconds=times,
         rests=[factor * one for one in times],
         first=first,
@@ -45,7 +45,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("queues", "threads", "gap_s", "ends_s"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
-def test_the_gates_rules(queues: Queues, threads: int, gap_s: float, ends_s: float) -> None:
+def test_the_gates_rules(queues: RequestQueues, threads: int, gap_s: float, ends_s: float) -> None:
     """Each rule of spacing has its time."""
     assert max(simulate(queues, threads=threads, door_gap_s=gap_s), default=0.0) == pytest.approx(ends_s)
 

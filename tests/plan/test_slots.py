@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.plan.slots import Room, Visits, fit, moments
+from webstrata.plan.slots import PlannedVisits, SlotCapacity, fit, moments
 
 HOUR = 3600.0
 
 
-def _visits(*rows: tuple[float, int, float, float]) -> Visits:
+def _visits(*rows: tuple[float, int, float, float]) -> PlannedVisits:
     """(hours, host, days between visits, weight)."""
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    return Visits(
+    return PlannedVisits(
         at=columns[:, 0] * HOUR,
         host=columns[:, 1].astype(np.intp),
         interval_s=columns[:, 2] * 86_400,
@@ -25,9 +25,9 @@ def _visits(*rows: tuple[float, int, float, float]) -> Visits:
     )
 
 
-def _room(by_host: list[int], in_all: int = 10**6, slots: int = 3, start: float = 0.0) -> Room:
+def _room(by_host: list[int], in_all: int = 10**6, slots: int = 3, start: float = 0.0) -> SlotCapacity:
     bounds = [start, *(float(n + 1) for n in range(slots))]
-    return Room(bounds=np.array(bounds) * HOUR, by_host=np.array(by_host), in_all=in_all, slot_s=HOUR)
+    return SlotCapacity(bounds=np.array(bounds) * HOUR, by_host=np.array(by_host), in_all=in_all, slot_s=HOUR)
 
 
 CASES = [

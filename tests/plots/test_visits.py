@@ -9,7 +9,7 @@ import pytest
 
 from webstrata.errors import UsageError
 from webstrata.plots.sharp import before_and_after, draw_expected
-from webstrata.plots.visits import BLURRED, SHARP, Line, Panel, draw_visits, schedule_panel
+from webstrata.plots.visits import BLURRED, SHARP, SchedulePanel, VisitLine, draw_visits, schedule_panel
 from webstrata.sharp.solar import solar_offline
 
 
@@ -39,16 +39,20 @@ def test_sharp_and_blurred_are_apart(tmp_path: Path) -> None:
 
 def test_many_pages_and_hostile_names(tmp_path: Path) -> None:
     """Thousands of pages are thin lines without names; names are shown as they are, never as mathematics."""
-    draw_visits(tmp_path / "many.png", [Panel("many", [Line(f"p{n}", -n, n + 1) for n in range(6000)])])
+    draw_visits(tmp_path / "many.png", [SchedulePanel("many", [VisitLine(f"p{n}", -n, n + 1) for n in range(6000)])])
     assert (tmp_path / "many.png").read_bytes().startswith(b"\x89PNG")
-    draw_visits(tmp_path / "one.svg", [Panel("$\\frac", [Line("http://h.test/$x$\\undefined" * 3, -1, 0)], "seconds")])
+    draw_visits(
+        tmp_path / "one.svg",
+        [SchedulePanel("$\\frac", [VisitLine("http://h.test/$x$\\undefined" * 3, -1, 0)], "seconds")],
+    )
     assert "seconds from the instant" in _text(tmp_path / "one.svg")
 
 
 @pytest.mark.parametrize(
-    ("name", "panels"), [("a.doc", [Panel("x", [Line("p", -1, 1)])]), ("a.svg", []), ("a.svg", [Panel("x", [])])]
+    ("name", "panels"),
+    [("a.doc", [SchedulePanel("x", [VisitLine("p", -1, 1)])]), ("a.svg", []), ("a.svg", [SchedulePanel("x", [])])],
 )
-def test_nothing_to_draw(tmp_path: Path, name: str, panels: list[Panel]) -> None:
+def test_nothing_to_draw(tmp_path: Path, name: str, panels: list[SchedulePanel]) -> None:
     """Unknown kinds of files and charts without pages are refused in words."""
     with pytest.raises(UsageError):
         draw_visits(tmp_path / name, panels)

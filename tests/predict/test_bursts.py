@@ -3,17 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.predict.bursts import after_a_visit, burstiness, bursting, first_moods
+from webstrata.predict.bursts import after_a_visit, burstiness, bursting, first_beliefs
 from webstrata.predict.gamma import begin, believed, learned
-from webstrata.predict.prior import Prior
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.prior import GammaPrior
+from webstrata.predict.visits import VisitHistory, visit_history
 
-PRIOR = Prior(shape=1.0, days=30.0)
+PRIOR = GammaPrior(shape=1.0, days=30.0)
 BURSTS = ([False] * 8 + [True] * 8) * 6
 
 
-def page(flags: list[bool]) -> Visits:
-    return visits([0, len(flags)], [7.0] * len(flags), flags)
+def page(flags: list[bool]) -> VisitHistory:
+    return visit_history([0, len(flags)], [7.0] * len(flags), flags)
 
 
 def test_bursts_are_told_from_chance() -> None:
@@ -29,7 +29,7 @@ def test_chance_rarely_looks_like_bursts() -> None:
     """Of pages that change at random about one in forty passes the test."""
     random = np.random.default_rng(2)
     flags = random.random((2000, 60)) < 0.4
-    found = burstiness(visits(np.arange(2001) * 60, np.full(120_000, 7.0), flags.ravel()))
+    found = burstiness(visit_history(np.arange(2001) * 60, np.full(120_000, 7.0), flags.ravel()))
     assert 0.005 < (found.clustering > 1.96).mean() < 0.045
 
 
@@ -44,7 +44,7 @@ def test_the_rate_depends_on_the_last_visit() -> None:
 def test_one_visit_at_a_time_is_the_batch() -> None:
     """Both beliefs kept up visit by visit from the same start are those of the history."""
     history = page([*BURSTS[:40], False, True])
-    moods = first_moods(*learned(history, *begin(PRIOR, 1)))
+    moods = first_beliefs(*learned(history, *begin(PRIOR, 1)))
     for flag in history.changed:
         moods = after_a_visit(moods, np.array([7.0]), np.array([flag]))
     kept = believed(moods.hot_shape, moods.hot_days)
@@ -53,7 +53,7 @@ def test_one_visit_at_a_time_is_the_batch() -> None:
 
 def test_nothing_known() -> None:
     """Without visits the rate is the prior's and nothing can be tested."""
-    nothing = visits([0, 0, 1], [7.0], [True])
+    nothing = visit_history([0, 0, 1], [7.0], [True])
     assert bursting(nothing, PRIOR).rate[0] == pytest.approx(1 / 30)
     assert np.isnan(burstiness(nothing).clustering).all()
     assert np.isnan(burstiness(nothing).dispersion).all()

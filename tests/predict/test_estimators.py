@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from webstrata.predict.estimators import ESTIMATORS
 from webstrata.predict.prior import ANY_PAGE
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 page = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 1.0, 7.0, 30.0, 400.0]), st.booleans()), max_size=12)
 
 
-def columns(chosen: list[list[tuple[float, bool]]]) -> Visits:
+def columns(chosen: list[list[tuple[float, bool]]]) -> VisitHistory:
     flat = [visit for one in chosen for visit in one]
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in chosen])])
-    return visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+    return visit_history(offsets, [t for t, _ in flat], [flag for _, flag in flat])
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -39,4 +39,4 @@ def test_every_estimator_keeps_its_word(name: str, chosen: list[list[tuple[float
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_pages_no_answers(name: str) -> None:
     """No pages at all are answered with nothing."""
-    assert ESTIMATORS[name](visits([0], [], []), ANY_PAGE).rate.tolist() == []
+    assert ESTIMATORS[name](visit_history([0], [], []), ANY_PAGE).rate.tolist() == []

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.predict.gamma import after_visit, bayesian, begin, believed, chance, forgotten, learned
-from webstrata.predict.prior import Prior
-from webstrata.predict.visits import visits
+from webstrata.predict.prior import GammaPrior
+from webstrata.predict.visits import visit_history
 
-PRIOR = Prior(shape=1.0, days=30.0)
+PRIOR = GammaPrior(shape=1.0, days=30.0)
 visited = st.lists(st.tuples(st.floats(0.01, 400), st.booleans()), max_size=20)
 
 
@@ -27,7 +27,7 @@ def test_one_visit_at_a_time_is_the_batch(pages: list[list[tuple[float, bool]]],
     """A belief kept up visit by visit is the belief from the whole history, to the last digit."""
     flat = [visit for page in pages for visit in page]
     offsets = np.concatenate([[0], np.cumsum([len(page) for page in pages])])
-    history = visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+    history = visit_history(offsets, [t for t, _ in flat], [flag for _, flag in flat])
     together = learned(history, *begin(PRIOR, len(pages)), half_life)
     for number, page in enumerate(pages):
         shape, days = begin(PRIOR, 1)
@@ -49,21 +49,21 @@ def test_more_changes_never_a_lower_rate(page: list[tuple[float, bool]], place: 
     flags = [flag and at != place for at, (_, flag) in enumerate(page)]
     more = [flag or at == place for at, flag in enumerate(flags)]
     lengths, ends = [t for t, _ in page], [0, len(page)]
-    before, after = (bayesian(visits(ends, lengths, seen), PRIOR).rate[0] for seen in (flags, more))
+    before, after = (bayesian(visit_history(ends, lengths, seen), PRIOR).rate[0] for seen in (flags, more))
     assert after >= before
 
 
 def test_forgetting_follows_a_new_habit() -> None:
     """A page that was busy and fell silent is believed slow sooner with forgetting; without visits it is the prior."""
-    history = visits([0, 60], [3.0] * 30 + [7.0] * 30, [True] * 30 + [False] * 30)
+    history = visit_history([0, 60], [3.0] * 30 + [7.0] * 30, [True] * 30 + [False] * 30)
     assert bayesian(history, PRIOR, 90.0).rate[0] < bayesian(history, PRIOR).rate[0] / 1.5
-    assert bayesian(visits([0, 0], [], []), PRIOR).rate[0] == PRIOR.shape / PRIOR.days
+    assert bayesian(visit_history([0, 0], [], []), PRIOR).rate[0] == PRIOR.shape / PRIOR.days
 
 
 def test_archived_captures_are_visits() -> None:
     """Learning an archive's captures first and ours then is learning all of them."""
-    archive, ours = visits([0, 2], [30, 30], [1, 0]), visits([0, 1], [7], [1])
-    both = visits([0, 3], [30, 30, 7], [1, 0, 1])
+    archive, ours = visit_history([0, 2], [30, 30], [1, 0]), visit_history([0, 1], [7], [1])
+    both = visit_history([0, 3], [30, 30, 7], [1, 0, 1])
     step_by_step = learned(ours, *learned(archive, *begin(PRIOR, 1)))
     assert step_by_step == learned(both, *begin(PRIOR, 1))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.predict.lists import Sources
+from webstrata.predict.lists import SourceQuality
 
-SOURCES = Sources()
+SOURCES = SourceQuality()
 ONE = np.zeros(1, dtype=np.intp)
 
 

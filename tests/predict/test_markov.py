@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.predict.markov import after_visit, likelihood, markov, tables
-from webstrata.predict.visits import visits
+from webstrata.predict.visits import visit_history
 
 
 def test_tables_by_interval() -> None:
     """Transitions stand in the table of the interval of their last visit."""
-    history = visits([0, 5], [7, 7, 7, 3, 7], [1, 0, 1, 1, 0])
+    history = visit_history([0, 5], [7, 7, 7, 3, 7], [1, 0, 1, 1, 0])
     found = tables(history, 1)
     assert found.interval_days.tolist() == [3.0, 7.0]
     assert found.counts[0].tolist() == [[0, 0], [0, 1]]  # 3 days: change after change
@@ -28,7 +28,7 @@ def test_one_visit_at_a_time_is_the_batch(flags: list[bool], order: int) -> None
         kept = counts if place < order else None
         counts, state = after_visit(counts, state, np.array([flag]), order)
         counts = counts if kept is None else kept
-    batch = tables(visits([0, len(flags)], [7.0] * len(flags), flags), order).counts
+    batch = tables(visit_history([0, len(flags)], [7.0] * len(flags), flags), order).counts
     assert counts.tolist() == (batch.tolist() or np.zeros((1, 2**order, 2), dtype=int).tolist())
 
 
@@ -43,14 +43,14 @@ def test_chance_and_its_interval() -> None:
 
 def test_the_rate_that_holds_now() -> None:
     """A page that alternates is likely to change after a visit that saw none."""
-    after_none = markov(visits([0, 9], [7.0] * 9, [0, 1, 0, 1, 0, 1, 0, 1, 0]), 1)
-    after_some = markov(visits([0, 8], [7.0] * 8, [0, 1, 0, 1, 0, 1, 0, 1]), 1)
+    after_none = markov(visit_history([0, 9], [7.0] * 9, [0, 1, 0, 1, 0, 1, 0, 1, 0]), 1)
+    after_some = markov(visit_history([0, 8], [7.0] * 8, [0, 1, 0, 1, 0, 1, 0, 1]), 1)
     assert after_none.rate[0] > 5 * after_some.rate[0]
     assert after_none.low[0] <= after_none.rate[0] <= after_none.high[0]
 
 
 def test_nothing_known() -> None:
     """Without a transition at the last interval there is no number."""
-    history = visits([0, 0, 1, 3], [7, 7, 3], [1, 1, 0])
+    history = visit_history([0, 0, 1, 3], [7, 7, 3], [1, 1, 0])
     assert np.isnan(markov(history, 1).rate).all()
     assert np.isnan(markov(history, 2).rate).all()

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from webstrata.predict.poisson import irregular, irregular_rate, naive, regular
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 
-def history(updated: list[float], still: list[float]) -> Visits:
-    return visits([0, len(updated) + len(still)], updated + still, [True] * len(updated) + [False] * len(still))
+def history(updated: list[float], still: list[float]) -> VisitHistory:
+    return visit_history([0, len(updated) + len(still)], updated + still, [True] * len(updated) + [False] * len(still))
 
 
 # intervals that saw a change | that saw none -> rate by eq. 5 (eq. 4 where all did)
@@ -100,8 +100,8 @@ def test_more_changes_never_a_lower_rate(visited: list[tuple[float, bool]], plac
     for estimator in (naive, regular, irregular):
         if estimator is irregular and all(more):
             continue
-        before = estimator(visits([0, len(lengths)], lengths, flags)).rate[0]
-        after = estimator(visits([0, len(lengths)], lengths, more)).rate[0]
+        before = estimator(visit_history([0, len(lengths)], lengths, flags)).rate[0]
+        after = estimator(visit_history([0, len(lengths)], lengths, more)).rate[0]
         assert after >= before * (1 - 1e-9)
 
 
@@ -111,10 +111,10 @@ def test_pages_do_not_see_each_other(pages: list[list[tuple[float, bool]]], star
     """Any order and any part of the pages gives each page the same answer; so does any order of its visits."""
     order = [*range(start % len(pages), len(pages)), *range(start % len(pages))]
 
-    def columns(chosen: list[list[tuple[float, bool]]]) -> Visits:
+    def columns(chosen: list[list[tuple[float, bool]]]) -> VisitHistory:
         flat = [visit for page in chosen for visit in page]
         offsets = np.concatenate([[0], np.cumsum([len(page) for page in chosen])])
-        return visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+        return visit_history(offsets, [t for t, _ in flat], [flag for _, flag in flat])
 
     for estimator in (naive, regular, irregular):
         together = estimator(columns(pages))
@@ -126,7 +126,7 @@ def test_pages_do_not_see_each_other(pages: list[list[tuple[float, bool]]], star
 
 def test_nothing_known() -> None:
     """Without a day of observation there is no rate; with one and no change it is zero, bounded above."""
-    nothing = visits([0, 0, 2], [0.0, 0.0], [1, 0])
+    nothing = visit_history([0, 0, 2], [0.0, 0.0], [1, 0])
     for estimator in (naive, regular, irregular):
         assert np.isnan(estimator(nothing).rate).all()
         quiet = estimator(history([], [100.0]))
@@ -150,7 +150,7 @@ def test_intervals_hold_the_truth() -> None:
     rate = np.exp(random.uniform(np.log(0.01), np.log(0.5), pages))
     lengths = random.choice([1.0, 3.0, 7.0, 14.0], size=(pages, each))
     flags = random.random((pages, each)) < -np.expm1(-rate[:, None] * lengths)
-    made = visits(np.arange(pages + 1) * each, lengths.ravel(), flags.ravel())
+    made = visit_history(np.arange(pages + 1) * each, lengths.ravel(), flags.ravel())
     found = irregular(made)
     held = ((found.low <= rate) & (rate <= found.high)).mean()
     assert 0.93 < held < 0.97

@@ -13,12 +13,12 @@ from webstrata.predict.running import (
     running_irregular_rate,
     running_regular_rate,
 )
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 pages = st.lists(st.lists(st.tuples(st.floats(0.02, 300), st.booleans()), max_size=25), min_size=1, max_size=4)
 
 
-def kept_up(history: Visits) -> np.ndarray:
+def kept_up(history: VisitHistory) -> np.ndarray:
     state = np.zeros(history.pages, dtype=RUNNING)
     for turn in range(int(history.counts.max(initial=0))):
         rows = np.flatnonzero(history.counts > turn)
@@ -27,10 +27,10 @@ def kept_up(history: Visits) -> np.ndarray:
     return state
 
 
-def columns(chosen: list[list[tuple[float, bool]]]) -> Visits:
+def columns(chosen: list[list[tuple[float, bool]]]) -> VisitHistory:
     flat = [visit for page in chosen for visit in page]
     offsets = np.concatenate([[0], np.cumsum([len(page) for page in chosen])])
-    return visits(offsets, [t for t, _ in flat], [flag for _, flag in flat])
+    return visit_history(offsets, [t for t, _ in flat], [flag for _, flag in flat])
 
 
 @settings(deadline=None, max_examples=40)

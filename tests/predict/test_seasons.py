@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from webstrata.predict.gamma import bayesian
-from webstrata.predict.prior import Prior
+from webstrata.predict.prior import GammaPrior
 from webstrata.predict.seasons import after_visit, factors_of, profile, seasonal, shares
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 MONDAY = 4.0
 """1970-01-05."""
 
 
-def daily(flags: list[bool], start: float = MONDAY) -> Visits:
+def daily(flags: list[bool], start: float = MONDAY) -> VisitHistory:
     at = start + 1 + np.arange(len(flags))
-    return visits([0, len(flags)], np.ones(len(flags)), flags, at)
+    return visit_history([0, len(flags)], np.ones(len(flags)), flags, at)
 
 
 WEEKLY = [day == 2 for day in range(7)] * 20
@@ -54,7 +54,7 @@ def test_few_changes_leave_it_level() -> None:
     """Two changes on the same weekday do not make a habit; intervals of whole weeks say nothing."""
     few = profile(daily([day == 2 for day in range(14)]))
     assert few.factors[0].max() < 1.8
-    weeks = profile(visits([0, 40], [7.0] * 40, [True, False] * 20))
+    weeks = profile(visit_history([0, 40], [7.0] * 40, [True, False] * 20))
     assert weeks.factors[0] == pytest.approx(np.ones(7), abs=1e-9)
 
 
@@ -70,7 +70,7 @@ def test_one_visit_at_a_time_is_near_the_batch() -> None:
 def test_the_rate_of_a_coming_day() -> None:
     """The overall rate by the weekday's factor."""
     history = daily(WEEKLY)
-    overall = bayesian(history, Prior(shape=1, days=30))
+    overall = bayesian(history, GammaPrior(shape=1, days=30))
     wednesday, friday = (seasonal(history, overall, np.array([MONDAY + 700 + day])) for day in (2.5, 4.5))
     assert wednesday.rate[0] > 5 * friday.rate[0]
 
@@ -79,6 +79,6 @@ def test_an_hourly_page_is_found() -> None:
     """A page that changes at noon has a profile of hours that says so."""
     at = np.arange(1, 24 * 60 + 1) / 24
     flags = [(hour % 24) == 12 for hour in range(24 * 60)]
-    found = profile(visits([0, len(at)], np.full(len(at), 1 / 24), flags, at), "day")
+    found = profile(visit_history([0, len(at)], np.full(len(at), 1 / 24), flags, at), "day")
     assert found.factors[0].argmax() == 12
     assert found.factors[0].mean() == pytest.approx(1)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.predict.trust import KEEP, SUREST, Checks, is_trusted, precision, reach, recall, tally
+from webstrata.predict.trust import KEEP, SUREST, SourceChecks, is_trusted, precision, reach, recall, source_counts
 
 
-def checks(*rows: tuple[int, bool, bool, float], late: bool = False) -> Checks:
+def checks(*rows: tuple[int, bool, bool, float], late: bool = False) -> SourceChecks:
     """(source, announced, changed, delay)"""
     sources, announced, changed, delays = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return Checks(
+    return SourceChecks(
         source=np.array(sources, dtype=np.int64),
         announced=np.array(announced, dtype=bool),
         changed=np.array(changed, dtype=bool),
@@ -24,7 +24,7 @@ def checks(*rows: tuple[int, bool, bool, float], late: bool = False) -> Checks:
 def lived(*proofs: bool, right: float = 0.0, wrong: float = 0.0) -> tuple[float, float]:
     """Counts after signals that were proved right or wrong, one after the other."""
     for proof in proofs:
-        (found,) = tally(checks((1, True, proof, 0.0)))
+        (found,) = source_counts(checks((1, True, proof, 0.0)))
         right, wrong = right * found.keep + found.right, wrong * found.keep + found.wrong
     return right, wrong
 
@@ -60,7 +60,7 @@ def test_the_tally_of_a_batch() -> None:
     """Right, wrong, announced, silent and delays by source; pages of which neither side said anything do not tell."""
     found = {
         one.source: one
-        for one in tally(
+        for one in source_counts(
             checks(
                 (1, True, True, 60.0),
                 (1, False, True, 5.0),
@@ -76,19 +76,19 @@ def test_the_tally_of_a_batch() -> None:
     assert (one.right, one.wrong, one.announced, one.silent) == pytest.approx((weight, 0, weight, weight))
     assert (one.delay_s, one.delays) == pytest.approx((60 * weight, weight))
     assert (found[2].right, found[2].wrong, found[2].silent) == (0, 1, 0)
-    assert tally(checks()) == []
+    assert source_counts(checks()) == []
 
 
 def test_a_late_word_announces_nothing() -> None:
     """A time that is given after the visit proves the source right or wrong, and adds nothing to its recall."""
-    (found,) = tally(checks((1, True, True, 60.0), (1, True, False, 60.0), late=True))
+    (found,) = source_counts(checks((1, True, True, 60.0), (1, True, False, 60.0), late=True))
     assert found.right == found.wrong > 0
     assert (found.announced, found.silent, found.delays) == (0, 0, 0)
 
 
 def test_many_checks_at_once_weigh_as_many_in_a_row() -> None:
     """Ten thousand checks in one batch bring the counts to where they would stand after ten thousand visits."""
-    (found,) = tally(checks(*[(1, True, True, 0.0)] * 10_000))
+    (found,) = source_counts(checks(*[(1, True, True, 0.0)] * 10_000))
     assert found.keep * 123.0 + found.right == pytest.approx(lived(*[True] * 2_000)[0])
 
 

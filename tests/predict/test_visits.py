@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.predict.visits import from_times, visits
+from webstrata.predict.visits import from_times, visit_history
 
 
 def test_columns_by_page() -> None:
     """Totals, parts and what came before are of each page alone; pages without visits stay."""
-    history = visits([0, 2, 2, 5], [1, 2, 3, 4, 0], [1, 0, 1, 1, 0])
+    history = visit_history([0, 2, 2, 5], [1, 2, 3, 4, 0], [1, 0, 1, 1, 0])
     assert history.pages == 3
     assert history.counts.tolist() == [2, 0, 3]
     assert history.totals(history.elapsed_days).tolist() == [3, 0, 7]
@@ -33,8 +33,8 @@ def test_from_rows_of_times() -> None:
 
 def test_nothing_is_a_history_too() -> None:
     """No pages, and pages without visits, are columns of their length."""
-    assert visits([0], [], []).pages == 0
-    assert visits([0, 0, 0], [], []).totals(np.array([])).tolist() == [0, 0]
+    assert visit_history([0], [], []).pages == 0
+    assert visit_history([0, 0, 0], [], []).totals(np.array([])).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_nothing_is_a_history_too() -> None:
 def test_impossible_columns_are_refused(offsets: list[int], elapsed: list[float], changed: list[int]) -> None:
     """Columns that cannot be a history are an error with a reason."""
     with pytest.raises(UsageError):
-        visits(offsets, elapsed, changed)
+        visit_history(offsets, elapsed, changed)

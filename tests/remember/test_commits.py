@@ -22,7 +22,7 @@ VISITOR = f"""
 import asyncio, itertools, sys
 from msgspec.structs import replace
 from webstrata.clock import ManualClock
-from webstrata.records import Batch, Entry, NewPage, Outcome, Visit
+from webstrata.records import Batch, FinishedVisit, NewPage, Outcome, Visit
 from webstrata.remember.engine import open_store
 
 async def main():
@@ -33,7 +33,7 @@ async def main():
     for number in itertools.count(int(sys.argv[2])):
         pages = await store.claim(float(number), 10 * {BATCH}, number + 0.5, "visitor")
         entries = tuple(
-            Entry(
+            FinishedVisit(
                 page=replace(page, visits=page.visits + 1, next_at=number + 1.0, interval_s=number + 1.0),
                 visit=Visit(page_id=page.id, url=page.url, at=float(number), outcome=Outcome.SAME, bytes=1),
             )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from webstrata.clock import JumpingClock, ManualClock
 from webstrata.errors import StoreError
-from webstrata.records import Batch, Entry, NewPage, Outcome, Page, Visit
+from webstrata.records import Batch, FinishedVisit, NewPage, Outcome, Page, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.sql import SqlStore
 
@@ -28,9 +28,9 @@ def new(first: int, number: int) -> list[NewPage]:
     return [NewPage(url=f"https://a.example/{n}", host="a.example") for n in range(first, first + number)]
 
 
-def entry(page: Page, at: float) -> Entry:
+def entry(page: Page, at: float) -> FinishedVisit:
     visit = Visit(page_id=page.id, url=page.url, at=at, outcome=Outcome.SAME)
-    return Entry(page=replace(page, visits=page.visits + 1, next_at=at + 10), visit=visit)
+    return FinishedVisit(page=replace(page, visits=page.visits + 1, next_at=at + 10), visit=visit)
 
 
 def with_store(url: str, work: Callable[[SqlStore], Awaitable[None]], patience_s: float = 30.0) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import create_engine, text
 
 from webstrata.clock import ManualClock
-from webstrata.records import Announced, Batch, Entry, NewPage, Outcome, Page, PageRole, Site, Visit
+from webstrata.records import Batch, FinishedVisit, NewAnnouncements, NewPage, Outcome, Page, PageRole, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.invariants import Contradiction
 from webstrata.remember.sql import SqlStore
@@ -18,10 +18,10 @@ from webstrata.remember.sql import SqlStore
 NOW = 1_800_000_000.5
 
 
-def entry(page: Page, at: float, **fields: Any) -> Entry:
+def entry(page: Page, at: float, **fields: Any) -> FinishedVisit:
     visit = replace(Visit(page_id=page.id, url=page.url, at=at, outcome=Outcome.SAME, bytes=100), **fields)
     changed = replace(page, visits=page.visits + 1, last_visit_at=at, interval_s=3600.0, next_at=at + 3600.0)
-    return Entry(page=changed, visit=visit)
+    return FinishedVisit(page=changed, visit=visit)
 
 
 async def live(store: SqlStore) -> None:
@@ -34,7 +34,9 @@ async def live(store: SqlStore) -> None:
     )
     claimed = await store.claim(NOW, 6, NOW + 60, "me")
     entries = tuple(entry(page, NOW + 86_400.0 * (n % 2), counts=n > 3) for n, page in enumerate(claimed[:4]))
-    said = Announced(source="https://a.example/feed", kind="feed-entry", seen_at=NOW, said=((names[0], None, NOW),))
+    said = NewAnnouncements(
+        source="https://a.example/feed", kind="feed-entry", seen_at=NOW, said=((names[0], None, NOW),)
+    )
     await store.commit(Batch(entries=entries, announced=(said,)))
     await store.release([(claimed[4].id, NOW + 7)])
     await store.pause([names[9]])

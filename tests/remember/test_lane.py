@@ -10,11 +10,11 @@ from sqlalchemy import Connection, create_engine, text
 
 from webstrata.clock import RealClock
 from webstrata.errors import StoreError
-from webstrata.remember.lane import Lane
+from webstrata.remember.lane import DbThread
 
 
-def lane() -> Lane:
-    return Lane(create_engine("sqlite://"), "test", RealClock(), patience_s=1.0)
+def lane() -> DbThread:
+    return DbThread(create_engine("sqlite://"), "test", RealClock(), patience_s=1.0)
 
 
 def one(connection: Connection) -> int:

@@ -10,24 +10,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from webstrata.clock import ManualClock
-from webstrata.records import PaceState
+from webstrata.records import BudgetState
 from webstrata.remember.engine import open_store
 from webstrata.remember.sql import SqlStore
 
 TAKE_PAY_AND_DIE = """
 import asyncio, os, signal, sys
 from webstrata.clock import ManualClock
-from webstrata.records import Batch, Entry, NewPage, Outcome, PaceState, Visit
+from webstrata.records import Batch, FinishedVisit, NewPage, Outcome, BudgetState, Visit
 from webstrata.remember.engine import open_store
 
 async def live():
     store = open_store(sys.argv[1], ManualClock())
     await store.add_pages([NewPage(url="https://a.example/", host="a.example")], 0.0)
     (page,) = await store.claim(0.0, 1, 60.0, "victim")
-    taken = PaceState(name="all", price=0.5, credit=5.0, at=0.0)
+    taken = BudgetState(name="all", price=0.5, credit=5.0, at=0.0)
     await store.trade("victim", 0.0, 60.0, lambda stands, own: [(taken, 3.0)])
     visit = Visit(page_id=page.id, url=page.url, at=1.0, outcome=Outcome.SAME)
-    await store.commit(Batch(entries=(Entry(page=page, visit=visit),), payer="victim", paid=(("all", 1.0),)))
+    await store.commit(Batch(entries=(FinishedVisit(page=page, visit=visit),), payer="victim", paid=(("all", 1.0),)))
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(live())
@@ -42,11 +42,11 @@ def test_many_spenders_spend_what_there_is(store_url: str) -> None:
             granted: list[float] = []
 
             def deal(
-                stands: Mapping[str, PaceState], own: Mapping[str, float], granted: list[float] = granted
-            ) -> list[tuple[PaceState, float]]:
+                stands: Mapping[str, BudgetState], own: Mapping[str, float], granted: list[float] = granted
+            ) -> list[tuple[BudgetState, float]]:
                 credit = stands["all"].credit if "all" in stands else 50.0
                 granted[:] = [min(credit, 3.0)]
-                return [(PaceState(name="all", price=0.5, credit=credit - granted[0], at=0.0), 0.0)]
+                return [(BudgetState(name="all", price=0.5, credit=credit - granted[0], at=0.0), 0.0)]
 
             await store.trade(owner, 0.0, 60.0, deal)
             spent += granted

@@ -13,11 +13,11 @@ import pytest
 from webstrata.clock import ManualClock
 from webstrata.records import NewPage
 from webstrata.remember.engine import open_store
-from webstrata.remember.soundness import Soundness
+from webstrata.remember.soundness import EngineCheck
 
 
-def soundness_of(url: str, *add: str) -> Soundness:
-    async def run() -> Soundness:
+def soundness_of(url: str, *add: str) -> EngineCheck:
+    async def run() -> EngineCheck:
         store = open_store(url, ManualClock())
         try:
             await store.add_pages([NewPage(url=one, host="a.example") for one in add], 0.0)

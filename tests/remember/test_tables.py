@@ -9,7 +9,7 @@ from msgspec import Struct
 from sqlalchemy import create_engine, text
 
 from webstrata.clock import ManualClock
-from webstrata.records import AddressState, HostDay, HostState, Original, Page, RobotsState, Site, Visit
+from webstrata.records import AddressState, HostDayTotals, HostState, Original, Page, RobotsState, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.tables import metadata
 
@@ -58,7 +58,7 @@ def test_no_scan(sqlite_url: str, query: str, index: str) -> None:
         (HostState, "hosts", set()),
         (AddressState, "addresses", set()),
         (RobotsState, "robots", set()),
-        (HostDay, "host_days", set()),
+        (HostDayTotals, "host_days", set()),
     ],
 )
 def test_every_field_has_a_column(record: type[Struct], table: str, elsewhere: set[str]) -> None:

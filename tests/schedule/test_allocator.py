@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.allocator import DailyShare, Pace, choose, list_worth, usable_weights
+from webstrata.schedule.allocator import BudgetPacer, DailyShare, choose, list_worth, usable_weights
 from webstrata.schedule.policy import Bounds
 
 BOUNDS = Bounds()
@@ -70,11 +70,11 @@ def test_weights_that_mean_nothing(weight: float) -> None:
 def test_budgets_that_cannot_be_kept(budget: float) -> None:
     """A budget that is no number from 0 up is refused; nothing at all is a budget that buys nothing."""
     with pytest.raises(BadSettings, match="budget"):
-        Pace(per_day=budget)
-    assert Pace(per_day=0.0).allowance(100.0) == 0
+        BudgetPacer(per_day=budget)
+    assert BudgetPacer(per_day=0.0).allowance(100.0) == 0
 
 
-def _spend(pace: Pace, interval: np.ndarray, age: np.ndarray, days: int) -> list[int]:
+def _spend(pace: BudgetPacer, interval: np.ndarray, age: np.ndarray, days: int) -> list[int]:
     """Hour by hour: pages worth more the longer they wait; visits of each day."""
     spent = []
     for _ in range(days):
@@ -93,7 +93,7 @@ def _spend(pace: Pace, interval: np.ndarray, age: np.ndarray, days: int) -> list
 def test_spending_follows_the_budget_smoothly() -> None:
     """New pages by the thousand and another budget move the price, not the spending away from the budget."""
     random = np.random.default_rng(1)
-    interval, pace = random.uniform(5, 60, 500), Pace(per_day=48.0)
+    interval, pace = random.uniform(5, 60, 500), BudgetPacer(per_day=48.0)
     age = random.uniform(1, 30, 500)
     before = _spend(pace, interval, age, 40)
     low = pace.price

@@ -9,23 +9,31 @@ from hypothesis import strategies as st
 
 from webstrata.clock import DAY_S
 from webstrata.errors import BadSettings
-from webstrata.records import PaceState
-from webstrata.schedule.budget import Cap, Purse, Rate, expected, fill, parse_rate, sane_weights
+from webstrata.records import BudgetState
+from webstrata.schedule.budget import (
+    BudgetAccount,
+    DailyRate,
+    GroupCap,
+    expected_yield,
+    fill_budget,
+    parse_rate,
+    sane_weights,
+)
 from webstrata.schedule.policy import Bounds
 
 RATES = [
-    ("500/day", Rate(amount=500.0)),
-    ("20/hour", Rate(amount=480.0)),
-    ("7 / week", Rate(amount=1.0)),
-    ("2GB/day", Rate(amount=2e9, unit="bytes")),
-    ("1.5kb/hour", Rate(amount=36_000.0, unit="bytes")),
-    ("0.5/page/day", Rate(amount=0.5, per_page=True)),
-    ("0/day", Rate(amount=0.0)),
+    ("500/day", DailyRate(amount=500.0)),
+    ("20/hour", DailyRate(amount=480.0)),
+    ("7 / week", DailyRate(amount=1.0)),
+    ("2GB/day", DailyRate(amount=2e9, unit="bytes")),
+    ("1.5kb/hour", DailyRate(amount=36_000.0, unit="bytes")),
+    ("0.5/page/day", DailyRate(amount=0.5, per_page=True)),
+    ("0/day", DailyRate(amount=0.0)),
 ]
 
 
 @pytest.mark.parametrize(("text", "rate"), RATES)
-def test_rates_are_read(text: str, rate: Rate) -> None:
+def test_rates_are_read(text: str, rate: DailyRate) -> None:
     """Every way to write a budget means what it says."""
     assert parse_rate(text) == rate
 
@@ -46,7 +54,7 @@ spans = st.lists(st.floats(0.0, 3 * DAY_S), min_size=1, max_size=60)
 @given(per_day=st.floats(0.0, 500.0), saved=st.floats(0.01, 2.0), steps=spans)
 def test_a_budget_is_kept(per_day: float, saved: float, steps: list[float]) -> None:
     """Whoever spends all that there is room for, whenever, spends at most what time gave and what was saved."""
-    purse = Purse("all", Rate(amount=per_day), saved_days=saved, now=0.0)
+    purse = BudgetAccount("all", DailyRate(amount=per_day), saved_days=saved, now=0.0)
     now = spent = 0.0
     for step in steps:
         now += step
@@ -62,7 +70,7 @@ def test_a_budget_is_kept(per_day: float, saved: float, steps: list[float]) -> N
 @given(small=st.floats(0.0, 50.0), more=st.floats(0.0, 50.0), steps=spans)
 def test_more_budget_never_allows_fewer_visits(small: float, more: float, steps: list[float]) -> None:
     """At every moment a larger budget has paid for at least as much."""
-    purses = [Purse("all", Rate(amount=rate), saved_days=5.0, now=0.0) for rate in (small, small + more)]
+    purses = [BudgetAccount("all", DailyRate(amount=rate), saved_days=5.0, now=0.0) for rate in (small, small + more)]
     now, spent = 0.0, [0, 0]
     for step in steps:
         now += step
@@ -75,7 +83,7 @@ def test_more_budget_never_allows_fewer_visits(small: float, more: float, steps:
 
 def test_a_debt_is_paid_off_before_more_is_spent() -> None:
     """Visits that had to be made are owed; meanwhile the price does not run away."""
-    purse = Purse("all", Rate(amount=10.0), saved_days=1.0, now=0.0)
+    purse = BudgetAccount("all", DailyRate(amount=10.0), saved_days=1.0, now=0.0)
     purse.spend(35, 0)
     assert [purse.room(day * DAY_S, 0, 1.0) for day in (1, 2, 2.5, 2.6)] == [0, 0, 0, 1]
     assert purse.price < 1.0
@@ -84,7 +92,7 @@ def test_a_debt_is_paid_off_before_more_is_spent() -> None:
 
 def test_bytes_are_paid_when_the_purse_is_full() -> None:
     """A page that costs more than can be saved is visited all the same, as seldom as the budget asks for."""
-    purse = Purse("all", Rate(amount=1000.0, unit="bytes"), saved_days=0.5, now=0.0)
+    purse = BudgetAccount("all", DailyRate(amount=1000.0, unit="bytes"), saved_days=0.5, now=0.0)
     assert purse.room(0.0, 0, 10_000.0) == 1
     purse.spend(1, 600)
     assert purse.room(0.5 * DAY_S, 0, 10_000.0) == 0
@@ -96,11 +104,11 @@ def test_bytes_are_paid_when_the_purse_is_full() -> None:
 
 def test_a_purse_goes_on_from_its_state() -> None:
     """What was saved and the price survive; a clock that went back gives nothing away."""
-    state = PaceState(name="all", price=0.25, credit=3.0, at=DAY_S)
-    purse = Purse("all", Rate(amount=4.0), saved_days=2.0, now=DAY_S, state=state)
+    state = BudgetState(name="all", price=0.25, credit=3.0, at=DAY_S)
+    purse = BudgetAccount("all", DailyRate(amount=4.0), saved_days=2.0, now=DAY_S, state=state)
     assert purse.state() == state
     assert purse.room(0.5 * DAY_S, 0, 1.0) == 3
-    never = Purse("all", Rate(amount=0.0), saved_days=2.0, now=0.0)
+    never = BudgetAccount("all", DailyRate(amount=0.0), saved_days=2.0, now=0.0)
     assert (never.room(9 * DAY_S, 0, 1.0), never.next_at(1.0)) == (0, float("inf"))
 
 
@@ -112,9 +120,9 @@ def test_a_purse_goes_on_from_its_state() -> None:
 )
 def test_filling_keeps_every_cap_and_the_order(groups: list[int], room: dict[int, float], count: int) -> None:
     """No group and no round gets more than its room, the better rows come first, and no room is left unused."""
-    cap = Cap(group=np.array(groups, dtype=np.intp), room=room)
+    cap = GroupCap(group=np.array(groups, dtype=np.intp), room=room)
     ranked = np.arange(len(groups))[::-1].copy()
-    taken = fill(ranked, count, [cap])
+    taken = fill_budget(ranked, count, [cap])
     assert len(taken) <= max(count, 0)
     assert (np.diff(taken) < 0).all()
     for group, most in room.items():
@@ -136,7 +144,9 @@ def test_weights_that_are_no_numbers_are_defined() -> None:
 def test_more_visits_are_expected_to_bring_more(rates: list[float], per_day: float) -> None:
     """A fifth more captures no less and keeps copies no staler; the visits are the budget's where bounds allow."""
     bounds = Bounds(min_days=1 / 288, max_days=180.0)
-    found = [expected(np.array(rates), np.ones(len(rates)), factor * per_day, bounds) for factor in (0.8, 1.0, 1.2)]
+    found = [
+        expected_yield(np.array(rates), np.ones(len(rates)), factor * per_day, bounds) for factor in (0.8, 1.0, 1.2)
+    ]
     captured = [one.captured_per_day for one in found]
     assert captured == sorted(captured)
     assert [one.freshness for one in found] == sorted(one.freshness for one in found)
@@ -146,6 +156,6 @@ def test_more_visits_are_expected_to_bring_more(rates: list[float], per_day: flo
 
 def test_a_budget_of_nothing_brings_nothing() -> None:
     """No visits, no captures, and no division by zero; no pages likewise."""
-    nothing = expected(np.array([1.0, 0.0]), np.ones(2), 0.0, Bounds())
+    nothing = expected_yield(np.array([1.0, 0.0]), np.ones(2), 0.0, Bounds())
     assert (nothing.visits_per_day, nothing.captured_per_day) == (0.0, 0.0)
-    assert expected(np.empty(0), np.empty(0), 5.0, Bounds()).captured_per_day == 0.0
+    assert expected_yield(np.empty(0), np.empty(0), 5.0, Bounds()).captured_per_day == 0.0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.classes import TABLE_2, TABLE_4, Group, check, nearest
+from webstrata.schedule.classes import TABLE_2, TABLE_4, RateGroup, check, nearest
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ def test_nearest_in_ratio(days: float, group: int) -> None:
 
 
 @pytest.mark.parametrize("groups", [(), (TABLE_2[1], TABLE_2[0]), (TABLE_2[0], TABLE_2[0])])
-def test_groups_get_slower(groups: tuple[Group, ...]) -> None:
+def test_groups_get_slower(groups: tuple[RateGroup, ...]) -> None:
     """No groups, or groups out of order, are refused."""
     with pytest.raises(BadSettings):
         check(groups, 10)
@@ -33,4 +33,4 @@ def test_groups_get_slower(groups: tuple[Group, ...]) -> None:
 def test_impossible_groups_are_refused(wrong: dict[str, float]) -> None:
     """A group that cannot be is told when it is made."""
     with pytest.raises(BadSettings):
-        Group(**wrong)  # type: ignore[arg-type]
+        RateGroup(**wrong)  # type: ignore[arg-type]

@@ -8,15 +8,15 @@ import pytest
 from webstrata.errors import BadSettings
 from webstrata.predict.activity import Activity, Levels
 from webstrata.schedule.policy import LARGEST_STATE
-from webstrata.schedule.signals import Hint, Signals, changed_given
+from webstrata.schedule.signals import PageSignals, SourceHints, changed_given
 from webstrata.schedule.value import Value
 
 TOY = Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05}))
 ROW = np.array([0], dtype=np.intp)
 
 
-def _signals(quiet: float, coming: float = 0.9951) -> Signals:
-    return Signals(quiet=np.array([quiet]), coming=np.array([coming]))
+def _signals(quiet: float, coming: float = 0.9951) -> PageSignals:
+    return PageSignals(quiet=np.array([quiet]), coming=np.array([coming]))
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_waiting_and_changes_add_worth() -> None:
     assert policy.dtype.itemsize <= LARGEST_STATE
 
 
-def _hint(told: bool, precision: float, recall: float) -> Hint:
-    return Hint(
+def _hint(told: bool, precision: float, recall: float) -> SourceHints:
+    return SourceHints(
         covered_days=np.array([10.0]),
         unchanged=np.array([0.6]),
         told=np.array([told]),
@@ -104,7 +104,7 @@ def test_it_says_why() -> None:
     policy = Value(Activity())
     hint = _hint(True, 0.9, 0.5)
 
-    told = policy.explain(policy.start(1), 0, 12.0, Signals(hints=(hint,)))
+    told = policy.explain(policy.start(1), 0, 12.0, PageSignals(hints=(hint,)))
 
     assert told["age_days"] == 12.0
     assert {"rate_per_day", "changed_probability", "site_event_probability", "hints", "value", "rule"} <= told.keys()
@@ -117,6 +117,8 @@ def test_a_source_without_record_changes_nothing() -> None:
     plain = policy.value(state, ROW, 30.0, _signals(0.8))
     useless = _hint(True, 0.0, 0.0)
 
-    heard = policy.value(state, ROW, 30.0, Signals(quiet=np.array([0.8]), coming=np.array([0.9951]), hints=(useless,)))
+    heard = policy.value(
+        state, ROW, 30.0, PageSignals(quiet=np.array([0.8]), coming=np.array([0.9951]), hints=(useless,))
+    )
 
     assert heard == pytest.approx(plain, abs=1e-5)

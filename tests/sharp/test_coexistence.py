@@ -7,25 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.sharp.coexistence import Instant, Span, best_instant, instants
+from webstrata.sharp.coexistence import CoveredInstant, UnchangedSpan, best_instant, instants
 
 
-def spans(*ends: tuple[float, float]) -> list[Span]:
-    return [Span(page=i, start=start, end=end) for i, (start, end) in enumerate(ends)]
+def spans(*ends: tuple[float, float]) -> list[UnchangedSpan]:
+    return [UnchangedSpan(page=i, start=start, end=end) for i, (start, end) in enumerate(ends)]
 
 
-CASES: list[tuple[list[Span], Instant | None]] = [
+CASES: list[tuple[list[UnchangedSpan], CoveredInstant | None]] = [
     ([], None),
-    (spans((5, 5)), Instant(start=5, end=5, weight=1, pages=(0,))),
-    (spans((0, 10), (2, 8), (4, 12)), Instant(start=4, end=8, weight=3, pages=(0, 1, 2))),
-    (spans((0, 4), (4, 9)), Instant(start=4, end=4, weight=2, pages=(0, 1))),  # both ends belong to a span
-    (spans((0, 1), (5, 9)), Instant(start=5, end=9, weight=1, pages=(1,))),  # of equal ones, the longest
+    (spans((5, 5)), CoveredInstant(start=5, end=5, weight=1, pages=(0,))),
+    (spans((0, 10), (2, 8), (4, 12)), CoveredInstant(start=4, end=8, weight=3, pages=(0, 1, 2))),
+    (spans((0, 4), (4, 9)), CoveredInstant(start=4, end=4, weight=2, pages=(0, 1))),  # both ends belong to a span
+    (spans((0, 1), (5, 9)), CoveredInstant(start=5, end=9, weight=1, pages=(1,))),  # of equal ones, the longest
     (spans((3, 1)), None),  # nothing is proved backwards
 ]
 
 
 @pytest.mark.parametrize(("given_spans", "expected"), CASES)
-def test_best_instant(given_spans: list[Span], expected: Instant | None) -> None:
+def test_best_instant(given_spans: list[UnchangedSpan], expected: CoveredInstant | None) -> None:
     """The stretch that most pages share, and which they are."""
     assert best_instant(given_spans) == expected
 

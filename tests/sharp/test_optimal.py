@@ -16,9 +16,9 @@ from webstrata.sharp.hottest_middle import hottest_middle, hottest_middle_online
 from webstrata.sharp.lengths import whole_lengths_of
 from webstrata.sharp.linktree import link_tree
 from webstrata.sharp.optimal import best_plan, best_revisits, optimal
-from webstrata.sharp.schedule import Schedule, expected_sharp
+from webstrata.sharp.schedule import SharpSchedule, expected_sharp
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
-from webstrata.sharp.survival import GammaPosterior, Poisson
+from webstrata.sharp.survival import GammaSurvival, PoissonSurvival
 
 RATES = st.lists(st.floats(0.0, 3.0, allow_subnormal=False), min_size=1, max_size=40)
 FEW = st.lists(st.floats(0.0, 2.0, allow_subnormal=False), min_size=1, max_size=6)
@@ -44,7 +44,7 @@ def test_nothing_beats_it(rates: list[float]) -> None:
 def test_exact_by_trying_all(rates: list[float], weights: list[float]) -> None:
     """For up to six pages no mirror schedule is better, with weights."""
     weights = weights[: len(rates)]
-    curves = mirror_curves(Poisson(rates), weights, None)
+    curves = mirror_curves(PoissonSurvival(rates), weights, None)
     every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
     assert optimal(rates, weights)[1].worth == pytest.approx(max(every), abs=1e-9)
 
@@ -53,7 +53,7 @@ def test_no_pair_of_orders_is_better() -> None:
     """Mirror schedules suffice: of all pairs of visits and revisits of four weighted pages none is better."""
     rates, weights = [0.05, 0.4, 0.9, 0.2], [1.0, 3.0, 0.5, 2.0]
     orders = [np.array(order) for order in permutations(range(4))]
-    best = max(expected_sharp(Schedule(one, other), rates, weights) for one in orders for other in orders)
+    best = max(expected_sharp(SharpSchedule(one, other), rates, weights) for one in orders for other in orders)
     assert optimal(rates, weights)[1].worth == pytest.approx(best)
 
 
@@ -69,7 +69,7 @@ def test_order_of_pages_does_not_matter(rates: list[float], seed: int) -> None:
 @given(FEW, st.lists(st.floats(0.0, 20.0), min_size=6, max_size=6))
 def test_revisits_are_exact(rates: list[float], heads: list[float]) -> None:
     """After any visits no order of revisits is better."""
-    curves = revisit_curves(Poisson(rates), None, heads[: len(rates)], None)
+    curves = revisit_curves(PoissonSurvival(rates), None, heads[: len(rates)], None)
     every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
     assert best_plan(curves).worth == pytest.approx(max(every), abs=1e-9)
 
@@ -110,7 +110,7 @@ def test_many_pages(weighted: bool) -> None:
 def test_uneven_slots() -> None:
     """Slots of any length: exact by trying all, and the expectation counts their times."""
     rates, times = [0.02, 0.2, 0.5, 0.05], [0.0, 0.5, 4.0, 30.0]
-    curves = mirror_curves(Poisson(rates), None, times)
+    curves = mirror_curves(PoissonSurvival(rates), None, times)
     schedule, plan = optimal(rates, times=times)
     assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
     assert expected_sharp(schedule, rates, times=times) == pytest.approx(plan.worth)
@@ -119,16 +119,16 @@ def test_uneven_slots() -> None:
 def test_uncertain_rates() -> None:
     """With Gamma posteriors the plan is exact too; with much exposure it is the plan of sure rates."""
     shape, exposure = np.array([0.5, 2.0, 0.3, 4.0]), np.array([3.0, 9.0, 1.0, 5.0])
-    curves = mirror_curves(GammaPosterior(shape, exposure), None, None)
+    curves = mirror_curves(GammaSurvival(shape, exposure), None, None)
     plan = best_plan(curves)
     assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
     sure = optimal(shape / exposure)[1].worth
-    assert optimal(GammaPosterior(shape * 1e9, exposure * 1e9))[1].worth == pytest.approx(sure, rel=1e-6)
+    assert optimal(GammaSurvival(shape * 1e9, exposure * 1e9))[1].worth == pytest.approx(sure, rel=1e-6)
 
 
 def test_a_table_is_what_it_says() -> None:
     """The quick table of even slots holds the same numbers as the plain one."""
-    curves = revisit_curves(Poisson([0.0, 0.1, 5.0, 900.0]), [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 2.0, 9.0], None)
+    curves = revisit_curves(PoissonSurvival([0.0, 0.1, 5.0, 900.0]), [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 2.0, 9.0], None)
     pages = np.array([2, 0, 3, 1])
     assert curves.table(pages) == pytest.approx(curves.after(pages[:, None], curves.times[None, :]), abs=1e-15)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.sharp.repair import Tour, further_pass, in_order, revisits
-from webstrata.sharp.survival import Poisson, believed
+from webstrata.sharp.repair import PassPages, further_pass, in_order, revisits
+from webstrata.sharp.survival import PoissonSurvival, believed
 
 
-def tour(rates: list[float], slot_s: float = 2.0) -> Tour:
+def tour(rates: list[float], slot_s: float = 2.0) -> PassPages:
     """Pages that all take the same time and weigh the same."""
-    return Tour(Poisson(rates), np.ones(len(rates)), np.full(len(rates), slot_s))
+    return PassPages(PoissonSurvival(rates), np.ones(len(rates)), np.full(len(rates), slot_s))
 
 
 def worth(rates: list[float], heads: list[float], order: tuple[int, ...], slot_s: float) -> float:
@@ -52,7 +52,7 @@ def test_nothing_blurred() -> None:
 def test_a_slow_page_comes_last() -> None:
     """A page whose download takes a minute is revisited after those that take two seconds, and chances count that."""
     rates, lasts = [1e-3, 1e-3, 1e-3], np.array([60.0, 2.0, 2.0])
-    slow = Tour(Poisson(rates), np.ones(3), lasts)
+    slow = PassPages(PoissonSurvival(rates), np.ones(3), lasts)
     plan = revisits(slow, [10.0, 10.0, 10.0])
     assert plan.after[-1] == 0
     assert plan.chances[0] == pytest.approx(np.exp(-1e-3 * (10.0 + 2.0 + 4.0)))
@@ -61,6 +61,6 @@ def test_a_slow_page_comes_last() -> None:
 
 def test_what_is_hardly_known_is_less_surely_lost() -> None:
     """Of two pages with one mean rate, the chance of the one of which less is known is greater over a long span."""
-    unsure = Tour(believed([1e-2, 1e-2], [np.inf, 0.2]), np.ones(2), np.full(2, 2.0))
+    unsure = PassPages(believed([1e-2, 1e-2], [np.inf, 0.2]), np.ones(2), np.full(2, 2.0))
     plan = revisits(unsure, [300.0, 300.0])
     assert plan.chances[1] > 3 * plan.chances[0]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from webstrata.sharp.certificate import Download, joint_instant
-from webstrata.sharp.rounds import History, outcome
+from webstrata.sharp.rounds import PageDownloads, capture_outcome
 
 
-def page(name: str, *seen: tuple[float, str], weight: float = 1.0) -> History:
+def page(name: str, *seen: tuple[float, str], weight: float = 1.0) -> PageDownloads:
     """A page with downloads of one second each: (start, content)."""
     downloads = [
         Download(started=at, ended=at + 1, status=200, payload=text, content=text, record=f"{name}{at}")
         for at, text in seen
     ]
-    return History(url=name, rate_per_s=1e-6, weight=weight, downloads=downloads)
+    return PageDownloads(url=name, rate_per_s=1e-6, weight=weight, downloads=downloads)
 
 
 CASES = {
@@ -50,7 +50,7 @@ CASES = {
 def test_the_instant_that_most_pages_share(case: str) -> None:
     """The chosen instant and its pages; what is certified by the pages alone is the same."""
     pages, span, sharp = CASES[case]
-    result = outcome(pages)
+    result = capture_outcome(pages)
     assert result.instant is not None
     assert (result.instant.start, result.instant.end) == span
     assert {pages[place].url for place in result.instant.pages} == sharp
@@ -63,7 +63,7 @@ def test_the_instant_that_most_pages_share(case: str) -> None:
 def test_the_nearest_downloads_stand_for_a_page() -> None:
     """Of many downloads with one content those nearest to the instant on both sides are shown."""
     pages = [page("a", (0, "x"), (30, "z"), (50, "z")), page("b", (0, "y"), (20, "y"), (60, "y"), (90, "y"))]
-    shown = outcome(pages).pages[1]
+    shown = capture_outcome(pages).pages[1]
     assert shown.visit is not None
     assert shown.revisit is not None
     assert (shown.visit.started, shown.revisit.started) == (20, 60)
@@ -76,7 +76,7 @@ def test_other_instants_serve_other_pages() -> None:
         page("b", (6, "y"), (31, "y"), (61, "n")),
         page("c", (0, "z"), (32, "w"), (62, "w")),
     ]
-    result = outcome(pages)
+    result = capture_outcome(pages)
     assert result.instant is not None
     assert set(result.instant.pages) == {0, 1}
     assert any(2 in other.pages for other in result.others)
@@ -84,7 +84,7 @@ def test_other_instants_serve_other_pages() -> None:
 
 def test_pages_without_downloads() -> None:
     """A page that could not be had is unreachable and keeps its reason; a capture of nothing has no instant."""
-    never = History(url="n", rate_per_s=1e-6, why="connection refused")
-    result = outcome([never])
+    never = PageDownloads(url="n", rate_per_s=1e-6, why="connection refused")
+    result = capture_outcome([never])
     assert result.instant is None
     assert (result.pages[0].visit, result.pages[0].why) == (None, "connection refused")

@@ -13,7 +13,7 @@ from webstrata.sharp.hottest_middle import hottest_middle
 from webstrata.sharp.lengths import checked_tau, interval_of, lengths_of, rates_of, whole_lengths_of
 from webstrata.sharp.linktree import link_tree, paper_tree, read_tree
 from webstrata.sharp.rates import checked_ids
-from webstrata.sharp.schedule import Schedule, expected_sharp
+from webstrata.sharp.schedule import SharpSchedule, expected_sharp
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
 from webstrata.sharp.survival import believed
 
@@ -132,7 +132,7 @@ def test_confidence_intervals() -> None:
 def test_schedules_are_checked() -> None:
     """Two pages in one slot, or rates for other pages, are no schedule."""
     with pytest.raises(UsageError, match="every slot"):
-        Schedule(hottest_middle([1, 2]).visits * 0, hottest_middle([1, 2]).visits)
+        SharpSchedule(hottest_middle([1, 2]).visits * 0, hottest_middle([1, 2]).visits)
     with pytest.raises(UsageError, match="3 rates"):
         expected_sharp(hottest_middle([1, 2]), [1, 2, 3])
     with pytest.raises(UsageError, match="twice"):

@@ -9,7 +9,7 @@ from webstrata.errors import UsageError
 from webstrata.sharp.online import OnlineScheduler
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.schedule import expected_sharp
-from webstrata.sharp.survival import GammaPosterior, Poisson, believed
+from webstrata.sharp.survival import GammaSurvival, PoissonSurvival, believed
 
 COUNT, RUNS = 60, 20_000
 
@@ -74,9 +74,9 @@ def test_a_live_capture_expects_the_same() -> None:
 
 def test_sure_rates_are_poisson() -> None:
     """Infinite shapes are rates known for sure, a very great shape nearly so, and rate 0 never changes."""
-    assert isinstance(believed([0.1, 0.0], [np.inf, np.inf]), Poisson)
+    assert isinstance(believed([0.1, 0.0], [np.inf, np.inf]), PoissonSurvival)
     mixed = believed([0.1, 0.0, 0.1], [1e9, 0.5, 0.5])
-    assert isinstance(mixed, GammaPosterior)
+    assert isinstance(mixed, GammaSurvival)
     chances = mixed.unchanged(np.arange(3), np.full(3, 20.0))
     assert chances == pytest.approx([np.exp(-2.0), 1.0, 5.0**-0.5], rel=1e-6)
     assert mixed.some(np.array([2])).unchanged(np.arange(1), np.full(1, 20.0)) == pytest.approx(5.0**-0.5)

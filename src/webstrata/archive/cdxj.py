@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]*")  # text that JSON writes as it is
 _DATE = re.compile(r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d))?)?)?)?")
 
 
-class Entry(Struct, frozen=True, kw_only=True, gc=False):
+class CdxjEntry(Struct, frozen=True, kw_only=True, gc=False):
     """A line of the index, read."""
 
     surt: str
@@ -132,7 +132,7 @@ def _six_digits(date: str) -> str:
     return re.sub(r"(\.\d{6})\d+", r"\1", date)
 
 
-def parse(raw: bytes) -> Entry | None:
+def parse(raw: bytes) -> CdxjEntry | None:
     """A line read back; None for what is no CDXJ line."""
     head, brace, rest = raw.partition(b" {")
     surt_key, _, stamp = head.partition(b" ")
@@ -140,7 +140,7 @@ def parse(raw: bytes) -> Entry | None:
         return None
     try:
         found = _decoder.decode(b"{" + rest)
-        return Entry(
+        return CdxjEntry(
             surt=surt_key.decode("ascii"),
             timestamp=stamp.decode("ascii"),
             url=found.url,

@@ -16,29 +16,29 @@ from webstrata.archive import compose
 from webstrata.archive.growing import sync_folder
 from webstrata.archive.index import Index
 from webstrata.archive.members import MAGIC
-from webstrata.archive.reader import Reader
-from webstrata.archive.record import Record, bare_uri
+from webstrata.archive.reader import WarcReader
+from webstrata.archive.record import WarcRecord, bare_uri
 from webstrata.archive.segment import record_line
-from webstrata.archive.selection import Piece, Selection, chosen, pieces, with_request
+from webstrata.archive.selection import SelectedRecord, Selection, chosen, pieces, with_request
 from webstrata.errors import ArchiveError
 
 _GZIP = 31
 _LEVEL = 2
 
 
-class Source:
+class OpenArchive:
     """An archive to export from: its folders, opened."""
 
     def __init__(self, archive_folder: Path, index_folder: Path) -> None:
         self.index = Index(index_folder)
-        self.reader = Reader(archive_folder, index_folder)
+        self.reader = WarcReader(archive_folder, index_folder)
 
     def close(self) -> None:
         self.reader.close()
         self.index.close()
 
 
-def export_cdxj(source: Source, selection: Selection, out: Path) -> int:
+def export_cdxj(source: OpenArchive, selection: Selection, out: Path) -> int:
     """Index lines of the selection, sorted; how many."""
     count = 0
     with whole_or_nothing(out) as file:
@@ -49,7 +49,7 @@ def export_cdxj(source: Source, selection: Selection, out: Path) -> int:
 
 
 def export_warc(
-    source: Source,
+    source: OpenArchive,
     selection: Selection,
     out: Path,
     *,
@@ -63,7 +63,7 @@ def export_warc(
         return len(copy_records(source, wanted, telling(file.write, moved), out.name, software, at).lines)
 
 
-class Copied(Struct):
+class ExportedRecords(Struct):
     """What was written: index lines, unsorted, and every record's id with the SHA-256 of its bytes."""
 
     lines: list[bytes]
@@ -71,18 +71,18 @@ class Copied(Struct):
 
 
 def copy_records(
-    source: Source,
-    wanted: Iterable[Piece],
+    source: OpenArchive,
+    wanted: Iterable[SelectedRecord],
     write: Callable[[bytes], object],
     filename: str,
     software: str,
     at: float,
-) -> Copied:
+) -> ExportedRecords:
     """Write a `warcinfo` and the wanted records, each with its request."""
     name = next(compose.record_ids())
     about = compose.warcinfo(name, at, filename, software, None)
     end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
-    copied = Copied([], {bare_uri(name): hashlib.sha256(about).hexdigest()})
+    copied = ExportedRecords([], {bare_uri(name): hashlib.sha256(about).hexdigest()})
     for piece in wanted:
         for record in with_request(source.reader, piece):
             member = _member(source.reader, piece.file, record)
@@ -105,7 +105,7 @@ def telling(write: Callable[[bytes], object], moved: Callable[[int], object]) ->
     return write_and_tell
 
 
-def _member(reader: Reader, file: str, record: Record) -> bytes:
+def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
     """The record as its own gzip member: copied where it is one, else compressed now."""
     raw = reader.raw(file, record.offset, record.length)
     if raw.startswith(MAGIC):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from webstrata.archive import cdxj
-from webstrata.archive.cdxj import Entry
+from webstrata.archive.cdxj import CdxjEntry
 from webstrata.archive.walk import OPEN
 
 Match = Literal["exact", "prefix", "host", "domain"]
@@ -37,7 +37,7 @@ class Index:
         since: str = "",
         until: str = "",
         limit: int | None = None,
-    ) -> Iterator[Entry]:
+    ) -> Iterator[CdxjEntry]:
         """Captures of a URL (or SURT) in the order of the index; times as up to 14 digits, both included."""
         lines = self.lookup_lines(url, match=match, since=since, until=until)
         return islice((entry for line in lines if (entry := cdxj.parse(line))), limit)
@@ -48,7 +48,7 @@ class Index:
         for start, end in _ranges(key, match, since, until):
             yield from self._merged(start, end, since, until)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[CdxjEntry]:
         """Every line, merged: SURT, time, file, offset."""
         return (entry for line in self.lines() if (entry := cdxj.parse(line)))
 

@@ -17,7 +17,7 @@ from webstrata.archive.segment import growing_name, segment_name
 _ENDING = ".mark"
 
 
-class Mark(Struct, frozen=True, kw_only=True):
+class SyncMark(Struct, frozen=True, kw_only=True):
     warc_bytes: int
     """Records up to here are synced, and …"""
     index_bytes: int
@@ -28,7 +28,7 @@ def mark_path(index_folder: Path, warc: str) -> Path:
     return index_folder / (segment_name(warc) + _ENDING)
 
 
-def put_mark(index_folder: Path, warc: str, mark: Mark, *, fsync: bool) -> None:
+def put_mark(index_folder: Path, warc: str, mark: SyncMark, *, fsync: bool) -> None:
     """Both files must have been synced before."""
     write_atomically(mark_path(index_folder, warc), msgspec.json.encode(mark), fsync=fsync)
 
@@ -36,7 +36,7 @@ def put_mark(index_folder: Path, warc: str, mark: Mark, *, fsync: bool) -> None:
 def marked_lines(index_folder: Path, warc: str, warc_size: int) -> tuple[list[bytes], int]:
     """Index lines that can be trusted, and the offset in the WARC from which on they must be made again."""
     try:
-        mark = msgspec.json.decode(mark_path(index_folder, warc).read_bytes(), type=Mark)
+        mark = msgspec.json.decode(mark_path(index_folder, warc).read_bytes(), type=SyncMark)
         known = (index_folder / growing_name(warc)).read_bytes()[: mark.index_bytes]
     except (OSError, msgspec.DecodeError):
         return [], 0

@@ -26,7 +26,7 @@ _INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its stub has the ty
 KEEP_BYTES = 1024**3
 
 
-class Member(Struct, frozen=True, kw_only=True, gc=False):
+class GzipMember(Struct, frozen=True, kw_only=True, gc=False):
     """A whole member: its checksum and length are right."""
 
     offset: int
@@ -38,7 +38,7 @@ class Member(Struct, frozen=True, kw_only=True, gc=False):
     """Bytes inflated."""
 
 
-class Damage(Struct, frozen=True, kw_only=True, gc=False):
+class DamagedBytes(Struct, frozen=True, kw_only=True, gc=False):
     """Bytes of a file that are no whole member (or record)."""
 
     offset: int
@@ -54,7 +54,7 @@ class _Broken(Exception):  # noqa: N818 - never leaves this file
         self.what = what
 
 
-def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[Member | Damage]:
+def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[GzipMember | DamagedBytes]:
     """All members from `start` on. Behind damage the scan goes on at the next member that is whole."""
     at = start
     file.seek(at)
@@ -69,7 +69,7 @@ def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[
             end = found[0].offset if found else _size(file)
             # An end of file is only the reason where nothing whole stands behind.
             kind = broken.kind if not found else "damaged"
-            yield Damage(offset=at, length=end - at, kind=kind, what=broken.what)
+            yield DamagedBytes(offset=at, length=end - at, kind=kind, what=broken.what)
             if not found:
                 return
             member, rest = found
@@ -77,7 +77,7 @@ def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int, keep: int = KEEP_BYTES) -> Member | Damage | None:
+def member_at(file: BinaryIO, offset: int, keep: int = KEEP_BYTES) -> GzipMember | DamagedBytes | None:
     """The one member that starts here; nothing behind it is read for its own sake."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)
@@ -86,10 +86,10 @@ def member_at(file: BinaryIO, offset: int, keep: int = KEEP_BYTES) -> Member | D
     try:
         return _inflate(file, offset, first, keep)[0]
     except _Broken as broken:
-        return Damage(offset=offset, length=0, kind=broken.kind, what=broken.what)
+        return DamagedBytes(offset=offset, length=0, kind=broken.kind, what=broken.what)
 
 
-def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[Member, bytes]:
+def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[GzipMember, bytes]:
     """The member whose first bytes are in `buffer`, and the bytes read beyond it."""
     inflater = isal_zlib.decompressobj(31)
     kept: list[bytes] = []
@@ -108,14 +108,14 @@ def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[Member,
             rest: bytes = inflater.unused_data
             consumed += len(buffer) - len(rest)
             data = kept[0] if len(kept) == 1 else b"".join(kept)
-            return Member(offset=at, length=consumed, data=data, size=size), rest
+            return GzipMember(offset=at, length=consumed, data=data, size=size), rest
         consumed += len(buffer)
         buffer = file.read(_CHUNK_BYTES)
         if not buffer:
             raise _Broken("torn", "the file ends inside a gzip member")
 
 
-def _next_whole(file: BinaryIO, start: int, keep: int) -> tuple[Member, bytes] | None:
+def _next_whole(file: BinaryIO, start: int, keep: int) -> tuple[GzipMember, bytes] | None:
     """The first whole member at or behind `start`."""
     at = start
     while (at := _find_magic(file, at)) >= 0:

@@ -11,8 +11,8 @@ from zipfile import ZipFile
 
 from isal import isal_zlib
 
-from webstrata.archive.members import MAGIC, Damage
-from webstrata.archive.record import Record, bare_uri
+from webstrata.archive.members import MAGIC, DamagedBytes
+from webstrata.archive.record import WarcRecord, bare_uri
 from webstrata.archive.rules import faults
 from webstrata.archive.wacz import CERTIFICATE
 from webstrata.archive.wacz_check import check_wacz
@@ -26,7 +26,7 @@ _MAX_JSON_BYTES = 512 << 20
 _GZIP = 31
 
 
-class Package:
+class WaczReader:
     """The files of a WACZ with their digests, its records, and what is wrong with it."""
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +39,7 @@ class Package:
     def close(self) -> None:
         self._zip.close()
 
-    def __enter__(self) -> Package:
+    def __enter__(self) -> WaczReader:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -66,12 +66,12 @@ class Package:
         """Where the package disagrees with itself: its layout, its list of files, the digest of that list."""
         return layout_faults(self.path) + check_wacz(self.path)
 
-    def records(self) -> Iterator[tuple[Record, str] | Damage]:
+    def records(self) -> Iterator[tuple[WarcRecord, str] | DamagedBytes]:
         """All records of all archive files, each with the SHA-256 of its bytes as they are without compression."""
         for path in self.warcs():
             with self.unpacked(path) as file, file.open("rb") as raw:
                 for item in walk(file):
-                    if isinstance(item, Damage):
+                    if isinstance(item, DamagedBytes):
                         yield item
                         continue
                     raw.seek(item.offset)
@@ -82,7 +82,7 @@ class Package:
     def kept(self) -> Iterator[KeptRecord | str]:
         """Every record as far as a certificate speaks of it; a sentence in place of one that is damaged."""
         for item in self.records():
-            if isinstance(item, Damage):
+            if isinstance(item, DamagedBytes):
                 yield f"at byte {item.offset} of an archive file: {item.what}"
                 continue
             record, digest = item

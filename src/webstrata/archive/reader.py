@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from webstrata.archive import cdxj, http_head
 from webstrata.archive.index import Index
-from webstrata.archive.members import MAGIC, Damage, member_at
-from webstrata.archive.record import Record, bare_uri, parse_record
+from webstrata.archive.members import MAGIC, DamagedBytes, member_at
+from webstrata.archive.record import WarcRecord, bare_uri, parse_record
 from webstrata.archive.walk import OPEN, records_of
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
@@ -19,7 +19,7 @@ from webstrata.records import Position
 _NOT_MODIFIED = "server-not-modified"
 
 
-class StoredCapture(Struct, frozen=True, kw_only=True):
+class WarcCapture(Struct, frozen=True, kw_only=True):
     """A capture read back; satisfies `ports.Stored`."""
 
     url: str
@@ -38,29 +38,29 @@ class StoredCapture(Struct, frozen=True, kw_only=True):
     """Of a revisit: when the content was archived."""
 
 
-class Reader:
+class WarcReader:
     """Reads finished and growing files. Safe in many threads."""
 
     def __init__(self, archive_folder: Path, index_folder: Path) -> None:
         self._folder = archive_folder
         self._index = Index(index_folder)
 
-    def read(self, position: Position) -> StoredCapture:
+    def read(self, position: Position) -> WarcCapture:
         """Raises ArchiveError where no whole record of this name stands there."""
         record = self.record(position.file, position.offset)
         if position.record_id and record.record_id != position.record_id:
             raise _unreadable(position.file, position.offset, "another record stands there")
         return self._stored(record)
 
-    def read_at(self, file: str, offset: int) -> StoredCapture:
+    def read_at(self, file: str, offset: int) -> WarcCapture:
         """The capture whose record starts at an offset of a file, as an index line names it."""
         return self._stored(self.record(file, offset))
 
-    def record(self, file: str, offset: int) -> Record:
+    def record(self, file: str, offset: int) -> WarcRecord:
         """The record itself, not resolved."""
         item = self._item(file, offset)
-        if item is None or isinstance(item, Damage) or not item.whole:
-            why = item.what if isinstance(item, Damage) else "no whole record"
+        if item is None or isinstance(item, DamagedBytes) or not item.whole:
+            why = item.what if isinstance(item, DamagedBytes) else "no whole record"
             raise _unreadable(file, offset, why)
         return item
 
@@ -73,14 +73,14 @@ class Reader:
     def close(self) -> None:
         self._index.close()
 
-    def _item(self, name: str, offset: int) -> Record | Damage | None:
+    def _item(self, name: str, offset: int) -> WarcRecord | DamagedBytes | None:
         path = self._path(name, offset)
         with path.open("rb", buffering=0) as file:
             file.seek(offset)
             if file.read(2) != MAGIC[:2]:
                 return _plain_record(path, offset)
             member = member_at(file, offset)
-        if member is None or isinstance(member, Damage):
+        if member is None or isinstance(member, DamagedBytes):
             return member
         return next(records_of(member))
 
@@ -93,7 +93,7 @@ class Reader:
                 return path
         raise _unreadable(name, offset, "no such file")
 
-    def _stored(self, record: Record) -> StoredCapture:
+    def _stored(self, record: WarcRecord) -> WarcCapture:
         if record.kind != "revisit":
             return _capture(record)
         found = self.original_of(record)
@@ -102,7 +102,7 @@ class Reader:
         whole = _capture(found[1])
         seen = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
         head = http_head.split_head(seen.block)[0] if seen else whole.head
-        return StoredCapture(
+        return WarcCapture(
             url=record.url,
             at=cdxj.at_of(record.date),
             status=http_head.status_of(head) or whole.status,
@@ -116,7 +116,7 @@ class Reader:
             original_at=whole.at,
         )
 
-    def original_of(self, revisit: Record) -> tuple[str, Record] | None:
+    def original_of(self, revisit: WarcRecord) -> tuple[str, WarcRecord] | None:
         """File and record: by the place the revisit names, else by URL and time, else by payload alone."""
         wanted = bare_uri(revisit.field("warc-refers-to") or "")
         digest = revisit.field("warc-payload-digest")
@@ -131,7 +131,7 @@ class Reader:
                 return file, found
         return None
 
-    def _candidates(self, revisit: Record, digest: str | None) -> Iterator[tuple[str, int]]:
+    def _candidates(self, revisit: WarcRecord, digest: str | None) -> Iterator[tuple[str, int]]:
         file, offset = revisit.field("warc-refers-to-filename"), revisit.field("warc-refers-to-file-offset")
         if file and offset and offset.isdigit():
             yield file, int(offset)
@@ -147,7 +147,7 @@ class Reader:
                     yield entry.filename, entry.offset
 
 
-def _plain_record(path: Path, offset: int) -> Record | None:
+def _plain_record(path: Path, offset: int) -> WarcRecord | None:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         if offset >= size:
@@ -157,9 +157,9 @@ def _plain_record(path: Path, offset: int) -> Record | None:
             return found[0] if found else None
 
 
-def _capture(record: Record) -> StoredCapture:
+def _capture(record: WarcRecord) -> WarcCapture:
     head, body = http_head.split_head(record.block) if record.http else (b"", record.block)
-    return StoredCapture(
+    return WarcCapture(
         url=record.url,
         at=cdxj.at_of(record.date),
         status=http_head.status_of(head) or 200,

@@ -21,7 +21,7 @@ _URI_SPACE = re.compile(r"[\x00-\x20\x7f]")
 Buffer = bytes | mmap.mmap
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class WarcRecord(Struct, frozen=True, kw_only=True):
     """One record: its header fields (names in lower case), and its block."""
 
     offset: int
@@ -82,7 +82,7 @@ def clean_uri(value: str) -> str:
     return _URI_SPACE.sub(lambda found: f"%{ord(found.group()):02X}", bare_uri(value))
 
 
-def parse_record(buffer: Buffer, start: int, end: int) -> tuple[Record, int] | None:
+def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int] | None:
     """The record at `start` (blank lines before it are passed over) and where it ends; None: no record there.
 
     `offset` and `length` are those in the buffer; whoever inflated it knows better ones.
@@ -95,7 +95,7 @@ def parse_record(buffer: Buffer, start: int, end: int) -> tuple[Record, int] | N
     return _parse_arc(buffer, at, end, arc) if arc else None
 
 
-def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[Record, int]:
+def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
     limit = min(end, at + _MAX_HEADER_BYTES)
     found = _HEADER_END.search(buffer, at, limit)
     body_at = found.end() if found else limit
@@ -104,7 +104,7 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[Record, int]:
     declared = _length(fields)
     stop_at = min(end, body_at + (declared or 0))
     block = buffer[body_at:stop_at]
-    record = Record(
+    record = WarcRecord(
         offset=at,
         length=stop_at - at,
         version=http_head.text(raw.split(b"\n", 1)[0].strip()).upper(),
@@ -117,7 +117,7 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[Record, int]:
     return record, stop_at
 
 
-def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tuple[Record, int]:
+def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tuple[WarcRecord, int]:
     url, address, date, media_type, length = found.groups()
     body_at = at + found.end()
     declared = int(length) if length.isdigit() and len(length) < 19 else None
@@ -134,7 +134,7 @@ def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tup
         ("content-type", http_head.text(media_type)),
         ("content-length", http_head.text(length)),
     )
-    record = Record(
+    record = WarcRecord(
         offset=at,
         length=stop_at - at,
         version="ARC/1.0",

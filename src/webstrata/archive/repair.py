@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from webstrata.archive.growing import sync_folder, write_atomically
 from webstrata.archive.mark import drop_mark, mark_path, marked_lines
-from webstrata.archive.members import Damage
+from webstrata.archive.members import DamagedBytes
 from webstrata.archive.segment import (
     HEAD_BYTES,
     growing_name,
@@ -55,7 +55,7 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
     good_end = start
     damaged = 0
     for item in walk(path, start, HEAD_BYTES):
-        if isinstance(item, Damage):
+        if isinstance(item, DamagedBytes):
             damaged += item.kind == "damaged"
             continue
         good_end = max(good_end, item.offset + item.length)

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 from webstrata.archive import http_head
 from webstrata.archive.digest import matches
-from webstrata.archive.record import Record, bare_uri
+from webstrata.archive.record import WarcRecord, bare_uri
 
 _MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
 _NEEDS_TARGET = frozenset({"response", "request", "revisit", "resource", "conversion", "continuation"})
@@ -40,14 +40,14 @@ _BODILESS = frozenset({204, 304})
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
 
 
-def faults(record: Record) -> list[str]:
+def faults(record: WarcRecord) -> list[str]:
     """Everything about a record that is wrong, one short phrase each; empty for a good one."""
     if record.version.startswith("ARC"):
         return [] if record.declared is not None else ["content-length is not readable"]
     return [*missing(record), *_misspelt(record), *_segments(record), *_contents(record)]
 
 
-def missing(record: Record) -> list[str]:
+def missing(record: WarcRecord) -> list[str]:
     """Mandatory fields that are absent or empty."""
     wanted = [*_MANDATORY, *_MORE.get(record.kind, ())]
     if record.kind in _NEEDS_TARGET:
@@ -55,7 +55,7 @@ def missing(record: Record) -> list[str]:
     return [f"{name} is missing" for name in wanted if not record.field(name)]
 
 
-def _misspelt(record: Record) -> list[str]:
+def _misspelt(record: WarcRecord) -> list[str]:
     found = [
         f"{name} is not readable: {value[:80]!r}"
         for name, value in record.fields
@@ -69,7 +69,7 @@ def _misspelt(record: Record) -> list[str]:
     return found
 
 
-def _segments(record: Record) -> list[str]:
+def _segments(record: WarcRecord) -> list[str]:
     number = record.field("warc-segment-number") or ""
     if not number.isdigit():
         return []
@@ -78,7 +78,7 @@ def _segments(record: Record) -> list[str]:
     return [] if int(number) == 1 else ["warc-segment-number of a first segment is not 1"]
 
 
-def _contents(record: Record) -> list[str]:
+def _contents(record: WarcRecord) -> list[str]:
     found: list[str] = []
     if not record.whole or len(record.block) < (record.declared or 0):
         return found  # said elsewhere: the walk sees the end of the file
@@ -104,7 +104,7 @@ def _payload_fits(digest: str, payload: bytes) -> bool:
     return plain is not None and matches(digest, plain) is True
 
 
-def _length_holds(record: Record, head: bytes, payload: bytes) -> bool:
+def _length_holds(record: WarcRecord, head: bytes, payload: bytes) -> bool:
     fields = dict(reversed(http_head.parse_fields(head)))
     declared = fields.get("content-length", "")
     if "transfer-encoding" in fields or not declared.isdigit() or record.field("warc-truncated"):

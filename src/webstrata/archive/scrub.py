@@ -18,8 +18,8 @@ from typing import Literal
 from msgspec import Struct
 
 from webstrata.archive.cdxj import parse
-from webstrata.archive.members import Damage
-from webstrata.archive.record import Record
+from webstrata.archive.members import DamagedBytes
+from webstrata.archive.record import WarcRecord
 from webstrata.archive.repair import cut_tail, repair
 from webstrata.archive.rules import faults
 from webstrata.archive.segment import (
@@ -38,7 +38,7 @@ Count = Literal["bad", "dangling", "lost", "repaired"]
 _MAX_FINDINGS = 1000
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class CheckFinding(Struct, frozen=True, kw_only=True):
     """One thing that is wrong, or was put right."""
 
     count: Count
@@ -49,7 +49,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """What the reader of this can do."""
 
 
-class Scrubbed(Struct, kw_only=True):
+class ArchiveCheckResult(Struct, kw_only=True):
     """The result; `findings` holds the first thousand."""
 
     records: int = 0
@@ -57,12 +57,12 @@ class Scrubbed(Struct, kw_only=True):
     dangling: int = 0
     lost: int = 0
     repaired: int = 0
-    findings: list[Finding] = []
+    findings: list[CheckFinding] = []
     notes: list[str] = []
     """What could not be looked at, and what is nobody's fault."""
 
 
-class Scrub:
+class ArchiveCheck:
     """One pass over an archive, then any number of positions from the store.
 
     With `mend`, growing leftovers are finished, torn ends cut (and kept beside), index segments written anew. No
@@ -84,9 +84,9 @@ class Scrub:
         self._fsync = fsync
         self._moved = moved  # told of the bytes of every record that was read
         self._known: dict[str, _Captures] = {}
-        self.result = Scrubbed()
+        self.result = ArchiveCheckResult()
 
-    def run(self) -> Scrubbed:
+    def run(self) -> ArchiveCheckResult:
         """Read all files. The result goes on counting when positions are checked."""
         if self._mend and self._archive.is_dir():
             for done in repair(self._archive, self._index, fsync=self._fsync):
@@ -105,7 +105,7 @@ class Scrub:
             self._note("dangling", position.file, position.offset, f"the store points here: {fault}", advice)
         return fault is None
 
-    def positions(self, named: Iterable[tuple[Position, str | None]]) -> Scrubbed:
+    def positions(self, named: Iterable[tuple[Position, str | None]]) -> ArchiveCheckResult:
         for position, payload in named:
             self.position(position, payload)
         return self.result
@@ -125,7 +125,7 @@ class Scrub:
         lines: list[bytes] = []
         for item in walk(path):
             self._moved(item.length)
-            if isinstance(item, Damage):
+            if isinstance(item, DamagedBytes):
                 self._damage(path, item)
                 continue
             self.result.records += 1
@@ -137,7 +137,7 @@ class Scrub:
                 lines.append(line)
         self._compare(name, lines, growing=path.name.endswith(OPEN))
 
-    def _damage(self, path: Path, damage: Damage) -> None:
+    def _damage(self, path: Path, damage: DamagedBytes) -> None:
         name = plain_name(path.name)
         if damage.kind == "torn" and self._mend and path.name == name and path.name.endswith(".gz"):
             kept_in = cut_tail(path, damage.offset, fsync=self._fsync)
@@ -204,7 +204,7 @@ class Scrub:
     def _note(self, count: Count, file: str, offset: int, what: str, do: str) -> None:
         setattr(self.result, count, getattr(self.result, count) + 1)
         if len(self.result.findings) < _MAX_FINDINGS:
-            finding = Finding(count=count, file=file, offset=offset, what=what, do=do)
+            finding = CheckFinding(count=count, file=file, offset=offset, what=what, do=do)
             self.result.findings.append(finding)
 
 
@@ -219,7 +219,7 @@ class _Captures:
         self._names = array("q")
         self._payloads = array("q")
 
-    def add(self, record: Record) -> None:
+    def add(self, record: WarcRecord) -> None:
         if record.kind not in ("response", "revisit", "resource") or not record.whole:
             return
         self._offsets.append(record.offset)
@@ -237,15 +237,15 @@ class _Captures:
         return None
 
 
-def scrub(
+def check_archive_files(
     archive_folder: Path,
     index_folder: Path,
     positions: Iterable[tuple[Position, str | None]] = (),
     *,
     mend: bool = False,
     fsync: bool = True,
-) -> Scrubbed:
+) -> ArchiveCheckResult:
     """Check all files, then every position that the store names."""
-    task = Scrub(archive_folder, index_folder, mend=mend, fsync=fsync)
+    task = ArchiveCheck(archive_folder, index_folder, mend=mend, fsync=fsync)
     task.run()
     return task.positions(positions)

@@ -8,8 +8,8 @@ from pathlib import Path
 from webstrata.archive import cdxj, http_head
 from webstrata.archive.digest import sha1
 from webstrata.archive.growing import sync_folder, write_atomically
-from webstrata.archive.members import Damage
-from webstrata.archive.record import Record
+from webstrata.archive.members import DamagedBytes
+from webstrata.archive.record import WarcRecord
 from webstrata.archive.walk import OPEN, SUFFIXES, archive_files, plain_name, walk
 
 # Enough of a block for every HTTP head; the rest of a record does not concern the index.
@@ -25,7 +25,7 @@ def growing_name(warc: str) -> str:
     return segment_name(warc) + OPEN
 
 
-def record_line(record: Record, filename: str) -> bytes | None:
+def record_line(record: WarcRecord, filename: str) -> bytes | None:
     """The index line of a record read from a file; None for records that the index does not list."""
     kind = record.kind
     if kind not in ("response", "revisit", "resource", "metadata") or not record.length:
@@ -52,7 +52,7 @@ def lines_of(path: Path, start: int = 0) -> Iterator[bytes]:
     """Index lines of an archive file in the order of its records; damage is passed over."""
     name = plain_name(path.name)
     for item in walk(path, start):
-        if isinstance(item, Damage):
+        if isinstance(item, DamagedBytes):
             continue
         line = record_line(item, name)
         if line:

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from webstrata.archive.cdxj import parse
 from webstrata.archive.index import Index, Match
-from webstrata.archive.reader import Reader
-from webstrata.archive.record import Record, bare_uri
+from webstrata.archive.reader import WarcReader
+from webstrata.archive.record import WarcRecord, bare_uri
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
 
@@ -24,7 +24,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     until: str = ""
 
 
-class Piece(Struct, frozen=True, kw_only=True, order=True):
+class SelectedRecord(Struct, frozen=True, kw_only=True, order=True):
     """A record to be copied."""
 
     file: str
@@ -39,34 +39,34 @@ def chosen(index: Index, selection: Selection) -> Iterator[bytes]:
     return index.lookup_lines(selection.url, match=selection.match, since=since, until=until)
 
 
-def pieces(index: Index, reader: Reader, selection: Selection) -> list[Piece]:
+def pieces(index: Index, reader: WarcReader, selection: Selection) -> list[SelectedRecord]:
     """Every record of the selection in the order of the files: captures, and the originals of revisits."""
-    found: set[Piece] = set()
+    found: set[SelectedRecord] = set()
     for line in chosen(index, selection):
         entry = parse(line)
         if entry is None:
             continue
-        found.add(Piece(file=entry.filename, offset=entry.offset))
+        found.add(SelectedRecord(file=entry.filename, offset=entry.offset))
         if entry.revisit:
             original = reader.original_of(reader.record(entry.filename, entry.offset))
             if original:
-                found.add(Piece(file=original[0], offset=original[1].offset))
+                found.add(SelectedRecord(file=original[0], offset=original[1].offset))
     return sorted(found)
 
 
-def pieces_at(reader: Reader, positions: Iterable[Position]) -> list[Piece]:
+def pieces_at(reader: WarcReader, positions: Iterable[Position]) -> list[SelectedRecord]:
     """The records at these places in the order of the files, and the originals of those that are revisits."""
-    found: set[Piece] = set()
+    found: set[SelectedRecord] = set()
     for place in positions:
-        found.add(Piece(file=place.file, offset=place.offset))
+        found.add(SelectedRecord(file=place.file, offset=place.offset))
         if place.kind == "revisit":
             original = reader.original_of(reader.record(place.file, place.offset))
             if original:
-                found.add(Piece(file=original[0], offset=original[1].offset))
+                found.add(SelectedRecord(file=original[0], offset=original[1].offset))
     return sorted(found)
 
 
-def with_request(reader: Reader, piece: Piece) -> Iterator[Record]:
+def with_request(reader: WarcReader, piece: SelectedRecord) -> Iterator[WarcRecord]:
     """A capture's record and, where it stands right behind, the request that got it."""
     capture = reader.record(piece.file, piece.offset)
     yield capture

@@ -8,9 +8,9 @@ from pathlib import Path
 from webstrata import urls
 from webstrata.archive import cdxj, http_head
 from webstrata.archive.digest import sha1
-from webstrata.archive.members import Damage
-from webstrata.archive.package import Package
-from webstrata.archive.record import Record
+from webstrata.archive.members import DamagedBytes
+from webstrata.archive.package import WaczReader
+from webstrata.archive.record import WarcRecord
 from webstrata.archive.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError, BadUrl
 from webstrata.records import Sighting
@@ -26,7 +26,7 @@ def sightings(
     A time that a record gives to the second is taken as that second. robots.txt is no page.
     """
     if path.suffix.lower() == ".wacz":
-        with Package(path) as package:
+        with WaczReader(path) as package:
             for name in package.warcs():
                 with package.unpacked(name) as file:
                     yield from _of_file(file, media_type, moved)
@@ -44,11 +44,11 @@ def sightings(
 def _of_file(path: Path, media_type: str | None, moved: Callable[[int], object]) -> Iterator[Sighting]:
     for item in walk(path):
         moved(item.length)
-        if not isinstance(item, Damage) and item.kind in _CAPTURES and (seen := _sighting(item, media_type)):
+        if not isinstance(item, DamagedBytes) and item.kind in _CAPTURES and (seen := _sighting(item, media_type)):
             yield seen
 
 
-def _sighting(record: Record, media_type: str | None) -> Sighting | None:
+def _sighting(record: WarcRecord, media_type: str | None) -> Sighting | None:
     head, payload = http_head.split_head(record.block) if record.http else (b"", record.block)
     status = (http_head.status_of(head) or 0) if record.http else 200
     kind = http_head.media_type_of(head) if record.http else record.field("content-type")

@@ -20,9 +20,9 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from isal import isal_zlib
 
 from webstrata.archive import cdxj
-from webstrata.archive.export import Copied, Source, copy_records, telling, whole_or_nothing
+from webstrata.archive.export import ExportedRecords, OpenArchive, copy_records, telling, whole_or_nothing
 from webstrata.archive.segment import sorted_segment
-from webstrata.archive.selection import Piece, Selection, pieces
+from webstrata.archive.selection import SelectedRecord, Selection, pieces
 from webstrata.clock import iso
 
 CERTIFICATE = "proof/certificate.json"
@@ -32,7 +32,7 @@ _PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def export_wacz(
-    source: Source,
+    source: OpenArchive,
     selection: Selection,
     out: Path,
     *,
@@ -47,8 +47,8 @@ def export_wacz(
 
 
 def write_wacz(
-    source: Source,
-    wanted: Sequence[Piece],
+    source: OpenArchive,
+    wanted: Sequence[SelectedRecord],
     out: Path,
     *,
     software: str,
@@ -62,8 +62,8 @@ def write_wacz(
     `certify` makes the certificate from the digests of all records (id -> SHA-256) and of all files (path -> digest).
     """
     with whole_or_nothing(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
-        made = _Package(package, at)
-        copied = Copied([], {})
+        made = _ZipWriter(package, at)
+        copied = ExportedRecords([], {})
 
         def copy(write: Callable[[bytes], object]) -> None:
             nonlocal copied
@@ -81,7 +81,7 @@ def write_wacz(
     return len(copied.lines)
 
 
-class _Package:
+class _ZipWriter:
     """Files of a ZIP with their digests."""
 
     def __init__(self, package: ZipFile, at: float) -> None:

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from webstrata.archive.members import KEEP_BYTES, MAGIC, Damage, Member, members
-from webstrata.archive.record import Buffer, Record, parse_record
+from webstrata.archive.members import KEEP_BYTES, MAGIC, DamagedBytes, GzipMember, members
+from webstrata.archive.record import Buffer, WarcRecord, parse_record
 
 SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
 OPEN = ".open"
@@ -38,7 +38,7 @@ def plain_name(name: str) -> str:
     return name.removesuffix(OPEN)
 
 
-def walk(path: Path, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[Record | Damage]:
+def walk(path: Path, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
     """Records and damage in the order of the file; of each block at most about `keep` bytes are held."""
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
@@ -49,19 +49,21 @@ def walk(path: Path, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[Record 
                 yield from _walk_plain(whole, start)
 
 
-def _walk_members(file: BinaryIO, start: int, keep: int) -> Iterator[Record | Damage]:
+def _walk_members(file: BinaryIO, start: int, keep: int) -> Iterator[WarcRecord | DamagedBytes]:
     for item in members(file, start, keep):
-        if isinstance(item, Damage):
+        if isinstance(item, DamagedBytes):
             yield item
         else:
             yield from records_of(item)
 
 
-def records_of(member: Member) -> Iterator[Record | Damage]:
+def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
     """The record of a member. More than one, or less than one, is a fault of shape; what can be read is given."""
     found = parse_record(member.data, 0, len(member.data))
     if found is None:
-        yield Damage(offset=member.offset, length=member.length, kind="damaged", what="a gzip member without a record")
+        yield DamagedBytes(
+            offset=member.offset, length=member.length, kind="damaged", what="a gzip member without a record"
+        )
         return
     record, end = found
     cut = member.size - len(member.data)
@@ -74,11 +76,11 @@ def records_of(member: Member) -> Iterator[Record | Damage]:
         yield from _inner(member, end)
 
 
-def _size(record: Record, cut: int) -> int:
+def _size(record: WarcRecord, cut: int) -> int:
     return record.size if not cut or record.declared is None else min(record.declared, record.size + cut)
 
 
-def _inner(member: Member, start: int) -> Iterator[Record | Damage]:
+def _inner(member: GzipMember, start: int) -> Iterator[WarcRecord | DamagedBytes]:
     """Records behind the first one of a member; they have the member's offset, for want of one of their own."""
     at = start
     while found := parse_record(member.data, at, len(member.data)):
@@ -91,20 +93,22 @@ def _inner(member: Member, start: int) -> Iterator[Record | Damage]:
         yield _shape(member, "bytes that are no record in a gzip member")
 
 
-def _shape(member: Member, what: str) -> Damage:
-    return Damage(offset=member.offset, length=member.length, kind="shape", what=what)
+def _shape(member: GzipMember, what: str) -> DamagedBytes:
+    return DamagedBytes(offset=member.offset, length=member.length, kind="shape", what=what)
 
 
-def _walk_plain(buffer: Buffer, start: int) -> Iterator[Record | Damage]:
+def _walk_plain(buffer: Buffer, start: int) -> Iterator[WarcRecord | DamagedBytes]:
     at, end = start, len(buffer)
     while at < end:
         found = parse_record(buffer, at, end)
         if found is None:
             if buffer[at:end].strip(b"\r\n"):
-                yield Damage(offset=at, length=end - at, kind="damaged", what="bytes that are no record")
+                yield DamagedBytes(offset=at, length=end - at, kind="damaged", what="bytes that are no record")
             return
         record, at = found
         yield record
         if not record.whole and record.declared is not None:
-            yield Damage(offset=record.offset, length=record.length, kind="torn", what="the file ends inside a record")
+            yield DamagedBytes(
+                offset=record.offset, length=record.length, kind="torn", what="the file ends inside a record"
+            )
             return

@@ -20,8 +20,8 @@ from isal import isal_zlib
 
 from webstrata.archive import cdxj, compose
 from webstrata.archive.growing import GrowingFile, create
-from webstrata.archive.mark import Mark, drop_mark, put_mark
-from webstrata.archive.reader import Reader, StoredCapture
+from webstrata.archive.mark import SyncMark, drop_mark, put_mark
+from webstrata.archive.reader import WarcCapture, WarcReader
 from webstrata.archive.segment import growing_name, lines_of, write_segment
 from webstrata.archive.walk import OPEN
 from webstrata.clock import digits14
@@ -69,7 +69,7 @@ class WarcArchive:
         self._index_whole = True
         self._index_fd: int | None = None
         self._closed = False
-        self._reader = Reader(folder, self._index_folder)
+        self._reader = WarcReader(folder, self._index_folder)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
 
     async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
@@ -80,7 +80,7 @@ class WarcArchive:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._writer, self._append, captures)
 
-    async def read(self, position: Position) -> StoredCapture:
+    async def read(self, position: Position) -> WarcCapture:
         """A capture back from the disk; of a revisit, with the original's body."""
         with self._clock.working():
             return await asyncio.to_thread(self._reader.read, position)
@@ -168,7 +168,7 @@ class WarcArchive:
             if self._fsync:
                 os.fdatasync(self._index_fd)
             index_bytes = os.lseek(self._index_fd, 0, os.SEEK_CUR)
-            mark = Mark(warc_bytes=file.size, index_bytes=index_bytes)
+            mark = SyncMark(warc_bytes=file.size, index_bytes=index_bytes)
             put_mark(self._index_folder, file.name, mark, fsync=self._fsync)
         except (OSError, ArchiveError):
             pass  # without a mark the start is slower, not wrong

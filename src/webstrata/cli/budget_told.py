@@ -10,7 +10,7 @@ from webstrata.clock import DAY_S
 if TYPE_CHECKING:
     from webstrata.node import Node
     from webstrata.ports import Store
-    from webstrata.schedule.budget import Rate
+    from webstrata.schedule.budget import DailyRate
 
 
 async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[str, Any] | None:
@@ -39,7 +39,7 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
     }
 
 
-def _one(name: str, rate: Rate, pages: int, paces: dict[str, Any]) -> dict[str, Any]:
+def _one(name: str, rate: DailyRate, pages: int, paces: dict[str, Any]) -> dict[str, Any]:
     whole = name == "all" or not rate.per_page
     return {
         "name": name,

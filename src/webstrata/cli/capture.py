@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.cli.capture_display import Silence, showing
+from webstrata.cli.capture_display import NoCaptureDisplay, showing
 from webstrata.cli.capture_summary import document, picture, show, waiting
 from webstrata.cli.loop import until_signalled
 from webstrata.cli.output import print_json, printable
@@ -23,15 +23,15 @@ from webstrata.errors import UsageError, WebstrataError
 
 if TYPE_CHECKING:
     from webstrata.flows.capture import SiteCapture
-    from webstrata.flows.capture_events import Order
-    from webstrata.flows.capture_proof import Proved
-    from webstrata.flows.capturing import Capturing
+    from webstrata.flows.capture_events import CaptureOrder
+    from webstrata.flows.capture_proof import FinishedCapture
+    from webstrata.flows.capturing import CaptureService
     from webstrata.node import Node
 
 Layer = Literal["auto", "raw", "text", "main", "links", "data"]
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class CaptureOptions(Struct, frozen=True, kw_only=True):
     """What the command line asks for, beside the orders."""
 
     resume: str | None
@@ -95,7 +95,7 @@ def command(
         raise UsageError("--repair mends what revisits found blurred. Add --sharp.")
     _insist_on_places(out, chart)
     node = open_node(home, [*(settings or ()), *([f"polite.delay={delay}"] if delay else ())])
-    wish = Wish(
+    wish = CaptureOptions(
         resume=resume,
         repair=repair,
         max_time_s=parse_span(max_time) if max_time is not None else None,
@@ -141,13 +141,13 @@ def _orders(
     tau: float | None,
     scope: Literal["prefix", "host", "domain"],
     layer: str | None,
-) -> list[Order]:
-    from webstrata.flows.capture_events import Order
+) -> list[CaptureOrder]:
+    from webstrata.flows.capture_events import CaptureOrder
     from webstrata.sharp.lengths import checked_tau
 
     settings = node.settings.capture
     return [
-        Order(
+        CaptureOrder(
             url=urls.canonical(address),
             sharp=sharp,
             scope=scope,
@@ -188,7 +188,7 @@ def _weights(source: str) -> dict[str, float]:
 class _Running:
     """Captures under way, to be stopped together."""
 
-    def __init__(self, wish: Wish, display: Silence) -> None:
+    def __init__(self, wish: CaptureOptions, display: NoCaptureDisplay) -> None:
         self.wish = wish
         self.display = display
         self.captures: list[SiteCapture] = []
@@ -203,7 +203,9 @@ class _Running:
         for capture in self.captures:
             capture.stop()
 
-    async def one(self, capturing: Capturing, node: Node, order: Order | None) -> tuple[SiteCapture, Proved] | None:
+    async def one(
+        self, capturing: CaptureService, node: Node, order: CaptureOrder | None
+    ) -> tuple[SiteCapture, FinishedCapture] | None:
         """From the beginning to the file; nothing where it was stopped before it began."""
         if order is not None and self.wish.within_s is not None:
             await self._quietest(capturing, node, order, self.wish.within_s)
@@ -226,7 +228,7 @@ class _Running:
         if self.stopping:
             capture.stop()
 
-    async def _quietest(self, capturing: Capturing, node: Node, order: Order, within_s: float) -> None:
+    async def _quietest(self, capturing: CaptureService, node: Node, order: CaptureOrder, within_s: float) -> None:
         start, past = await capturing.quietest(order, within_s)
         told = waiting(start.at, node.clock.now(), start.relative, len(past.changes_at))
         typer.echo(f"webstrata: {order.url}: {told}", err=True)
@@ -237,12 +239,14 @@ class _Running:
             task.cancel()
 
 
-async def _main(node: Node, orders: list[Order], wish: Wish, *, quiet: bool) -> list[tuple[SiteCapture, Proved]]:
+async def _main(
+    node: Node, orders: list[CaptureOrder], wish: CaptureOptions, *, quiet: bool
+) -> list[tuple[SiteCapture, FinishedCapture]]:
     with showing(quiet=quiet) as display:
         logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
         running = _Running(wish, display)
         made: list[Any] = []
-        wanted: list[Order | None] = list(orders) if wish.resume is None else [None]
+        wanted: list[CaptureOrder | None] = list(orders) if wish.resume is None else [None]
 
         async def work(running: _Running) -> None:
             async with node.capturing() as capturing:
@@ -253,7 +257,7 @@ async def _main(node: Node, orders: list[Order], wish: Wish, *, quiet: bool) -> 
     return _without_failures(made)
 
 
-def _without_failures(made: list[Any]) -> list[tuple[SiteCapture, Proved]]:
+def _without_failures(made: list[Any]) -> list[tuple[SiteCapture, FinishedCapture]]:
     """One site's failure is told and does not spoil the others; alone, it is the command's."""
     problems = [one for one in made if isinstance(one, BaseException)]
     for problem in problems:

@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from webstrata.flows.capture_events import Event
 
 
-class Silence:
+class NoCaptureDisplay:
     """Shows nothing."""
 
     def told(self, capture: SiteCapture, event: Event) -> None:
         """Something happened in a capture."""
 
 
-class Lines(Silence):
+class CaptureLines(NoCaptureDisplay):
     """One line on stderr for each page or requisite that was asked for."""
 
     def told(self, capture: SiteCapture, event: Event) -> None:
-        from webstrata.flows.capture_events import Fetched, Got
+        from webstrata.flows.capture_events import PageDownloaded, RequisiteDownloaded
 
-        if isinstance(event, Got):
+        if isinstance(event, PageDownloaded):
             got = f"{iso(event.download.started)} {event.download.status}" if event.download else f"- {event.why}"
             sys.stderr.write(f"{capture.phase} {printable(got)} {printable(event.url)}\n")
-        elif isinstance(event, Fetched):
+        elif isinstance(event, RequisiteDownloaded):
             sys.stderr.write(f"{capture.phase} {printable(event.why) or 'got'} {printable(event.url)}\n")
         sys.stderr.flush()
 
 
-class Screen(Silence):
+class CaptureScreen(NoCaptureDisplay):
     """A live line for each site."""
 
     def __init__(self) -> None:
@@ -78,17 +78,17 @@ def _left_s(capture: SiteCapture, requests: int) -> float:
 
 
 @contextmanager
-def showing(*, quiet: bool) -> Iterator[Silence]:
+def showing(*, quiet: bool) -> Iterator[NoCaptureDisplay]:
     """The display that fits where we are."""
     if quiet:
-        yield Silence()
+        yield NoCaptureDisplay()
     elif sys.stderr.isatty():
         from rich.live import Live
 
         from webstrata.cli.display import stderr
 
-        screen = Screen()
+        screen = CaptureScreen()
         with Live(screen, console=stderr, refresh_per_second=4):
             yield screen
     else:
-        yield Lines()
+        yield CaptureLines()

@@ -14,13 +14,13 @@ from webstrata.clock import span
 
 if TYPE_CHECKING:
     from webstrata.flows.capture import SiteCapture
-    from webstrata.flows.capture_proof import Proved
+    from webstrata.flows.capture_proof import FinishedCapture
     from webstrata.sharp.certificate import CapturedPage
 
 _SHOWN = 20
 
 
-def document(capture: SiteCapture, proved: Proved) -> dict[str, Any]:
+def document(capture: SiteCapture, proved: FinishedCapture) -> dict[str, Any]:
     """One capture for programs."""
     state, result = capture.state, proved.outcome
     order, certificate = state.began.order, proved.certificate
@@ -90,9 +90,9 @@ def show(told: dict[str, Any]) -> None:
     typer.echo(f"  {told['file']}, {size(told['bytes'])}, signed by {told['key']}")
 
 
-def picture(file: Path, captures: Sequence[tuple[SiteCapture, Proved]]) -> None:
+def picture(file: Path, captures: Sequence[tuple[SiteCapture, FinishedCapture]]) -> None:
     """The visit-revisit chart of the captures, one panel for each."""
-    from webstrata.plots.visits import BLURRED, SHARP, Line, Panel, draw_visits
+    from webstrata.plots.visits import BLURRED, SHARP, SchedulePanel, VisitLine, draw_visits
 
     panels = []
     for capture, proved in captures:
@@ -102,7 +102,7 @@ def picture(file: Path, captures: Sequence[tuple[SiteCapture, Proved]]) -> None:
         middle = (instant.start + instant.end) / 2
         unit_s, unit = (60.0, "minutes") if _reach_s(proved, middle) > 300 else (1.0, "seconds")
         lines = [
-            Line(
+            VisitLine(
                 _path(page),
                 (page.visit.started - middle) / unit_s,
                 ((page.revisit or page.visit).ended - middle) / unit_s,
@@ -111,14 +111,14 @@ def picture(file: Path, captures: Sequence[tuple[SiteCapture, Proved]]) -> None:
             for judged, page in zip(proved.certificate["pages"], proved.outcome.pages, strict=True)
             if page.visit is not None
         ]
-        panels.append(Panel(capture.state.began.order.url, lines, unit))
+        panels.append(SchedulePanel(capture.state.began.order.url, lines, unit))
     if panels:
         draw_visits(file, panels)
     else:
         typer.echo("webstrata: nothing was captured, so there is no picture.", err=True)
 
 
-def _reach_s(proved: Proved, middle: float) -> float:
+def _reach_s(proved: FinishedCapture, middle: float) -> float:
     return max((abs(page.visit.started - middle) for page in proved.outcome.pages if page.visit), default=0.0)
 
 

@@ -12,7 +12,7 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
 from webstrata.flows.difference import content_of
-from webstrata.flows.recall import Version, recall, version_at, watched_page
+from webstrata.flows.recall import Version, read_version, version_at, watched_page
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
         async with node.store() as store:
             page = await watched_page(store, address)
             visit = await version_at(store, page, instant)
-            return recall(node.reader().read, visit, node.settings.fetch.max_decoded)
+            return read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
 
     version = run_async(read)
     if as_json:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.files import look_at_files
-from webstrata.cli.looking import (
+from webstrata.cli.output import print_json
+from webstrata.cli.page_rules import (
     IgnoreOption,
     IgnoreTextOption,
     IncludeOption,
@@ -16,15 +17,14 @@ from webstrata.cli.looking import (
     MinSizeOption,
     OrderedOption,
     UnorderedOption,
-    looking_of,
+    page_rules_of,
 )
-from webstrata.cli.output import print_json
 from webstrata.cli.session import JsonOption
 from webstrata.detect.layers import layer_of
 from webstrata.detect.memory import beginning
 from webstrata.detect.verdict import judge
-from webstrata.flows.look import Look
-from webstrata.records import Looking, Observation
+from webstrata.flows.look import ParsedContent
+from webstrata.records import Observation, PageRules
 
 
 def command(
@@ -46,8 +46,8 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Judge two files as two versions of one page: changed or not, what kind, how much it matters. Needs no home."""
-    looking = (
-        looking_of(
+    page_rules = (
+        page_rules_of(
             layer=layer,
             include=include,
             ignore=ignore,
@@ -56,11 +56,11 @@ def command(
             unordered=unordered,
             ordered=ordered,
         )
-        or Looking()
+        or PageRules()
     )
-    old, new = look_at_files([before, after], media_type, url, looking)
-    memory = beginning(_observed(old), layer_of(old.fingerprint, looking))
-    change = judge(old.fingerprint, False, _observed(new), looking=looking, memory=memory)
+    old, new = look_at_files([before, after], media_type, url, page_rules)
+    memory = beginning(_observed(old), layer_of(old.fingerprint, page_rules))
+    change = judge(old.fingerprint, False, _observed(new), page_rules=page_rules, memory=memory)
     if as_json:
         print_json(
             {
@@ -83,7 +83,7 @@ def command(
         typer.echo(f"  {name:<12} {'differs' if differs else 'equal'}")
 
 
-def _observed(seen: Look) -> Observation:
+def _observed(seen: ParsedContent) -> Observation:
     """A file as if a visit had brought it."""
     return Observation(
         url="", at=0.0, status=200, fingerprint=seen.fingerprint, lines=seen.lines, link_hashes=seen.link_hashes

@@ -27,7 +27,7 @@ from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
-from webstrata.lab.livingweb.truth_beside import TruthBeside
+from webstrata.lab.livingweb.truth_beside import TruthProcess
 from webstrata.lab.scoreboard import Scoreboard, score
 from webstrata.node import Node
 from webstrata.records import NewPage, Outcome, Visit
@@ -120,7 +120,7 @@ async def _live(
         settings, _ = settings_file.load(path)
         node = Node(made, settings, clock)
         pages = living.urls()
-        with TruthBeside(load_shipped, start_at, end_at, only=pages) as truth:
+        with TruthProcess(load_shipped, start_at, end_at, only=pages) as truth:
             with passing(start_at, end_at) as tally:
                 logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
                 async with node.store() as store:

@@ -17,9 +17,9 @@ from webstrata.detect.jsondiff import JsonEdit
 from webstrata.detect.setdiff import SetDifference
 from webstrata.detect.tablediff import TableDifference
 from webstrata.flows.difference import version_difference
-from webstrata.flows.looking import looked_at
-from webstrata.flows.recall import Version, recall, two_versions, watched_page
-from webstrata.records import Looking
+from webstrata.flows.page_rules import with_tag_rules
+from webstrata.flows.recall import Version, read_version, two_versions, watched_page
+from webstrata.records import PageRules
 
 
 def command(
@@ -38,18 +38,18 @@ def command(
     start, end = window(since, until)
     node = open_node(home)
 
-    async def read() -> tuple[Version, Version, Looking | None]:
+    async def read() -> tuple[Version, Version, PageRules | None]:
         async with node.store() as store:
             page = await watched_page(store, address)
-            (page,) = looked_at([page], await store.tag_lookings())
+            (page,) = with_tag_rules([page], await store.tag_rules())
             before, after = await two_versions(store, page, start, end, raw=raw)
             read, limit = node.reader().read, node.settings.fetch.max_decoded
-            return recall(read, before, limit), recall(read, after, limit), page.looking
+            return read_version(read, before, limit), read_version(read, after, limit), page.page_rules
 
-    before, after, looking = run_async(read)
+    before, after, page_rules = run_async(read)
     url = after.visit.url
     before_name, after_name = f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}"
-    found = version_difference(before, after, looking, raw=raw, before_name=before_name, after_name=after_name)
+    found = version_difference(before, after, page_rules, raw=raw, before_name=before_name, after_name=after_name)
     if as_json:
         print_json(_document(url, before, after, found, raw=raw))
         return

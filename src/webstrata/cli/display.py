@@ -13,13 +13,13 @@ from rich.table import Table
 
 from webstrata.cli.output import printable, size
 from webstrata.clock import iso
-from webstrata.flows.revisit import Progress
+from webstrata.flows.revisit import CrawlProgress
 from webstrata.records import Outcome, Visit
 
 stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
-class Tally(Progress):
+class VisitCounts(CrawlProgress):
     """Counts; the other displays are this and a way to show it."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Tally(Progress):
         }
 
 
-class Lines(Tally):
+class VisitLines(VisitCounts):
     """One line on stderr for each visit, once it is permanent."""
 
     def visited(self, visits: Sequence[Visit]) -> None:
@@ -75,7 +75,7 @@ class Lines(Tally):
         sys.stderr.flush()
 
 
-class Screen(Tally):
+class VisitScreen(VisitCounts):
     """A live display."""
 
     def __rich__(self) -> Table:
@@ -93,13 +93,13 @@ class Screen(Tally):
 
 
 @contextmanager
-def showing(*, quiet: bool) -> Iterator[Tally]:
+def showing(*, quiet: bool) -> Iterator[VisitCounts]:
     """The display that fits where we are."""
     if quiet:
-        yield Tally()
+        yield VisitCounts()
     elif sys.stderr.isatty():
-        screen = Screen()
+        screen = VisitScreen()
         with Live(screen, console=stderr, refresh_per_second=5):
             yield screen
     else:
-        yield Lines()
+        yield VisitLines()

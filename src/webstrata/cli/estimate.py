@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from webstrata.cli.observations import Observed, read_observations
+from webstrata.cli.observations import ObservationFile, read_observations
 from webstrata.cli.output import counted, print_json, print_table, when
 from webstrata.cli.session import JsonOption
 from webstrata.clock import RealClock, parse_instant
@@ -46,7 +46,7 @@ def command(
         _show(document, names)
 
 
-def _estimated(seen: Observed, names: list[str]) -> dict[str, Any]:
+def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
     from webstrata.predict.bursts import burstiness
     from webstrata.predict.estimators import ESTIMATORS
     from webstrata.predict.prior import ANY_PAGE, fitted

@@ -9,18 +9,18 @@ import msgspec
 import typer
 
 from webstrata.cli.files import look_at_files
-from webstrata.cli.looking import (
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.page_rules import (
     IgnoreOption,
     IgnoreTextOption,
     IncludeOption,
     LayerOption,
     OrderedOption,
     UnorderedOption,
-    looking_of,
+    page_rules_of,
 )
-from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import JsonOption
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 
 def command(
@@ -40,10 +40,10 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Show what Webstrata sees in a file: digests of bytes, text, parts, links and data. Needs no home."""
-    looking = looking_of(
+    page_rules = page_rules_of(
         layer=layer, include=include, ignore=ignore, ignore_text=ignore_text, unordered=unordered, ordered=ordered
     )
-    (seen,) = look_at_files([file], media_type, url, looking or Looking())
+    (seen,) = look_at_files([file], media_type, url, page_rules or PageRules())
     layers = msgspec.to_builtins(seen.fingerprint)
     if seen.fingerprint.simhash is not None:
         layers["simhash"] = f"{seen.fingerprint.simhash:016x}"

@@ -16,8 +16,8 @@ from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import JsonOption, run_async
 
 if TYPE_CHECKING:
-    from webstrata.lab.crawltime import Assemble, Made, Result
-    from webstrata.lab.crawltime_table import Row
+    from webstrata.lab.crawltime import Assemble, CrawlMeasurement, CrawlTimeResults
+    from webstrata.lab.crawltime_table import CrawlTimeRow
     from webstrata.node import Node
     from webstrata.ports import Clock
 
@@ -80,12 +80,12 @@ def _assembler(folder: Path) -> Assemble:
     return assemble
 
 
-def _showing(crawls: int) -> _Bar | nullcontext[Callable[[Made], None]]:
+def _showing(crawls: int) -> _CrawlBar | nullcontext[Callable[[CrawlMeasurement], None]]:
     """A bar on a terminal, nothing in a pipe."""
-    return _Bar(crawls) if sys.stderr.isatty() else nullcontext(lambda made: None)
+    return _CrawlBar(crawls) if sys.stderr.isatty() else nullcontext(lambda made: None)
 
 
-class _Bar:
+class _CrawlBar:
     def __init__(self, crawls: int) -> None:
         from rich.progress import Progress
 
@@ -94,7 +94,7 @@ class _Bar:
         self._shown = Progress(console=stderr)
         self._task = self._shown.add_task("crawls", total=crawls)
 
-    def __enter__(self) -> Callable[[Made], None]:
+    def __enter__(self) -> Callable[[CrawlMeasurement], None]:
         self._shown.start()
         return lambda made: self._shown.advance(self._task)
 
@@ -102,7 +102,7 @@ class _Bar:
         self._shown.stop()
 
 
-def _show(result: Result) -> None:
+def _show(result: CrawlTimeResults) -> None:
     seen = counted(len(result.crawls), "crawl")
     typer.echo(f"{seen} after {result.teaching} that only taught, {sum(one.visits for one in result.crawls)} visits\n")
     columns = (
@@ -118,7 +118,7 @@ def _show(result: Result) -> None:
         typer.echo(f"\n{result.inside_interval:.0%} of the crawls lie in the interval of ours, which is to hold 80%.")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: CrawlTimeRow) -> tuple[str, ...]:
     over = f"{row.over:.0%}" if row.over is not None else "-"
     under = f"{row.under:.0%}" if row.under is not None else "-"
     close = f"{row.within_10_percent:.0%}" if row.within_10_percent is not None else "-"
@@ -132,7 +132,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _write(result: Result, out: Path) -> None:
+def _write(result: CrawlTimeResults, out: Path) -> None:
     import msgspec
 
     out.mkdir(parents=True, exist_ok=True)

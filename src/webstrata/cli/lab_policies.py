@@ -16,7 +16,7 @@ from webstrata.clock import DAY_S, parse_span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
-    from webstrata.lab.experiment_policies import Experiment, Result
+    from webstrata.lab.experiment_policies import PolicyExperiment, PolicyResults
     from webstrata.lab.histories import Histories
 
 Objective = Literal["capture", "freshness", "mix"]
@@ -93,10 +93,10 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Replay policies over real change histories: recall, precision, freshness and delay at so many downloads."""
-    from webstrata.lab.experiment_policies import Experiment, run
+    from webstrata.lab.experiment_policies import PolicyExperiment, run
 
     found_histories = _histories([*(histories or []), *(more or [])], store)
-    asked = Experiment(
+    asked = PolicyExperiment(
         policies=_names(policies),
         days=_window_days(years, found_histories, of_store=store is not None),
         match=_names(match),
@@ -176,14 +176,14 @@ def _days(text: str) -> float:
         raise UsageError(f"{problem}") from None
 
 
-def _write(out: Path, asked: Experiment, found: Result) -> None:
+def _write(out: Path, asked: PolicyExperiment, found: PolicyResults) -> None:
     from webstrata.plots.report_policies import write_report
 
     for file in write_report(out, asked, found):
         typer.echo(f"wrote {file}", err=True)
 
 
-def _show(found: Result) -> None:
+def _show(found: PolicyResults) -> None:
     columns = (
         "policy",
         "at",

@@ -11,7 +11,7 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
 from webstrata.flows.recall import watched_page
-from webstrata.records import Limit
+from webstrata.records import IntervalLimit
 
 
 def command(
@@ -35,13 +35,13 @@ def command(
         raise UsageError("name either a URL or a --tag.")
     node = open_node(home)
 
-    async def work() -> list[Limit]:
+    async def work() -> list[IntervalLimit]:
         async with node.store() as store:
             if limit is not None and address is not None:
                 page = await watched_page(store, address)
-                await store.set_limit(Limit(kind="page", name=page.url, min_s=limit[0], max_s=limit[1]))
+                await store.set_limit(IntervalLimit(kind="page", name=page.url, min_s=limit[0], max_s=limit[1]))
             elif limit is not None and tag is not None:
-                await store.set_limit(Limit(kind="tag", name=tag, min_s=limit[0], max_s=limit[1]))
+                await store.set_limit(IntervalLimit(kind="tag", name=tag, min_s=limit[0], max_s=limit[1]))
             return await store.limits()
 
     _show(run_async(work), as_json)
@@ -61,7 +61,7 @@ def _limit(least: str | None, most: str | None, none: bool) -> tuple[float | Non
     return min_s, max_s
 
 
-def _show(limits: list[Limit], as_json: bool) -> None:
+def _show(limits: list[IntervalLimit], as_json: bool) -> None:
     if as_json:
         told: list[dict[str, Any]] = [
             {"kind": one.kind, "name": one.name, "min_s": one.min_s, "max_s": one.max_s} for one in limits

@@ -9,7 +9,7 @@ import typer
 from webstrata.cli.output import ahead, moment, print_json, print_table, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.cli.sources import trust_json
-from webstrata.records import Page, PageRole, Source
+from webstrata.records import Page, PageRole, SignalSource
 
 
 def command(
@@ -26,7 +26,7 @@ def command(
     """List the watched pages: state, last change, next visit."""
     node = open_node(home)
 
-    async def collect() -> tuple[list[Page], dict[str, Source]]:
+    async def collect() -> tuple[list[Page], dict[str, SignalSource]]:
         found: list[Page] = []
         async with node.store() as store:
             sources = {source.url: source for source in await store.sources()}
@@ -65,7 +65,7 @@ def command(
     )
 
 
-def page_json(page: Page, source: Source | None = None) -> dict[str, Any]:
+def page_json(page: Page, source: SignalSource | None = None) -> dict[str, Any]:
     return {
         "url": page.url,
         "host": page.host,

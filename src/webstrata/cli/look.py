@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from webstrata.cli.looking import (
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.page_rules import (
     AcceptOption,
     EntriesOption,
     GraphOption,
@@ -21,14 +22,13 @@ from webstrata.cli.looking import (
     PageRowsOption,
     QueryOption,
     UnorderedOption,
-    looking_json,
-    looking_of,
+    page_rules_json,
+    page_rules_of,
 )
-from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.recall import watched_page
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 
 def command(
@@ -56,7 +56,7 @@ def command(
     """Show or set how a page (or a tag's pages) are looked at: handler, layer that counts, rules. `test` tries rules out."""
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
-    wish = looking_of(
+    wish = page_rules_of(
         handler=handler or ("sparql" if graph else None),
         layer=layer,
         include=include,
@@ -74,29 +74,29 @@ def command(
     if clear and wish is not None:
         raise UsageError("--clear stands alone: it takes all wishes back.")
     held = run_async(lambda: _apply(home, address, tag, wish, clear=clear))
-    document: dict[str, Any] = {"url": address, "tag": tag, "looking": looking_json(held)}
+    document: dict[str, Any] = {"url": address, "tag": tag, "rules": page_rules_json(held)}
     if as_json:
         print_json(document)
     elif held is None:
         typer.echo("Looked at by the defaults: useful content or data, without rules.")
     else:
-        for name, value in document["looking"].items():
+        for name, value in document["rules"].items():
             typer.echo(f"{name:<12} {printable(value)}")
 
 
 async def _apply(
-    home: Path | None, address: str | None, tag: str | None, wish: Looking | None, *, clear: bool
-) -> Looking | None:
+    home: Path | None, address: str | None, tag: str | None, wish: PageRules | None, *, clear: bool
+) -> PageRules | None:
     """Set what was asked for; what holds then."""
     async with open_node(home).store() as store:
         if address is not None:
             page = await watched_page(store, address)
             if wish is not None or clear:
-                await store.set_looking(page.id, wish)
+                await store.set_page_rules(page.id, wish)
                 return wish
-            return page.looking
+            return page.page_rules
         assert tag is not None
         if wish is not None or clear:
-            await store.set_tag_looking(tag, wish)
+            await store.set_tag_rules(tag, wish)
             return wish
-        return (await store.tag_lookings()).get(tag)
+        return (await store.tag_rules()).get(tag)

@@ -11,19 +11,19 @@ from typing import Protocol, TypeVar
 
 import typer
 
-from webstrata.cli.display import Tally, showing, stderr
+from webstrata.cli.display import VisitCounts, showing, stderr
 from webstrata.cli.output import counted, print_json, size
 from webstrata.cli.session import run_async
 from webstrata.errors import BadSettings
-from webstrata.flows.revisit import Revisit
+from webstrata.flows.revisit import CrawlLoop
 from webstrata.node import Node
 
 
-def keep_going(node: Node, work: Callable[[Revisit], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
+def keep_going(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
     """Do the work; the first SIGINT or SIGTERM finishes what is in flight, the second gives it back at once."""
     _insist_on_certificates(node)
 
-    async def main() -> Tally:
+    async def main() -> VisitCounts:
         with showing(quiet=quiet) as tally:
             # Not before: a live display takes stderr over, and what is logged must stand above it.
             logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")

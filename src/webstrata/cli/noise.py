@@ -10,7 +10,7 @@ import typer
 from webstrata.cli.output import moment, print_json, print_table, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.detect.memory import unpack
-from webstrata.detect.noise import Noise, as_wished
+from webstrata.detect.noise import NoisyPlace, as_wished
 from webstrata.errors import UsageError
 from webstrata.flows.recall import watched_page
 
@@ -43,7 +43,7 @@ def command(
     )
 
 
-def _document(number: int, place: Noise) -> dict[str, object]:
+def _document(number: int, place: NoisyPlace) -> dict[str, object]:
     return {
         "n": number,
         "state": place.state,
@@ -55,7 +55,7 @@ def _document(number: int, place: Noise) -> dict[str, object]:
     }
 
 
-async def _places(home: Path | None, address: str, count: int | None, uncount: int | None) -> tuple[Noise, ...]:
+async def _places(home: Path | None, address: str, count: int | None, uncount: int | None) -> tuple[NoisyPlace, ...]:
     async with open_node(home).store() as store:
         page = await watched_page(store, address)
         places = unpack(page.memory, page.counted).noise
@@ -69,7 +69,7 @@ async def _places(home: Path | None, address: str, count: int | None, uncount: i
         return as_wished(places, counted)
 
 
-def _key(places: tuple[Noise, ...], number: int) -> int:
+def _key(places: tuple[NoisyPlace, ...], number: int) -> int:
     if not 1 <= number <= len(places):
         raise UsageError(f"there is no place {number}; `webstrata noise --all URL` numbers them.")
     return places[number - 1].key

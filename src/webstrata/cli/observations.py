@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S, iso, parse_instant
 from webstrata.errors import UsageError
-from webstrata.predict.visits import Visits, from_times
+from webstrata.predict.visits import VisitHistory, from_times
 
 COLUMNS = ("page", "time", "changed")
 MAX_FILE = 500 * 10**6
@@ -25,11 +25,11 @@ Row = tuple[int, object, object, object]
 """Line or row number, page, time, changed."""
 
 
-class Observed(Struct, frozen=True, kw_only=True):
+class ObservationFile(Struct, frozen=True, kw_only=True):
     """All pages of a file in the order in which they first appear."""
 
     pages: list[str]
-    visits: Visits
+    visits: VisitHistory
     first_at: list[float]
     last_at: list[float]
 
@@ -40,7 +40,7 @@ class _Page(Struct):
     changed: list[bool]
 
 
-def read_observations(file: Path, now: float) -> Observed:
+def read_observations(file: Path, now: float) -> ObservationFile:
     """The visits of a file, in order for each page; a UsageError names the line that cannot be, and why."""
     known: dict[str, _Page] = {}
     for line, name, at, changed in _rows(file):
@@ -61,12 +61,12 @@ def read_observations(file: Path, now: float) -> Observed:
     return _observed(known)
 
 
-def _observed(known: dict[str, _Page]) -> Observed:
+def _observed(known: dict[str, _Page]) -> ObservationFile:
     rows = list(known.values())
     number = np.repeat([page.number for page in rows], [len(page.times) for page in rows])
     times = np.concatenate([np.array(page.times) for page in rows]) / DAY_S
     changed = np.concatenate([np.array(page.changed, dtype=bool) for page in rows])
-    return Observed(
+    return ObservationFile(
         pages=list(known),
         visits=from_times(number, times, changed, len(rows)),
         first_at=[page.times[0] for page in rows],

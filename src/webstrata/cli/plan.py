@@ -14,11 +14,11 @@ from webstrata.clock import DAY_S, parse_span, span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
-    from webstrata.flows.planning import Survey
-    from webstrata.flows.prospects import Prospect
+    from webstrata.flows.planning import PlanInput
+    from webstrata.flows.prospects import BudgetWhatIf
     from webstrata.node import Node
     from webstrata.plan.capacity import Capacity
-    from webstrata.plan.estimate import Estimate
+    from webstrata.plan.estimate import CrawlTimeEstimate
     from webstrata.plan.firstfit import Packing
 
 _MOST_PAGES = 1_000_000
@@ -60,15 +60,15 @@ def command(
     slot_s = float(node.settings.schedule.slot) or 3600.0
     ahead_s = parse_span(within) if within is not None else slot_s
     listed = _read(addresses) if addresses is not None else None
-    survey = run_async(lambda: _survey(node, listed, ahead_s, offline))
-    prospects = run_async(lambda: _prospects(node)) if listed is None else []
-    _plan(node, survey, used, slot_s, picture, prospects, as_json)
+    plan_input = run_async(lambda: _survey(node, listed, ahead_s, offline))
+    budget_whatif = run_async(lambda: _prospects(node)) if listed is None else []
+    _plan(node, plan_input, used, slot_s, picture, budget_whatif, as_json)
 
 
-async def _prospects(node: Node) -> list[Prospect]:
+async def _prospects(node: Node) -> list[BudgetWhatIf]:
     """What a fifth more or less of the budget would buy."""
     from webstrata.flows.policies import is_budgeted
-    from webstrata.flows.prospects import prospects
+    from webstrata.flows.prospects import budget_whatif
     from webstrata.schedule.budget import ONE_A_DAY
     from webstrata.schedule.policy import Bounds
 
@@ -76,16 +76,16 @@ async def _prospects(node: Node) -> list[Prospect]:
     bounds = Bounds(min_days=schedule.min_interval / DAY_S, max_days=schedule.max_interval / DAY_S)
     rate = node.budget().total or (ONE_A_DAY if is_budgeted(schedule.policy) else None)
     async with node.store() as store:
-        return await prospects(store, node.timetable(), rate, node.clock.now(), bounds)
+        return await budget_whatif(store, node.timetable(), rate, node.clock.now(), bounds)
 
 
 def _plan(
     node: Node,
-    survey: Survey,
+    plan_input: PlanInput,
     threads: int,
     slot_s: float,
     picture: Path | None,
-    prospects: list[Prospect],
+    budget_whatif: list[BudgetWhatIf],
     as_json: bool,
 ) -> None:
     from webstrata.flows.planning import domains_of
@@ -93,16 +93,16 @@ def _plan(
     from webstrata.plan.firstfit import pack
 
     manner = node.manner()
-    ours = estimate(survey.loads, survey.downloads, manner, threads)
-    paper = pack(domains_of(survey.loads, survey.downloads, manner.delay_s), threads)
+    ours = estimate(plan_input.loads, plan_input.downloads, manner, threads)
+    paper = pack(domains_of(plan_input.loads, plan_input.downloads, manner.delay_s), threads)
     if picture is not None:
-        _draw(survey, node, threads, picture)
-    told = _told(node.clock.now(), survey, ours, paper, slot_s)
+        _draw(plan_input, node, threads, picture)
+    told = _told(node.clock.now(), plan_input, ours, paper, slot_s)
     if as_json:
-        print_json({**told, "budget": prospects})
+        print_json({**told, "budget": budget_whatif})
     else:
         _show(told, ours, paper)
-        _show_prospects(prospects)
+        _show_prospects(budget_whatif)
         if picture is not None:
             typer.echo(f"The round is drawn in {picture}.")
 
@@ -125,8 +125,8 @@ def _read(source: str) -> list[str]:
     return list(found)
 
 
-async def _survey(node: Node, listed: list[str] | None, ahead_s: float, offline: bool) -> Survey:
-    from webstrata.flows.planning import by_host, survey
+async def _survey(node: Node, listed: list[str] | None, ahead_s: float, offline: bool) -> PlanInput:
+    from webstrata.flows.planning import by_host, plan_input
 
     now = node.clock.now()
     web = None if offline else node.web()
@@ -134,15 +134,15 @@ async def _survey(node: Node, listed: list[str] | None, ahead_s: float, offline:
         async with node.store() as store:
             if listed is None:
                 listed = [one.url for one in await store.upcoming(now + ahead_s, _MOST_PAGES)]
-            return await survey(by_host(listed), store=store, gate=await node.gate(store), web=web, now=now)
+            return await plan_input(by_host(listed), store=store, gate=await node.gate(store), web=web, now=now)
     finally:
         if web is not None:
             await web.close()
 
 
 async def _capacity(node: Node, threads: int, offline: bool) -> Capacity:
-    from webstrata.flows.planning import survey
-    from webstrata.plan.capacity import Demand, capacity
+    from webstrata.flows.planning import plan_input
+    from webstrata.plan.capacity import HostDemand, capacity
 
     now = node.clock.now()
     web = None if offline else node.web()
@@ -150,35 +150,35 @@ async def _capacity(node: Node, threads: int, offline: bool) -> Capacity:
         async with node.store() as store:
             demand = await store.demand()
             pages = [(host, url, number) for host, url, number, _ in demand]
-            found = await survey(pages, store=store, gate=await node.gate(store), web=web, now=now)
+            found = await plan_input(pages, store=store, gate=await node.gate(store), web=web, now=now)
     finally:
         if web is not None:
             await web.close()
     per_hour = {host: per_day / 24 for host, _, _, per_day in demand}
-    demands = [Demand(load=load, visits_per_hour=per_hour[load.host]) for load in found.loads]
+    demands = [HostDemand(load=load, visits_per_hour=per_hour[load.host]) for load in found.loads]
     slot_s = float(node.settings.schedule.slot) or 3600.0
     return capacity(demands, found.downloads, node.manner(), threads=threads, slot_s=slot_s)
 
 
-def _draw(survey: Survey, node: Node, threads: int, picture: Path) -> None:
+def _draw(plan_input: PlanInput, node: Node, threads: int, picture: Path) -> None:
     from webstrata.plan.estimate import typical_round
 
     try:
         from webstrata.plots.gantt import draw
     except ImportError:
         raise UsageError("pictures need matplotlib: install webstrata with its `lab` extra.") from None
-    requests = sum(load.docs for load in survey.loads)
+    requests = sum(load.docs for load in plan_input.loads)
     if requests > _MOST_PAGES // 10:
         raise UsageError(f"{requests} visits are too many for a picture. Plan fewer with --within or --urls.")
-    hosts, bars = typical_round(survey.loads, survey.downloads, node.manner(), threads)
+    hosts, bars = typical_round(plan_input.loads, plan_input.downloads, node.manner(), threads)
     title = f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {threads} threads"
     draw([printable(host) for host in hosts], bars, picture, title=title)
 
 
-def _told(now: float, survey: Survey, ours: Estimate, paper: Packing, slot_s: float) -> dict[str, Any]:
+def _told(now: float, plan_input: PlanInput, ours: CrawlTimeEstimate, paper: Packing, slot_s: float) -> dict[str, Any]:
     return {
-        "visits": sum(load.docs for load in survey.loads),
-        "hosts": len(survey.loads),
+        "visits": sum(load.docs for load in plan_input.loads),
+        "hosts": len(plan_input.loads),
         "threads": ours.threads,
         "estimate": ours,
         "paper": paper,
@@ -187,12 +187,12 @@ def _told(now: float, survey: Survey, ours: Estimate, paper: Packing, slot_s: fl
         "ends_between": [when(now + ours.low_s), when(now + ours.high_s)],
         "slot_s": slot_s,
         "fits_slot": ours.high_s <= slot_s,
-        "unknown_hosts": [load.host for load in survey.loads if not survey.downloads.is_known(load.host)],
-        "resting_hosts": survey.resting,
+        "unknown_hosts": [load.host for load in plan_input.loads if not plan_input.downloads.is_known(load.host)],
+        "resting_hosts": plan_input.resting,
     }
 
 
-def _show(told: dict[str, Any], ours: Estimate, paper: Packing) -> None:
+def _show(told: dict[str, Any], ours: CrawlTimeEstimate, paper: Packing) -> None:
     visits, hosts = counted(told["visits"], "visit"), counted(told["hosts"], "host")
     typer.echo(f"{visits} to {hosts}, {counted(ours.requests, 'request')}, {ours.threads} threads at most")
     if told["resting_hosts"]:
@@ -224,7 +224,7 @@ def _show(told: dict[str, Any], ours: Estimate, paper: Packing) -> None:
     print_table(("host", "requests", "gap", "ends after", "is the last"), rows)
 
 
-def _show_prospects(found: list[Prospect]) -> None:
+def _show_prospects(found: list[BudgetWhatIf]) -> None:
     if not found:
         return
     typer.echo("\nWhat the budget is expected to bring, if pages go on as forecast:")

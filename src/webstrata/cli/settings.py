@@ -8,14 +8,14 @@ from webstrata import settings as settings_file
 from webstrata.cli.output import print_json, print_table, size
 from webstrata.cli.session import HomeOption, JsonOption, SetOption, home_path
 from webstrata.clock import span
-from webstrata.settings import FILE_NAME, Settings, Size, Span
+from webstrata.settings import FILE_NAME, ByteSize, Duration, Settings
 
 
 def command(home: HomeOption = None, settings: SetOption = None, as_json: JsonOption = False) -> None:
     """Show every setting: its value, where it comes from (default, file, environment, flag), its meaning."""
     path = home_path(home)
     held, sources = settings_file.load(path, flags=settings or ())
-    rows = settings_file.known(held, sources)
+    rows = settings_file.all_settings(held, sources)
     file = str(path / FILE_NAME)
     if as_json:
         print_json({"file": file, "settings": rows})
@@ -34,9 +34,9 @@ def _written(held: Settings, key: str) -> str:
     section, _, name = key.partition(".")
     value: Any = getattr(getattr(held, section), name)
     match value:
-        case Span():
+        case Duration():
             return span(value)
-        case Size():
+        case ByteSize():
             return size(value)
         case bool():
             return str(value).lower()

@@ -7,10 +7,10 @@ from typing import Any
 
 from webstrata.cli.output import moment, when
 from webstrata.clock import parse_instant, span
-from webstrata.records import Announcement, Source
+from webstrata.records import Announcement, SignalSource
 
 
-def trust_json(source: Source) -> dict[str, Any]:
+def trust_json(source: SignalSource) -> dict[str, Any]:
     """How right a source was."""
     from webstrata.predict.trust import is_trusted, precision, recall
 
@@ -29,7 +29,7 @@ def trust_json(source: Source) -> dict[str, Any]:
     }
 
 
-def signals_json(said: Iterable[Announcement], sources: Sequence[Source]) -> list[dict[str, Any]]:
+def signals_json(said: Iterable[Announcement], sources: Sequence[SignalSource]) -> list[dict[str, Any]]:
     """The last word of each source on a page, with the trust in the source."""
     known = {source.id: source for source in sources}
     return [

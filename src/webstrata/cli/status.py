@@ -10,7 +10,7 @@ from webstrata.cli.budget_told import budget_json, spoken_budget
 from webstrata.cli.output import ahead, counted, print_json, size, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.cli.sources import trust_json
-from webstrata.records import Census, Source
+from webstrata.records import SignalSource, StoreTotals
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -18,7 +18,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     node = open_node(home)
     now = node.clock.now()
 
-    async def count() -> tuple[Census, list[Source], dict[str, Any] | None]:
+    async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None]:
         async with node.store() as store:
             census = await store.census(now)
             return census, await store.sources(), await budget_json(node, store, census.pages, now)

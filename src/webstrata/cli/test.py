@@ -9,7 +9,8 @@ import msgspec
 import typer
 
 from webstrata import urls
-from webstrata.cli.looking import (
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.page_rules import (
     AcceptOption,
     HandlerOption,
     IgnoreOption,
@@ -19,17 +20,16 @@ from webstrata.cli.looking import (
     OrderedOption,
     QueryOption,
     UnorderedOption,
-    looking_json,
-    looking_of,
+    page_rules_json,
+    page_rules_of,
 )
-from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.answer import StatusClass, status_class
 from webstrata.errors import UsageError
-from webstrata.flows.looking import looked_at
-from webstrata.flows.recall import recall, version_at
-from webstrata.flows.trial import Trial, tried
-from webstrata.records import Looking
+from webstrata.flows.page_rules import with_tag_rules
+from webstrata.flows.recall import read_version, version_at
+from webstrata.flows.trial import Preview, preview
+from webstrata.records import PageRules
 
 
 def command(
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Show what would be compared of a page, before and after the rules; keeps nothing. Uses the newest archived version."""
     url = urls.canonical(address)
-    wish = looking_of(
+    wish = page_rules_of(
         handler=handler,
         layer=layer,
         include=include,
@@ -61,14 +61,14 @@ def command(
         accept=accept,
         query=query,
     )
-    trial, looking = run_async(lambda: _try(home, url, wish, live=live))
+    trial, page_rules = run_async(lambda: _try(home, url, wish, live=live))
     if as_json:
         print_json(
             {
                 "url": url,
                 "media_type": trial.media_type,
                 "layers": trial.layers,
-                "looking": looking_json(looking),
+                "rules": page_rules_json(page_rules),
                 "before": trial.before,
                 "after": trial.after,
                 "note": trial.note,
@@ -93,25 +93,25 @@ def _show(heading: str, text: str, lines: int) -> None:
         typer.echo(f"… {len(found) - lines} more (--lines shows them)")
 
 
-async def _try(home: Path | None, url: str, wish: Looking | None, *, live: bool) -> tuple[Trial, Looking | None]:
+async def _try(home: Path | None, url: str, wish: PageRules | None, *, live: bool) -> tuple[Preview, PageRules | None]:
     node = open_node(home)
     async with node.store() as store:
         page = await store.page(url)
         if page is not None and wish is None:
-            (page,) = looked_at([page], await store.tag_lookings())
-            wish = page.looking
+            (page,) = with_tag_rules([page], await store.tag_rules())
+            wish = page.page_rules
         if page is not None and page.fingerprint is not None and not live:
             visit = await version_at(store, page, None)
-            version = recall(node.reader().read, visit, node.settings.fetch.max_decoded)
-            return tried(version.body, version.header("content-type"), url, wish), wish
+            version = read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
+            return preview(version.body, version.header("content-type"), url, wish), wish
         visited = await node.visit_once(store, url, wish)
     content, answer = visited.content, visited.answer
     if visited.failure is not None or answer is None:
         why = f"{visited.failure.kind}: {visited.failure.detail}" if visited.failure is not None else "no answer"
         raise UsageError(f"{url} could not be visited ({why}).")
-    if read_answer(answer.status or 0) is not Answer.CONTENT:
+    if status_class(answer.status or 0) is not StatusClass.CONTENT:
         raise UsageError(f"{url} has no content to compare: the answer is status {answer.status}.")
     if content is not None:
-        return tried(content.body, content.content_type, url, wish), wish
+        return preview(content.body, content.content_type, url, wish), wish
     body = node.decoded(answer)
-    return tried(body, answer.header("content-type"), answer.url, wish), wish
+    return preview(body, answer.header("content-type"), answer.url, wish), wish

@@ -10,12 +10,12 @@ import typer
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 
-from webstrata.cli.display import Tally, stderr
+from webstrata.cli.display import VisitCounts, stderr
 from webstrata.clock import DAY_S, iso
 from webstrata.records import Visit
 
 
-class _Years(Tally):
+class _DemoCounts(VisitCounts):
     """Counts, and how far through the recorded time they are."""
 
     def __init__(self, start_at: float, end_at: float) -> None:
@@ -37,7 +37,7 @@ class _Years(Tally):
         return f"{self.visits} visits, {self.changed} changes, {self.per_second:.0f}/s"
 
 
-class _Bar(_Years):
+class _DemoBar(_DemoCounts):
     def __init__(self, start_at: float, end_at: float) -> None:
         super().__init__(start_at, end_at)
         self._days = (end_at - start_at) / DAY_S
@@ -58,7 +58,7 @@ class _Bar(_Years):
         self.shown.update(self._task, completed=lived * self._days, date=self.date, counts=self.counts)
 
 
-class _Lines(_Years):
+class _DemoLines(_DemoCounts):
     _told = 0
 
     def visited(self, visits: Sequence[Visit]) -> None:
@@ -69,13 +69,13 @@ class _Lines(_Years):
 
 
 @contextmanager
-def passing(start_at: float, end_at: float) -> Iterator[Tally]:
+def passing(start_at: float, end_at: float) -> Iterator[VisitCounts]:
     """The display that fits where we are; stdout stays free."""
     if sys.stderr.isatty():
-        bar = _Bar(start_at, end_at)
+        bar = _DemoBar(start_at, end_at)
         with Live(bar.shown, console=stderr, refresh_per_second=8):
             yield bar
             bar.update(1.0)
     else:
         typer.echo(f"living from {iso(start_at)} to {iso(end_at)}", err=True)
-        yield _Lines(start_at, end_at)
+        yield _DemoLines(start_at, end_at)

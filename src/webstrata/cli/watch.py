@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.cli.looking import (
+from webstrata.cli.output import counted, print_json, printable
+from webstrata.cli.page_rules import (
     AcceptOption,
     EntriesOption,
     GraphOption,
@@ -28,9 +29,8 @@ from webstrata.cli.looking import (
     PageRowsOption,
     QueryOption,
     UnorderedOption,
-    looking_of,
+    page_rules_of,
 )
-from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.errors import BadUrl, UsageError
 from webstrata.flows.discover import seeds
@@ -91,7 +91,7 @@ def command(
         raise UsageError("--include and --exclude choose among the pages of a --site. Name one, or leave them out.")
     if not weight < float("inf"):
         raise UsageError("--weight is a number from 0 up.")
-    looking = looking_of(
+    page_rules = page_rules_of(
         handler="sparql" if query else handler or ("sparql" if graph else None),
         layer=layer,
         include=select,
@@ -107,7 +107,7 @@ def command(
     )
     if query and graph:
         raise UsageError("a --query says itself which graphs it reads. Leave --graph out.")
-    if site is not None and looking is not None:
+    if site is not None and page_rules is not None:
         raise UsageError(
             "pages of a --site are looked at by their tag: `webstrata look --tag TAG`, and --tag TAG here."
         )
@@ -119,8 +119,8 @@ def command(
     if from_file is not None:
         listed, bad = read_list(read_lines(from_file), weight=weight, tags=tags, requisites=requisites)
         pages += listed
-    if looking is not None:
-        pages = [replace(page, looking=looking) for page in pages]
+    if page_rules is not None:
+        pages = [replace(page, page_rules=page_rules) for page in pages]
     wanted = None
     if site is not None:
         wanted = Site(

@@ -74,11 +74,11 @@ def command(
 
 async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
     """What the policy knows of the page, and how it stands to the budget."""
-    from webstrata.flows.value_timetable import ValueTimetable
+    from webstrata.flows.value_timetable import ValueSchedule
     from webstrata.flows.why_value import value_evidence
 
     timetable = node.timetable()
-    if isinstance(timetable, ValueTimetable):
+    if isinstance(timetable, ValueSchedule):
         return await value_evidence(page, timetable, store, now)
     return timetable.evidence(page)
 

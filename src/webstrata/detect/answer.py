@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Answer(StrEnum):
+class StatusClass(StrEnum):
     CONTENT = "content"
     """The body is the page as it is now."""
     NOT_MODIFIED = "not-modified"
@@ -25,23 +25,23 @@ class Answer(StrEnum):
 
 
 _BY_STATUS = {
-    **dict.fromkeys((200, 203), Answer.CONTENT),
-    **dict.fromkeys((204, 205), Answer.CONTENT),  # an empty page is a page
-    304: Answer.NOT_MODIFIED,
-    **dict.fromkeys((301, 302, 303, 307, 308), Answer.REDIRECT),
-    **dict.fromkeys((404, 410), Answer.GONE),
-    **dict.fromkeys((429, 503), Answer.BACKOFF),
+    **dict.fromkeys((200, 203), StatusClass.CONTENT),
+    **dict.fromkeys((204, 205), StatusClass.CONTENT),  # an empty page is a page
+    304: StatusClass.NOT_MODIFIED,
+    **dict.fromkeys((301, 302, 303, 307, 308), StatusClass.REDIRECT),
+    **dict.fromkeys((404, 410), StatusClass.GONE),
+    **dict.fromkeys((429, 503), StatusClass.BACKOFF),
 }
 
 
-def read_answer(status: int) -> Answer:
+def status_class(status: int) -> StatusClass:
     """Which kind of answer a status code is."""
     known = _BY_STATUS.get(status)
     if known is not None:
         return known
     if 400 <= status < 500:
-        return Answer.DENIED
+        return StatusClass.DENIED
     if 500 <= status < 600:
-        return Answer.SERVER_ERROR
+        return StatusClass.SERVER_ERROR
     # 1xx never ends an exchange; 206 was not asked for; 300 and 305 point nowhere; beyond 599 is no HTTP.
-    return Answer.OTHER
+    return StatusClass.OTHER

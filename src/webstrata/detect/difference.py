@@ -13,7 +13,7 @@ from webstrata.detect.tablediff import Row, TableDifference, table_difference
 from webstrata.detect.textdiff import unified
 
 
-class Content(Struct, frozen=True, kw_only=True):
+class ReadVersion(Struct, frozen=True, kw_only=True):
     """One version, as far as it could be read."""
 
     text: str
@@ -49,7 +49,7 @@ class Difference(Struct, frozen=True, kw_only=True):
         )
 
 
-def difference(before: Content, after: Content, *, before_name: str, after_name: str) -> Difference:
+def difference(before: ReadVersion, after: ReadVersion, *, before_name: str, after_name: str) -> Difference:
     """Compare two versions in all the ways that both can be read."""
     links = triples = table = edits = None
     if before.links is not None and after.links is not None:

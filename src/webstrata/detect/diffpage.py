@@ -9,7 +9,7 @@ from html import escape
 from webstrata.detect.difference import Difference
 from webstrata.detect.jsondiff import JsonEdit
 from webstrata.detect.setdiff import SetDifference
-from webstrata.detect.sidebyside import Pair, side_by_side
+from webstrata.detect.sidebyside import LinePair, side_by_side
 from webstrata.detect.tablediff import TableDifference
 from webstrata.detect.worddiff import word_diff
 
@@ -72,7 +72,7 @@ def _rows(rows: str) -> str:
     return f"<table>\n{rows}</table>"
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: LinePair) -> str:
     if pair.heading:
         return f'<tr><td class="at" colspan="2">{escape(pair.before or "")}</td></tr>\n'
     if not pair.differs:

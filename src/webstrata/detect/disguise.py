@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webstrata.detect.signs import CERTAIN, DOUBTFUL, Sign
+from webstrata.detect.signs import CERTAIN, DOUBTFUL, ErrorPhrase
 from webstrata.records import FailureKind, Fingerprint
 
 TEXT_NEEDED = 4_000
@@ -25,14 +25,14 @@ FEW_WORDS = 150
 _SHRUNK = 4
 
 
-class Disguise(Struct, frozen=True, kw_only=True, gc=False):
+class ErrorPage(Struct, frozen=True, kw_only=True, gc=False):
     """Not the page, and why it is thought so."""
 
     kind: FailureKind
     reason: str
 
 
-def disguise(
+def error_page(
     status: int,
     headers: Mapping[str, str],
     text: str,
@@ -41,7 +41,7 @@ def disguise(
     now: Fingerprint,
     *,
     failures: int = 0,
-) -> Disguise | None:
+) -> ErrorPage | None:
     """What an answer with content is instead of the page, or None (nearly always).
 
     `text` is the useful text or its beginning (`TEXT_NEEDED` characters and some more, to tell that it is long);
@@ -50,7 +50,7 @@ def disguise(
     if status not in (200, 203) or (before is not None and before.raw == now.raw):
         return None
     if headers.get("cf-mitigated") == "challenge":
-        return Disguise(kind=FailureKind.BLOCK_PAGE, reason="the server says that it is a challenge")
+        return ErrorPage(kind=FailureKind.BLOCK_PAGE, reason="the server says that it is a challenge")
     if now.size == 0:
         return _empty(before, failures)
     if not _is_web(now) or len(text) > TEXT_NEEDED or text.count(" ") >= FEW_WORDS:
@@ -61,10 +61,10 @@ def disguise(
     return found
 
 
-def _empty(before: Fingerprint | None, failures: int) -> Disguise | None:
+def _empty(before: Fingerprint | None, failures: int) -> ErrorPage | None:
     if before is None or before.size == 0 or failures >= PATIENCE:
         return None
-    return Disguise(kind=FailureKind.EMPTY, reason=f"no content where there were {before.size} bytes")
+    return ErrorPage(kind=FailureKind.EMPTY, reason=f"no content where there were {before.size} bytes")
 
 
 def _is_web(mark: Fingerprint) -> bool:
@@ -78,9 +78,9 @@ def _may_be_instead(before: Fingerprint | None, now: Fingerprint, title: str | N
     return before.size >= _SHRUNK * now.size or before.media_type != now.media_type
 
 
-def _match(signs: tuple[Sign, ...], title: str | None, text: str) -> Disguise | None:
+def _match(signs: tuple[ErrorPhrase, ...], title: str | None, text: str) -> ErrorPage | None:
     for sign in signs:
         found = sign.pattern.search((title or "").strip() if sign.where == "title" else text)
         if found is not None:
-            return Disguise(kind=sign.kind, reason=f"the {sign.where} says “{found[0][:80]}”")
+            return ErrorPage(kind=sign.kind, reason=f"the {sign.where} says “{found[0][:80]}”")
     return None

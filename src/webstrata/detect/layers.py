@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from webstrata.records import Fingerprint, Looking
+from webstrata.records import Fingerprint, PageRules
 
 NAMES = ("raw", "text", "main", "links", "main_links", "data", "selected")
 _NO_BODY = "d41d8cd98f00b204e9800998ecf8427e"
@@ -46,10 +46,10 @@ def comparable(before: Fingerprint, now: Fingerprint) -> bool:
     return before.version == now.version and (before.data_kind == now.data_kind or before.data is None)
 
 
-def deciding(mark: Fingerprint, looking: Looking | None) -> Iterator[str]:
+def deciding(mark: Fingerprint, page_rules: PageRules | None) -> Iterator[str]:
     """The layers that may decide about this content, best first; the last is always `raw`."""
-    wanted = looking.layer if looking is not None else "auto"
-    if looking is not None and (looking.include or looking.ignore or looking.ignore_text):
+    wanted = page_rules.layer if page_rules is not None else "auto"
+    if page_rules is not None and (page_rules.include or page_rules.ignore or page_rules.ignore_text):
         yield "selected"
     if wanted not in ("auto", "selected"):
         yield wanted
@@ -60,6 +60,6 @@ def deciding(mark: Fingerprint, looking: Looking | None) -> Iterator[str]:
     yield "raw"
 
 
-def layer_of(fingerprint: Fingerprint, looking: Looking | None = None) -> str:
+def layer_of(fingerprint: Fingerprint, page_rules: PageRules | None = None) -> str:
     """The layer by which this content will be compared with the next."""
-    return next(name for name in deciding(fingerprint, looking) if layer_digest(fingerprint, name) is not None)
+    return next(name for name in deciding(fingerprint, page_rules) if layer_digest(fingerprint, name) is not None)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from webstrata.detect.matching import matching_runs
-from webstrata.detect.noise import GAP_RUNS, Noise, changes_soon, fresh, gap_of, sight, words_in
-from webstrata.detect.runs import DATA, Runs
+from webstrata.detect.noise import GAP_RUNS, NoisyPlace, changes_soon, fresh, gap_of, sight, words_in
+from webstrata.detect.runs import DATA, TextRuns
 
 SOON_S = 3600.0
 """Visits closer than this are `soon`: what real pages say rarely changes in between."""
@@ -27,20 +27,20 @@ _RECENT = 12
 
 
 def learn(
-    slots: tuple[Noise, ...],
-    before: Runs,
-    after: Runs,
+    slots: tuple[NoisyPlace, ...],
+    before: TextRuns,
+    after: TextRuns,
     *,
     at: float,
     apart_s: float,
     links_changed: bool,
     excerpts: dict[int, str],
-) -> tuple[Noise, ...]:
+) -> tuple[NoisyPlace, ...]:
     """What is known of the page's noise after laying one version beside the one before it."""
     soon = apart_s <= SOON_S
     learned = [_updated(slot, before, after, at, soon, links_changed, excerpts) for slot in slots]
     if links_changed and not any(slot.kind == "links" for slot in slots):
-        learned.append(_judged(Noise(key=0, kind="links", since=at, changed=1, soon_changed=int(soon)), at))
+        learned.append(_judged(NoisyPlace(key=0, kind="links", since=at, changed=1, soon_changed=int(soon)), at))
     known = {slot.key for slot in slots}
     new = [slot for slot in _candidates(before, after, at, soon, excerpts) if slot.key not in known]
     if len(new) <= _MOST_NEW:
@@ -48,21 +48,21 @@ def learn(
     return _bounded(learned)
 
 
-def nothing_changed(slots: tuple[Noise, ...], *, at: float, apart_s: float) -> tuple[Noise, ...]:
+def nothing_changed(slots: tuple[NoisyPlace, ...], *, at: float, apart_s: float) -> tuple[NoisyPlace, ...]:
     """The same after a visit that found the page byte for byte as it was."""
     soon = apart_s <= SOON_S
     return _bounded([_counted(slot, changed=False, soon=soon, at=at) for slot in slots])
 
 
 def _updated(
-    slot: Noise,
-    before: Runs,
-    after: Runs,
+    slot: NoisyPlace,
+    before: TextRuns,
+    after: TextRuns,
     at: float,
     soon: bool,
     links_changed: bool,
     excerpts: dict[int, str],
-) -> Noise:
+) -> NoisyPlace:
     if slot.kind == "links":
         return _counted(slot, changed=links_changed, soon=soon, at=at)
     old, new = sight(before, slot), sight(after, slot)
@@ -83,7 +83,7 @@ def _updated(
     return _counted(slot, changed=changed, soon=soon, at=at)
 
 
-def _counted(slot: Noise, *, changed: bool, soon: bool, at: float) -> Noise:
+def _counted(slot: NoisyPlace, *, changed: bool, soon: bool, at: float) -> NoisyPlace:
     slot = replace(
         slot,
         changed=slot.changed + changed,
@@ -97,13 +97,13 @@ def _counted(slot: Noise, *, changed: bool, soon: bool, at: float) -> Noise:
     return _judged(slot, at)
 
 
-def _judged(slot: Noise, at: float) -> Noise:
+def _judged(slot: NoisyPlace, at: float) -> NoisyPlace:
     if slot.state == "watched" and not slot.quiet and _is_noise(slot):
         return replace(slot, state="learned", since=at)
     return slot
 
 
-def _is_noise(slot: Noise) -> bool:
+def _is_noise(slot: NoisyPlace) -> bool:
     if changes_soon(slot):
         return True
     if slot.kind == "gap":
@@ -113,15 +113,17 @@ def _is_noise(slot: Noise) -> bool:
     return slot.changed >= _OFTEN and slot.changed >= _STILL * slot.same
 
 
-def _patience(slot: Noise) -> int:
+def _patience(slot: NoisyPlace) -> int:
     return _QUIET_ROTATION if slot.kind == "gap" and slot.returns >= _RETURNS else _QUIET
 
 
-def _candidates(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
+def _candidates(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts: dict[int, str]) -> list[NoisyPlace]:
     """Places that changed between two versions for the first time."""
     old = before.by_place
     found = [
-        Noise(key=place, kind="stamp", since=at, changed=1, soon_changed=int(soon), example=excerpts.get(value, ""))
+        NoisyPlace(
+            key=place, kind="stamp", since=at, changed=1, soon_changed=int(soon), example=excerpts.get(value, "")
+        )
         for place, value in after.by_place.items()
         if place in old and old[place] != value
     ]
@@ -131,12 +133,12 @@ def _candidates(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict
     return found + _new_gaps(before, after, at, soon, excerpts)
 
 
-def _clocks(runs: Runs) -> set[int]:
+def _clocks(runs: TextRuns) -> set[int]:
     """Places of data that hold times or tokens only."""
     return {place for place, clock in zip(runs.places, runs.sentences, strict=True) if clock}
 
 
-def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[int, str]) -> list[Noise]:
+def _new_gaps(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts: dict[int, str]) -> list[NoisyPlace]:
     """Short stretches of other shapes between neighbours that stayed."""
     runs = matching_runs([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
     found = []
@@ -146,7 +148,7 @@ def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[i
         if max(old, new) > GAP_RUNS:
             continue
         start, end = after.shapes[j - 1], after.shapes[right.after]
-        slot = Noise(
+        slot = NoisyPlace(
             key=(start << 31 ^ end) & ((1 << 63) - 1),
             kind="gap",
             since=at,
@@ -163,14 +165,14 @@ def _new_gaps(before: Runs, after: Runs, at: float, soon: bool, excerpts: dict[i
     return found
 
 
-def _example(slot: Noise, runs: Runs, excerpts: dict[int, str]) -> str:
+def _example(slot: NoisyPlace, runs: TextRuns, excerpts: dict[int, str]) -> str:
     if slot.kind in ("stamp", "data"):
         return excerpts.get(runs.by_place.get(slot.key, 0), "")
     found = gap_of(runs, slot)
     return "" if found is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*found)])))
 
 
-def _bounded(slots: list[Noise]) -> tuple[Noise, ...]:
+def _bounded(slots: list[NoisyPlace]) -> tuple[NoisyPlace, ...]:
     """Denials first, then what was learned, then what changed most: no more than are worth keeping."""
     alive = [slot for slot in slots if slot.state != "watched" or slot.quiet < 2 * _QUIET_ROTATION]
     if len(alive) <= _MOST_SLOTS:

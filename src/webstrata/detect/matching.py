@@ -18,7 +18,7 @@ _LARGEST_PRODUCT = 160_000
 """Product of both sides up to which difflib, which can be quadratic, may have a stretch."""
 
 
-class Run(NamedTuple):
+class MatchingLines(NamedTuple):
     """Lines `before:before + length` of one text are lines `after:after + length` of the other."""
 
     before: int
@@ -33,9 +33,9 @@ class _Stretch(NamedTuple):
     j_end: int
 
 
-def matching_runs(before: Sequence[str], after: Sequence[str]) -> list[Run]:
+def matching_runs(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
     """Equal runs in order, as long as they can be, without overlap."""
-    runs: list[Run] = []
+    runs: list[MatchingLines] = []
     waiting = [_Stretch(0, len(before), 0, len(after))]
     work = _WORK
     while waiting:
@@ -54,14 +54,14 @@ def matching_runs(before: Sequence[str], after: Sequence[str]) -> list[Run]:
     return list(_merged(sorted(run for run in runs if run.length)))
 
 
-def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Stretch) -> tuple[_Stretch, list[Run]]:
+def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Stretch) -> tuple[_Stretch, list[MatchingLines]]:
     """The stretch without the equal lines at its start and end, and those."""
     i, i_end, j, j_end = whole
     while i < i_end and j < j_end and before[i] == after[j]:
         i, j = i + 1, j + 1
     while i < i_end and j < j_end and before[i_end - 1] == after[j_end - 1]:
         i_end, j_end = i_end - 1, j_end - 1
-    edges = [Run(whole.i, whole.j, i - whole.i), Run(i_end, j_end, whole.i_end - i_end)]
+    edges = [MatchingLines(whole.i, whole.j, i - whole.i), MatchingLines(i_end, j_end, whole.i_end - i_end)]
     return _Stretch(i, i_end, j, j_end), edges
 
 
@@ -104,18 +104,18 @@ def _between(stretch: _Stretch, anchors: list[tuple[int, int]]) -> Iterator[_Str
     yield _Stretch(i, stretch.i_end, j, stretch.j_end)
 
 
-def _by_difflib(before: Sequence[str], after: Sequence[str], stretch: _Stretch) -> Iterator[Run]:
+def _by_difflib(before: Sequence[str], after: Sequence[str], stretch: _Stretch) -> Iterator[MatchingLines]:
     i, i_end, j, j_end = stretch
     for block in SequenceMatcher(None, before[i:i_end], after[j:j_end], autojunk=False).get_matching_blocks():
-        yield Run(i + block.a, j + block.b, block.size)
+        yield MatchingLines(i + block.a, j + block.b, block.size)
 
 
-def _merged(runs: list[Run]) -> Iterator[Run]:
+def _merged(runs: list[MatchingLines]) -> Iterator[MatchingLines]:
     """Neighbours as one."""
-    current: Run | None = None
+    current: MatchingLines | None = None
     for run in runs:
         if current and (current.before + current.length, current.after + current.length) == (run.before, run.after):
-            current = Run(current.before, current.after, current.length + run.length)
+            current = MatchingLines(current.before, current.after, current.length + run.length)
         else:
             if current:
                 yield current

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from webstrata.detect.layers import comparable, layer_digest
 from webstrata.detect.learning import learn, nothing_changed
 from webstrata.detect.linkset import with_links
-from webstrata.detect.noise import Noise, as_wished
+from webstrata.detect.noise import NoisyPlace, as_wished
 from webstrata.detect.runs import read_runs
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
@@ -33,7 +33,7 @@ _LONGEST_ADDRESS = 500
 _TOKENS = re.compile(r"[A-Za-z0-9_-]{16,}|[0-9]+")
 
 
-class Memory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """One page's memory."""
 
     runs: bytes = b""
@@ -41,7 +41,7 @@ class Memory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """When the last version was seen, as far as it matters to the noise."""
     links: bytes = b""
     versions: bytes = b""
-    noise: tuple[Noise, ...] = ()
+    noise: tuple[NoisyPlace, ...] = ()
     address: str = ""
     """Where the last answer came from, tokens masked; empty where it was the page's own address."""
     language: str = ""
@@ -52,32 +52,32 @@ _FORM = 1
 """First byte of a packed memory: a new form gets a new number, and old memories begin afresh."""
 
 
-def unpack(packed: bytes, counted: Collection[int] = ()) -> Memory:
+def unpack(packed: bytes, counted: Collection[int] = ()) -> PageMemory:
     """The memory that a page keeps; an empty one where there is none that can be read.
 
     `counted`: keys of places that the user wants counted (`Page.counted`).
     """
     if not packed or packed[0] != _FORM:
-        return Memory()
+        return PageMemory()
     try:
-        memory = msgspec.msgpack.decode(packed[1:], type=Memory)
+        memory = msgspec.msgpack.decode(packed[1:], type=PageMemory)
     except msgspec.MsgspecError:
-        return Memory()
+        return PageMemory()
     wished = as_wished(memory.noise, counted)
     return memory if wished == memory.noise else replace(memory, noise=wished)
 
 
-def pack(memory: Memory) -> bytes:
+def pack(memory: PageMemory) -> bytes:
     """As the page keeps it."""
-    return b"" if memory == Memory() else bytes([_FORM]) + msgspec.msgpack.encode(memory)
+    return b"" if memory == PageMemory() else bytes([_FORM]) + msgspec.msgpack.encode(memory)
 
 
-def beginning(first: Observation, layer: str) -> Memory:
+def beginning(first: Observation, layer: str) -> PageMemory:
     """The memory of a page of which one version is known, seen by this layer: what `compare` judges two files with."""
-    return remember(Memory(), None, first, Change(outcome=Outcome.NEW, layer=layer))
+    return remember(PageMemory(), None, first, Change(outcome=Outcome.NEW, layer=layer))
 
 
-def remember(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> Memory:
+def remember(memory: PageMemory, before: Fingerprint | None, after: Observation, change: Change) -> PageMemory:
     """The memory after a visit that was judged. `before` is the last content, as `judge` got it."""
     now = after.fingerprint
     if now is None or change.outcome in (Outcome.GONE, Outcome.ERROR):
@@ -96,7 +96,7 @@ def remember(memory: Memory, before: Fingerprint | None, after: Observation, cha
     )
 
 
-def _unchanged(memory: Memory, after: Observation) -> Memory:
+def _unchanged(memory: PageMemory, after: Observation) -> PageMemory:
     """Nothing to write for most pages: only places under watch have something to learn from a visit without news."""
     address = masked_address(after)
     if address != memory.address:
@@ -107,7 +107,9 @@ def _unchanged(memory: Memory, after: Observation) -> Memory:
     return replace(memory, at=after.at, noise=noise)
 
 
-def _noise(memory: Memory, before: Fingerprint | None, after: Observation, change: Change) -> tuple[Noise, ...]:
+def _noise(
+    memory: PageMemory, before: Fingerprint | None, after: Observation, change: Change
+) -> tuple[NoisyPlace, ...]:
     """Another form or language of the page teaches nothing: all of it differs, and none of it is noise."""
     now = after.fingerprint
     if before is None or now is None or not memory.runs or not after.lines or not comparable(before, now):
@@ -133,7 +135,7 @@ def version_key(mark: Fingerprint, layer: str) -> bytes:
     return hashlib.sha256(f"{layer}:{digest}".encode()).digest()[:_VERSION_BYTES]
 
 
-def was_seen(memory: Memory, key: bytes) -> bool:
+def was_seen(memory: PageMemory, key: bytes) -> bool:
     """Whether an earlier version had this key; the last one does not count."""
     earlier = memory.versions[:-_VERSION_BYTES]
     return any(earlier[i : i + _VERSION_BYTES] == key for i in range(0, len(earlier), _VERSION_BYTES))

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.runs import DATA, Runs
+from webstrata.detect.runs import DATA, TextRuns
 
 GAP_RUNS = 4
 """Most runs in a gap."""
@@ -42,7 +42,7 @@ _SINGLE = ("stamp", "data")
 State = Literal["watched", "learned", "denied"]
 
 
-class Noise(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class NoisyPlace(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A place of a page that changes: how often, since when, and whether it still counts."""
 
     key: int
@@ -71,14 +71,14 @@ class Noise(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Of data: all that it ever said are times or tokens."""
 
 
-class Sight(NamedTuple):
+class PlaceValue(NamedTuple):
     """What a place says in one version."""
 
     value: int
     words: int
 
 
-def as_wished(slots: tuple[Noise, ...], counted: Collection[int]) -> tuple[Noise, ...]:
+def as_wished(slots: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
     """The places with the user's word on them: those named by their keys count, whatever was learned.
 
     A place that is named no more is watched again, as if new.
@@ -86,14 +86,14 @@ def as_wished(slots: tuple[Noise, ...], counted: Collection[int]) -> tuple[Noise
     return tuple(_wished(slot, slot.key in counted) for slot in slots)
 
 
-def _wished(slot: Noise, counts: bool) -> Noise:
+def _wished(slot: NoisyPlace, counts: bool) -> NoisyPlace:
     if counts:
         return replace(slot, state="denied")
     return fresh(slot) if slot.state == "denied" else slot
 
 
-def fresh(slot: Noise) -> Noise:
-    return Noise(
+def fresh(slot: NoisyPlace) -> NoisyPlace:
+    return NoisyPlace(
         key=slot.key,
         kind=slot.kind,
         since=slot.since,
@@ -107,7 +107,7 @@ def fresh(slot: Noise) -> Noise:
 # ── leaving it out ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def quiet_form(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> list[int]:
+def quiet_form(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
     """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
     stamps, hidden = _stamps(slots), _hidden(runs, slots)
     return [
@@ -124,7 +124,7 @@ def _masked(shape: int, words: int, part: int) -> int:
     return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
 
 
-def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> int:
+def new_sentences(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
     """Sentences in `parts` whose like (the same shape) the version before had nowhere."""
     known, hidden = set(before.shapes), _hidden(after, slots)
     return sum(
@@ -133,7 +133,7 @@ def new_sentences(before: Runs, after: Runs, slots: tuple[Noise, ...], parts: fr
     )
 
 
-def noise_share(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> float:
+def noise_share(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:
     """How much of what a version says, by words, stands in learned places."""
     stamps, hidden = _stamps(slots), _hidden(runs, slots)
     noise = total = 0
@@ -144,11 +144,11 @@ def noise_share(runs: Runs, slots: tuple[Noise, ...], parts: frozenset[int]) -> 
     return noise / total if total else 0.0
 
 
-def _stamps(slots: tuple[Noise, ...]) -> set[int]:
+def _stamps(slots: tuple[NoisyPlace, ...]) -> set[int]:
     return {slot.key for slot in slots if slot.kind in _SINGLE and slot.state == "learned"}
 
 
-def _hidden(runs: Runs, slots: tuple[Noise, ...]) -> list[bool]:
+def _hidden(runs: TextRuns, slots: tuple[NoisyPlace, ...]) -> list[bool]:
     """Which runs stand in learned gaps."""
     hidden = [False] * len(runs.values)
     for slot in slots:
@@ -159,20 +159,20 @@ def _hidden(runs: Runs, slots: tuple[Noise, ...]) -> list[bool]:
     return hidden
 
 
-def _is_expected(slot: Noise, runs: Runs, start: int, end: int) -> bool:
+def _is_expected(slot: NoisyPlace, runs: TextRuns, start: int, end: int) -> bool:
     """Whether a gap says what it may: anything of its usual length, or, if it only rotates, what it said before."""
     if changes_soon(slot):
         return words_in(runs, start, end) <= 2 * slot.words
     return _mixed(runs.values[start:end]) in slot.recent
 
 
-def changes_soon(slot: Noise) -> bool:
+def changes_soon(slot: NoisyPlace) -> bool:
     """Whether a place changes within the hour, as nothing does that is worth telling."""
     enough = _SOON_GAP if slot.kind == "gap" or (slot.kind == "data" and not slot.clock) else _SOON_STAMP
     return slot.soon_changed >= enough and slot.soon_changed >= _STILL * slot.soon_same
 
 
-def noisy_places(before: Runs, after: Runs, slots: tuple[Noise, ...]) -> int:
+def noisy_places(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...]) -> int:
     """How many learned places differ between two versions."""
     changed = 0
     for slot in slots:
@@ -182,16 +182,16 @@ def noisy_places(before: Runs, after: Runs, slots: tuple[Noise, ...]) -> int:
     return changed
 
 
-def sight(runs: Runs, slot: Noise) -> Sight | None:
+def sight(runs: TextRuns, slot: NoisyPlace) -> PlaceValue | None:
     """What a stamp or gap says in a version; None where the version has no such place."""
     if slot.kind in _SINGLE:
         value = runs.by_place.get(slot.key)
-        return None if value is None else Sight(value, 0)
+        return None if value is None else PlaceValue(value, 0)
     found = gap_of(runs, slot)
-    return None if found is None else Sight(_mixed(runs.values[found[0] : found[1]]), words_in(runs, *found))
+    return None if found is None else PlaceValue(_mixed(runs.values[found[0] : found[1]]), words_in(runs, *found))
 
 
-def gap_of(runs: Runs, slot: Noise) -> tuple[int, int] | None:
+def gap_of(runs: TextRuns, slot: NoisyPlace) -> tuple[int, int] | None:
     """Start and end of the runs between a gap's neighbours; None unless there is exactly one such place."""
     shapes = runs.shapes
     found = None
@@ -205,7 +205,7 @@ def gap_of(runs: Runs, slot: Noise) -> tuple[int, int] | None:
     return found
 
 
-def words_in(runs: Runs, start: int, end: int) -> int:
+def words_in(runs: TextRuns, start: int, end: int) -> int:
     return sum(runs.words[start:end])
 
 

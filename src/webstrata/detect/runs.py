@@ -26,7 +26,7 @@ _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dt
 _SIGNED = (1 << 63) - 1
 
 
-class Runs(NamedTuple):
+class TextRuns(NamedTuple):
     """The runs of one version, in order."""
 
     values: list[int]
@@ -39,14 +39,14 @@ class Runs(NamedTuple):
     """Place -> value."""
 
 
-def read_runs(packed: bytes) -> Runs:
+def read_runs(packed: bytes) -> TextRuns:
     """The runs as observed or remembered; none for bytes that are no runs."""
     if len(packed) % RUN.itemsize:
         packed = b""
     rows = np.frombuffer(packed, dtype=RUN)
     values: list[int] = rows["value"].tolist()
     places = _places(rows["shape"].astype(np.uint64), rows["part"])
-    return Runs(
+    return TextRuns(
         values=values,
         shapes=rows["shape"].tolist(),
         words=rows["words"].tolist(),
@@ -78,7 +78,7 @@ def _shifted(shapes: NDArray[np.uint64], parts: NDArray[np.uint8], by: int) -> N
     return shifted
 
 
-def share_changed(before: Runs, after: Runs, parts: frozenset[int]) -> tuple[float, int]:
+def share_changed(before: TextRuns, after: TextRuns, parts: frozenset[int]) -> tuple[float, int]:
     """(Share of the words that stand in runs which only one side has; the words of the longest such stretch)."""
     old = Counter(value for value, part in zip(before.values, before.parts, strict=True) if part in parts)
     new = Counter(value for value, part in zip(after.values, after.parts, strict=True) if part in parts)
@@ -90,7 +90,7 @@ def share_changed(before: Runs, after: Runs, parts: frozenset[int]) -> tuple[flo
     return ((gone + come) / total if total else 0.0), longest
 
 
-def _lonely(side: Runs, only: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
+def _lonely(side: TextRuns, only: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
     """Words of the runs in `only`, and of the longest unbroken stretch of them."""
     total = stretch = longest = 0
     for value, words, part in zip(side.values, side.words, side.parts, strict=True):

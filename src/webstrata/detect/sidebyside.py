@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from webstrata.detect.textdiff import Line, diff_lines
+from webstrata.detect.textdiff import DiffLine, diff_lines
 
 
-class Pair(NamedTuple):
+class LinePair(NamedTuple):
     """A line of each side; none where the other side has one more. `differs`: they are not the same line."""
 
     before: str | None
@@ -19,12 +19,12 @@ class Pair(NamedTuple):
     """Not a line of the texts: where a stretch begins."""
 
 
-def side_by_side(before: str, after: str) -> list[Pair]:
+def side_by_side(before: str, after: str) -> list[LinePair]:
     """The changed stretches with some lines around, as pairs: removed lines against those that took their place."""
     return list(_pairs(diff_lines(before, after)))
 
 
-def _pairs(lines: Sequence[Line]) -> Iterator[Pair]:
+def _pairs(lines: Sequence[DiffLine]) -> Iterator[LinePair]:
     gone: list[str] = []
     come: list[str] = []
     for line in lines:
@@ -35,10 +35,10 @@ def _pairs(lines: Sequence[Line]) -> Iterator[Pair]:
         else:
             yield from _replaced(gone, come)
             gone, come = [], []
-            yield Pair(line.text, line.text, differs=False, heading=line.sign == "@")
+            yield LinePair(line.text, line.text, differs=False, heading=line.sign == "@")
     yield from _replaced(gone, come)
 
 
-def _replaced(gone: list[str], come: list[str]) -> Iterator[Pair]:
+def _replaced(gone: list[str], come: list[str]) -> Iterator[LinePair]:
     for old, new in zip_longest(gone, come):
-        yield Pair(old, new, differs=True)
+        yield LinePair(old, new, differs=True)

@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple
 from webstrata.records import FailureKind
 
 
-class Sign(NamedTuple):
+class ErrorPhrase(NamedTuple):
     kind: FailureKind
     where: Literal["title", "text"]
     pattern: re.Pattern[str]
 
 
-def _sign(kind: FailureKind, where: Literal["title", "text"], *phrases: str) -> Sign:
-    return Sign(kind, where, re.compile("|".join(phrases), re.IGNORECASE))
+def _sign(kind: FailureKind, where: Literal["title", "text"], *phrases: str) -> ErrorPhrase:
+    return ErrorPhrase(kind, where, re.compile("|".join(phrases), re.IGNORECASE))
 
 
 CERTAIN = (

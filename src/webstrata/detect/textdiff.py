@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from webstrata.detect.matching import Run, matching_runs
+from webstrata.detect.matching import MatchingLines, matching_runs
 
 CONTEXT = 3
 _MOST_LINES = 200_000
@@ -15,14 +15,14 @@ _LONGEST_LINE = 20_000
 Sign = Literal[" ", "-", "+", "@"]
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """One line of a difference: equal, gone, come, or (`@`) where a hunk begins."""
 
     sign: Sign
     text: str
 
 
-def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[Line]:
+def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[DiffLine]:
     """The hunks of the difference, with lines around; empty if the texts have the same lines."""
     old, new = _lines(before), _lines(after)
     return [line for hunk in _hunks(old, new, context) for line in hunk]
@@ -72,16 +72,16 @@ class _Edit(NamedTuple):
     j_end: int
 
 
-def _edits(runs: list[Run], old_length: int, new_length: int) -> Iterator[_Edit]:
+def _edits(runs: list[MatchingLines], old_length: int, new_length: int) -> Iterator[_Edit]:
     """What lies between equal runs."""
     i = j = 0
-    for run in [*runs, Run(old_length, new_length, 0)]:
+    for run in [*runs, MatchingLines(old_length, new_length, 0)]:
         if run.before > i or run.after > j:
             yield _Edit(i, run.before, j, run.after)
         i, j = run.before + run.length, run.after + run.length
 
 
-def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[list[Line]]:
+def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[list[DiffLine]]:
     group: list[_Edit] = []
     for edit in _edits(matching_runs(old, new), len(old), len(new)):
         if group and edit.i - group[-1].i_end > 2 * context:
@@ -92,21 +92,21 @@ def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[lis
         yield _hunk(old, new, group, context)
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], edits: list[_Edit], context: int) -> list[Line]:
+def _hunk(old: Sequence[str], new: Sequence[str], edits: list[_Edit], context: int) -> list[DiffLine]:
     first, last = edits[0], edits[-1]
     start = max(0, first.i - context)
     new_start = first.j - (first.i - start)
     end = min(len(old), last.i_end + context)
     new_end = last.j_end + (end - last.i_end)
     head = f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@"
-    lines = [Line("@", head)]
+    lines = [DiffLine("@", head)]
     place = start
     for edit in edits:
-        lines += (Line(" ", text) for text in old[place : edit.i])
-        lines += (Line("-", text) for text in old[edit.i : edit.i_end])
-        lines += (Line("+", text) for text in new[edit.j : edit.j_end])
+        lines += (DiffLine(" ", text) for text in old[place : edit.i])
+        lines += (DiffLine("-", text) for text in old[edit.i : edit.i_end])
+        lines += (DiffLine("+", text) for text in new[edit.j : edit.j_end])
         place = edit.i_end
-    lines += (Line(" ", text) for text in old[place:end])
+    lines += (DiffLine(" ", text) for text in old[place:end])
     return lines
 
 

@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.answer import StatusClass, status_class
 from webstrata.detect.layers import deciding, differing, layer_of
 from webstrata.detect.linkset import unseen
-from webstrata.detect.memory import Memory, masked_address, version_key, was_seen
+from webstrata.detect.memory import PageMemory, masked_address, version_key, was_seen
 from webstrata.detect.noise import new_sentences, noise_share, noisy_places, quiet_form
-from webstrata.detect.runs import EVERYWHERE, IN_DATA, MAIN, Runs, read_runs, share_changed
+from webstrata.detect.runs import EVERYWHERE, IN_DATA, MAIN, TextRuns, read_runs, share_changed
 from webstrata.detect.significance import weigh
-from webstrata.records import Change, ChangeKind, Fingerprint, Looking, Observation, Outcome
+from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 __all__ = ["judge", "layer_of"]
 
@@ -41,20 +41,20 @@ def judge(
     was_gone: bool,
     after: Observation,
     *,
-    looking: Looking | None = None,
-    memory: Memory | None = None,
+    page_rules: PageRules | None = None,
+    memory: PageMemory | None = None,
 ) -> Change:
     """Compare what was last seen (`before`: the last content; `was_gone`: it had then disappeared) with what is now."""
     now = after.fingerprint
-    if now is None or read_answer(after.status) is Answer.GONE:  # a 404's body is no content of the page
+    if now is None or status_class(after.status) is StatusClass.GONE:  # a 404's body is no content of the page
         return _gone(before, was_gone)
-    memory = memory or Memory()
+    memory = memory or PageMemory()
     if before is None:
         # A page that was gone from the first visit on, and now exists, is back as far as anyone watching it can tell.
-        return _weighed(_back() if was_gone else _new(now, after, looking), _UNMEASURED)
-    change = _compared(before, now, after, looking, memory)
+        return _weighed(_back() if was_gone else _new(now, after, page_rules), _UNMEASURED)
+    change = _compared(before, now, after, page_rules, memory)
     extent = _extent(memory, after, change.layer) if change.raw else _UNMEASURED
-    if change.counts and looking is not None and extent.measured and extent.size < looking.min_size:
+    if change.counts and page_rules is not None and extent.measured and extent.size < page_rules.min_size:
         change = replace(change, counts=False, outcome=Outcome.SAME)
     change = replace(change, size=extent.size if change.kind in _SIZED else 0.0)
     if was_gone:
@@ -81,11 +81,11 @@ _UNMEASURED = _Extent(0.0, 0, measured=False)
 
 
 def _compared(
-    before: Fingerprint, now: Fingerprint, after: Observation, looking: Looking | None, memory: Memory
+    before: Fingerprint, now: Fingerprint, after: Observation, page_rules: PageRules | None, memory: PageMemory
 ) -> Change:
     """Content against content."""
     layers = differing(before, now)
-    layer = next(name for name in deciding(now, looking) if name in layers)
+    layer = next(name for name in deciding(now, page_rules) if name in layers)
     text = layers[layer]
     links = layers.get("main_links", False) if layer == "main" else False
     noise = 0
@@ -93,8 +93,8 @@ def _compared(
         text, links, noise = _without_noise(memory, after, layer, text, links)
     elsewhere = layer == "main" and not text and layers.get("text", False) and _news_in_margins(memory, after)
     counts = text or links or elsewhere
-    if counts and (_other_language(memory, after, looking) or _other_form(before, now, after, layer, looking)):
-        layer = layer_of(now, looking)
+    if counts and (_other_language(memory, after, page_rules) or _other_form(before, now, after, layer, page_rules)):
+        layer = layer_of(now, page_rules)
         return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
     change = Change(
         outcome=Outcome.CHANGED if counts else Outcome.SAME,
@@ -115,18 +115,20 @@ def _compared(
     return change
 
 
-def _other_language(memory: Memory, after: Observation, looking: Looking | None) -> bool:
+def _other_language(memory: PageMemory, after: Observation, page_rules: PageRules | None) -> bool:
     """Whether the server chose another language than last time; who watches the bytes wants to know."""
-    if looking is not None and looking.layer == "raw":
+    if page_rules is not None and page_rules.layer == "raw":
         return False
     return bool(memory.language and after.language) and memory.language != after.language
 
 
-def _other_form(before: Fingerprint, now: Fingerprint, after: Observation, layer: str, looking: Looking | None) -> bool:
+def _other_form(
+    before: Fingerprint, now: Fingerprint, after: Observation, layer: str, page_rules: PageRules | None
+) -> bool:
     """Whether two contents are of different media types and share no layer that would tell if they say the same."""
     if not after.negotiated:
         return False
-    if before.media_type in ("", now.media_type) or (looking is not None and looking.layer == "raw"):
+    if before.media_type in ("", now.media_type) or (page_rules is not None and page_rules.layer == "raw"):
         return False
     return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))
 
@@ -143,7 +145,9 @@ def _kind(layer: str, layers: dict[str, bool], text: bool, links: bool) -> Chang
     return ChangeKind.MARKUP if layers["raw"] else ChangeKind.NONE
 
 
-def _without_noise(memory: Memory, after: Observation, layer: str, text: bool, links: bool) -> tuple[bool, bool, int]:
+def _without_noise(
+    memory: PageMemory, after: Observation, layer: str, text: bool, links: bool
+) -> tuple[bool, bool, int]:
     """Whether text and links still differ without what was learned to be noise, and how many such places differ."""
     if any(slot.kind == "links" and slot.state == "learned" for slot in memory.noise):
         links = False
@@ -159,7 +163,7 @@ def _without_noise(memory: Memory, after: Observation, layer: str, text: bool, l
     return text, links, noisy_places(old, new, memory.noise)
 
 
-def _news_in_margins(memory: Memory, after: Observation) -> bool:
+def _news_in_margins(memory: PageMemory, after: Observation) -> bool:
     """Whether header or footer say a whole new sentence: a banner, or content that was taken for margin."""
     if not memory.runs or not after.lines:
         return False
@@ -167,10 +171,10 @@ def _news_in_margins(memory: Memory, after: Observation) -> bool:
     return new_sentences(old, new, memory.noise, EVERYWHERE - MAIN) > 0
 
 
-def _extent(memory: Memory, after: Observation, layer: str) -> _Extent:
+def _extent(memory: PageMemory, after: Observation, layer: str) -> _Extent:
     if not memory.runs or not after.lines or layer == "data":
         return _UNMEASURED
-    old: Runs = read_runs(memory.runs)
+    old: TextRuns = read_runs(memory.runs)
     size, passage = share_changed(old, read_runs(after.lines), MAIN if layer == "main" else EVERYWHERE)
     return _Extent(size, passage, measured=True)
 
@@ -186,11 +190,11 @@ def _weighed(change: Change, extent: _Extent) -> Change:
     return replace(change, significance=significance, reasons=reasons)
 
 
-def _new(now: Fingerprint, after: Observation, looking: Looking | None) -> Change:
+def _new(now: Fingerprint, after: Observation, page_rules: PageRules | None) -> Change:
     return Change(
         outcome=Outcome.NEW,
         kind=ChangeKind.NEW,
-        layer=layer_of(now, looking),
+        layer=layer_of(now, page_rules),
         new_links=unseen(b"", after.link_hashes),
     )
 

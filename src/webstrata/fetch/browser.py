@@ -18,13 +18,13 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from webstrata.fetch.frames import Broken, Done, Start, packed, receive
+from webstrata.fetch.frames import RenderedPage, RenderFailure, RenderRequest, packed, receive
 from webstrata.fetch.negotiate import bare_type
-from webstrata.fetch.process_tree import family, kill, memory_of, named
+from webstrata.fetch.process_tree import kill, memory_of, named, process_tree
 from webstrata.fetch.subrequests import Subrequests
-from webstrata.fetch.visited import failed, visited
-from webstrata.ports import Clock, Polite
-from webstrata.records import Exchange, Failure, FailureKind, Followed, Page, Resource, Visited, Wait
+from webstrata.fetch.visited import failed, visit_result
+from webstrata.ports import Clock, VisitClient
+from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, Resource, VisitResult, Wait
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -36,7 +36,7 @@ _LOOK_S = 0.25
 """Between two looks at its memory; a page fills a gigabyte in a second."""
 
 
-class Rendering(Struct, frozen=True, kw_only=True):
+class RenderLimits(Struct, frozen=True, kw_only=True):
     """Bounds of one rendering. Times are real time."""
 
     load_s: float = 60.0
@@ -61,23 +61,25 @@ class BrowserHandler:
 
     name = "browser"
 
-    def __init__(self, clock: Clock, *, agent: str, rendering: Rendering | None = None, program: str = "") -> None:
+    def __init__(self, clock: Clock, *, agent: str, rendering: RenderLimits | None = None, program: str = "") -> None:
         self._clock = clock
         self._agent = agent
-        self._rendering = rendering or Rendering()
+        self._rendering = rendering or RenderLimits()
         self._program = program
         self._one = asyncio.Semaphore(1)
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
         program = self._program or find_program()
         if missing := what_is_missing(program):
-            return visited(page, polite, Followed(failure=Failure(kind=FailureKind.HANDLER, detail=missing)))
-        got = await polite.get(page.url, accept=(page.looking.accept if page.looking is not None else "") or ACCEPT)
+            return visit_result(page, polite, FetchResult(failure=Failure(kind=FailureKind.HANDLER, detail=missing)))
+        got = await polite.get(
+            page.url, accept=(page.page_rules.accept if page.page_rules is not None else "") or ACCEPT
+        )
         if isinstance(got, Wait):
             return got
         answer = got.answer
         if got.failure is not None or answer is None or not _is_page(answer):
-            return visited(page, polite, got)
+            return visit_result(page, polite, got)
         main = len(got.exchanges) - 1
         async with self._one:  # one browser at a time: it is the largest thing we ever start
             requests = Subrequests(
@@ -87,18 +89,18 @@ class BrowserHandler:
                 made = await self._render(program, answer.url, requests)
             finally:
                 await requests.close()
-        whole = Followed(exchanges=requests.exchanges)
+        whole = FetchResult(exchanges=requests.exchanges)
         if isinstance(made, Failure):
-            return visited(page, polite, failed(whole, made), main=main)
+            return visit_result(page, polite, failed(whole, made), main=main)
         content = Resource(
             url=f"urn:dom:{page.url}", at=answer.at, content_type="text/html; charset=utf-8", body=made.dom
         )
         view = Resource(url=f"urn:view:{page.url}", at=answer.at, content_type="image/png", body=made.screenshot)
-        return visited(page, polite, whole, main=main, content=content, extras=(view,))
+        return visit_result(page, polite, whole, main=main, content=content, extras=(view,))
 
-    async def _render(self, program: str, url: str, requests: Subrequests) -> Done | Failure:
+    async def _render(self, program: str, url: str, requests: Subrequests) -> RenderedPage | Failure:
         bounds = self._rendering
-        start = Start(
+        start = RenderRequest(
             url=url,
             program=program,
             sandbox=os.geteuid() != 0,  # Chromium's own sandbox refuses to work for root
@@ -175,31 +177,33 @@ async def _start_process(folder: str) -> asyncio.subprocess.Process:
 async def _watch_memory(pid: int, most: int) -> Failure:
     """Ends the browser when it takes too much memory; ends itself only then."""
     while True:
-        members = await asyncio.to_thread(family, pid)
+        members = await asyncio.to_thread(process_tree, pid)
         if await asyncio.to_thread(memory_of, members) > most:
             kill(members)
             return Failure(kind=FailureKind.HANDLER, detail=f"the page takes more than {most >> 20} MiB of memory")
         await asyncio.sleep(_LOOK_S)
 
 
-async def _converse(process: asyncio.subprocess.Process, start: Start, requests: Subrequests) -> Done | Failure:
+async def _converse(
+    process: asyncio.subprocess.Process, start: RenderRequest, requests: Subrequests
+) -> RenderedPage | Failure:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(packed(start))
     while True:
         message = await receive(process.stdout)
-        if isinstance(message, Done):
+        if isinstance(message, RenderedPage):
             return message
-        if isinstance(message, Broken):
+        if isinstance(message, RenderFailure):
             return Failure(kind=FailureKind.TIMEOUT_TOTAL if message.late else FailureKind.HANDLER, detail=message.why)
-        if message is None or isinstance(message, Start):
+        if message is None or isinstance(message, RenderRequest):
             return Failure(kind=FailureKind.HANDLER, detail="the browser's process ended before the page was rendered")
         requests.take(message, process.stdin)
 
 
 async def _end(process: asyncio.subprocess.Process, folder: str) -> None:
     """Let it close its browser; then it is killed with all that it started, in whatever group or session."""
-    members = await asyncio.to_thread(family, process.pid)
+    members = await asyncio.to_thread(process_tree, process.pid)
     if process.stdin is not None:
         process.stdin.close()
     with suppress(TimeoutError):

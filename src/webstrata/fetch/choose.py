@@ -23,7 +23,7 @@ _TELLING = (*_RDF_ENDINGS, *_FEED_ENDINGS, "query=")
 
 def handler_name(page: Page) -> str:
     """The name of the handler that a page gets."""
-    wished = page.looking.handler if page.looking is not None else "auto"
+    wished = page.page_rules.handler if page.page_rules is not None else "auto"
     if wished != "auto":
         return wished
     if page.role is PageRole.SITEMAP:
@@ -59,7 +59,7 @@ def chooser(handlers: Mapping[str, Handler]) -> Callable[[Page], Handler]:
     plain = handlers["http"]
 
     def choose(page: Page) -> Handler:
-        if page.looking is None and page.role is PageRole.REQUISITE:
+        if page.page_rules is None and page.role is PageRole.REQUISITE:
             return plain
         return handlers.get(handler_name(page), plain)
 

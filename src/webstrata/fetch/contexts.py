@@ -16,8 +16,8 @@ from webstrata.coding import decode
 from webstrata.fetch.link_header import read_links
 from webstrata.fetch.negotiate import bare_type
 from webstrata.fetch.visited import joined
-from webstrata.ports import Polite
-from webstrata.records import Exchange, Followed, Wait
+from webstrata.ports import VisitClient
+from webstrata.records import Exchange, FetchResult, Wait
 
 ACCEPT = "application/ld+json,application/json;q=0.9,*/*;q=0.1"
 MOST_IN_A_VISIT = 10
@@ -34,11 +34,11 @@ Missing = Callable[[Mapping[str, bytes]], str | None]
 """Contexts at hand -> the address of one more that is needed; None: none, or no other would help."""
 
 
-class Gathered(Struct, frozen=True, kw_only=True):
+class NeededContexts(Struct, frozen=True, kw_only=True):
     """What a document needs."""
 
     contexts: dict[str, bytes]
-    asked: Followed
+    asked: FetchResult
     """What was asked for to get them."""
     problem: str = ""
     """Why some are not there."""
@@ -50,31 +50,33 @@ class _Kept(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-class Contexts:
+class ContextCache:
     """The contexts of a run."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
 
-    async def gather(self, missing: Missing, polite: Polite) -> Gathered:
+    async def gather(self, missing: Missing, polite: VisitClient) -> NeededContexts:
         """All contexts that a document needs, or the first problem."""
         at_hand: dict[str, bytes] = {}
-        asked = Followed()
+        asked = FetchResult()
         while (url := missing(at_hand)) is not None:
             if len(at_hand) == MOST_IN_A_VISIT:
-                return Gathered(contexts=at_hand, asked=asked, problem=f"it needs more than {MOST_IN_A_VISIT} contexts")
+                return NeededContexts(
+                    contexts=at_hand, asked=asked, problem=f"it needs more than {MOST_IN_A_VISIT} contexts"
+                )
             kept, got = await self._get(url, polite)
             asked = joined(asked, got)
             if kept.body is None:
-                return Gathered(contexts=at_hand, asked=asked, problem=f"its context {url}: {kept.problem}")
+                return NeededContexts(contexts=at_hand, asked=asked, problem=f"its context {url}: {kept.problem}")
             at_hand[url] = kept.body
-        return Gathered(contexts=at_hand, asked=asked)
+        return NeededContexts(contexts=at_hand, asked=asked)
 
-    async def _get(self, url: str, polite: Polite) -> tuple[_Kept, Followed]:
+    async def _get(self, url: str, polite: VisitClient) -> tuple[_Kept, FetchResult]:
         known = self._kept.get(url)
         age = polite.now() - known.at if known is not None else 0.0
         if known is not None and age < (_FRESH_S if known.body is not None else _FAILED_S):
-            return known, Followed()
+            return known, FetchResult()
         found, got = await _asked_for(url, polite)
         if found.body is None and known is not None and known.body is not None and age < _STALE_S:
             return known, got
@@ -88,10 +90,10 @@ class Contexts:
         self._kept[url] = found
 
 
-async def _asked_for(url: str, polite: Polite) -> tuple[_Kept, Followed]:
+async def _asked_for(url: str, polite: VisitClient) -> tuple[_Kept, FetchResult]:
     address = urls.join(url, "")
     if address is None:
-        return _Kept(at=polite.now(), body=None, problem="only http and https can be asked"), Followed()
+        return _Kept(at=polite.now(), body=None, problem="only http and https can be asked"), FetchResult()
     got = await polite.get(address, accept=ACCEPT)
     assert not isinstance(got, Wait), "a wait comes only before the first request"
     answer = got.answer
@@ -112,7 +114,7 @@ def _alternate(answer: Exchange) -> str | None:
     return next((link.url for link in found if link.type == "application/ld+json"), None)
 
 
-def _read(got: Followed) -> tuple[bytes | None, str]:
+def _read(got: FetchResult) -> tuple[bytes | None, str]:
     answer = got.answer
     if got.failure is not None or answer is None:
         return None, f"{got.failure.kind} {got.failure.detail}".strip() if got.failure is not None else "no answer"

@@ -10,7 +10,7 @@ from msgspec import Struct
 LARGEST = 256 * 2**20
 
 
-class Start(Struct, tag=True, kw_only=True):
+class RenderRequest(Struct, tag=True, kw_only=True):
     """Render this page."""
 
     url: str
@@ -25,7 +25,7 @@ class Start(Struct, tag=True, kw_only=True):
     largest_dom: int
 
 
-class Ask(Struct, tag=True, kw_only=True):
+class BrowserRequest(Struct, tag=True, kw_only=True):
     """The browser wants something from the network."""
 
     id: int
@@ -34,7 +34,7 @@ class Ask(Struct, tag=True, kw_only=True):
     accept: str
 
 
-class Reply(Struct, tag=True, kw_only=True):
+class BrowserResponse(Struct, tag=True, kw_only=True):
     """What the browser gets; without a status it is told that the request failed."""
 
     id: int
@@ -43,21 +43,21 @@ class Reply(Struct, tag=True, kw_only=True):
     body: bytes = b""
 
 
-class Done(Struct, tag=True, kw_only=True):
+class RenderedPage(Struct, tag=True, kw_only=True):
     """The page as it is after its scripts ran."""
 
     dom: bytes
     screenshot: bytes
 
 
-class Broken(Struct, tag=True, kw_only=True):
+class RenderFailure(Struct, tag=True, kw_only=True):
     """No page; `late`: it took too long."""
 
     why: str
     late: bool = False
 
 
-Message = Start | Ask | Reply | Done | Broken
+Message = RenderRequest | BrowserRequest | BrowserResponse | RenderedPage | RenderFailure
 
 _decoder = msgspec.msgpack.Decoder(Message)
 

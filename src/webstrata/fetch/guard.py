@@ -25,7 +25,7 @@ class _Exception(Struct, frozen=True):
     """None: every port."""
 
 
-class Guard:
+class AddressGuard:
     """Says which address and port a socket may be connected to."""
 
     def __init__(self, exceptions: Iterable[str] = ()) -> None:

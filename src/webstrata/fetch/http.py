@@ -19,14 +19,14 @@ from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 
 from webstrata.fetch.failures import ConnectionLost, NotHttp, failure_of
-from webstrata.fetch.guard import Guard
-from webstrata.fetch.limits import Limits
-from webstrata.fetch.names import Names
-from webstrata.fetch.pool import Pool
-from webstrata.fetch.request import Request, request_of
+from webstrata.fetch.guard import AddressGuard
+from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.names import HostResolver
+from webstrata.fetch.pool import ConnectionPool
+from webstrata.fetch.request import HttpRequest, request_of
 from webstrata.fetch.wire import WireProtocol, unread
 from webstrata.ports import Clock
-from webstrata.records import Exchange, Failure, FailureKind, Permit, Posted, Validators
+from webstrata.records import Exchange, Failure, FailureKind, Permit, PostBody, Validators
 
 _IDLE_PER_SLOT = 8
 """A polite crawl sees many other hosts before it comes back to one; a connection closed too soon is made again then."""
@@ -51,8 +51,8 @@ class HttpWeb:
     def __init__(
         self,
         clock: Clock,
-        guard: Guard,
-        limits: Limits,
+        guard: AddressGuard,
+        limits: FetchLimits,
         hosts: Mapping[str, str] = {},
         connections: int = 64,
         ca_file: str | None = None,
@@ -61,9 +61,9 @@ class HttpWeb:
         self._clock = clock
         self._guard = guard
         self._limits = limits
-        self._names = Names(guard, hosts, limits.connect_s)
+        self._names = HostResolver(guard, hosts, limits.connect_s)
         self._slots = asyncio.Semaphore(connections)
-        self._pool = Pool(guard, limits, _tls_context(ca_file), _most_idle(connections))
+        self._pool = ConnectionPool(guard, limits, _tls_context(ca_file), _most_idle(connections))
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
         """The address (and port) that a request to this host would connect to, already passed by the guard."""
@@ -76,7 +76,7 @@ class HttpWeb:
         *,
         accept: str = "*/*",
         validators: Validators | None = None,
-        posted: Posted | None = None,
+        posted: PostBody | None = None,
     ) -> Exchange:
         """One request, one answer, no redirects followed. Never raises for what the network does."""
         request = request_of(permit, accept, validators, posted)
@@ -95,7 +95,7 @@ class HttpWeb:
         self._pool.close()
         await asyncio.sleep(0)  # the loop hears of the ends that were just made
 
-    async def _exchange(self, permit: Permit, request: Request) -> Exchange:
+    async def _exchange(self, permit: Permit, request: HttpRequest) -> Exchange:
         at = self._clock.now()
         ends_at = asyncio.get_running_loop().time() + self._limits.total_s
         try:
@@ -129,7 +129,7 @@ class HttpWeb:
             failure=body.failure,
         )
 
-    async def _answer(self, request: Request) -> _Answer:
+    async def _answer(self, request: HttpRequest) -> _Answer:
         """Send, and read the answer's head. A connection that the server closed while idle is replaced once."""
         try:
             return await self._send(request)
@@ -138,7 +138,7 @@ class HttpWeb:
                 raise
         return await self._send(request)
 
-    async def _send(self, request: Request) -> _Answer:
+    async def _send(self, request: HttpRequest) -> _Answer:
         wire = await self._pool.take(request.target)
         try:
             message, body = await wire.ask(request.head + request.body)

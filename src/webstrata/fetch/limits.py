@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class FetchLimits(Struct, frozen=True, kw_only=True):
     """Bounds of one exchange. Times are real time, whatever clock the schedule lives by."""
 
     header_bytes: int = 64 * 1024

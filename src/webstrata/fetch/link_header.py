@@ -15,15 +15,15 @@ _LONGEST = 65_536
 _MOST_LINKS = 200
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class HeaderLink(Struct, frozen=True, kw_only=True):
     url: str
     rels: frozenset[str]
     type: str = ""
 
 
-def read_links(values: Iterable[str], base: str) -> list[Link]:
+def read_links(values: Iterable[str], base: str) -> list[HeaderLink]:
     """Links of all Link headers of an answer from `base`, in order; those that cannot be visited are left out."""
-    found: list[Link] = []
+    found: list[HeaderLink] = []
     for value in values:
         for target, rest in _LINK.findall(value[:_LONGEST]):
             parameters: dict[str, str] = {}
@@ -34,7 +34,7 @@ def read_links(values: Iterable[str], base: str) -> list[Link]:
                 continue
             rels = frozenset(parameters.get("rel", "").lower().split())
             media_type = parameters.get("type", "").partition(";")[0].strip().lower()
-            found.append(Link(url=url, rels=rels, type=media_type))
+            found.append(HeaderLink(url=url, rels=rels, type=media_type))
             if len(found) == _MOST_LINKS:
                 return found
     return found

@@ -14,7 +14,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 
 from webstrata.errors import BadSettings
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.records import Failure, FailureKind
 
 _KEEP_S = 60.0
@@ -22,10 +22,10 @@ _KEEP_FAILURE_S = 10.0
 _MOST_NAMES = 10_000
 
 
-class Names:
+class HostResolver:
     """Answers which address a host has, if the guard allows it."""
 
-    def __init__(self, guard: Guard, hosts: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(self, guard: AddressGuard, hosts: Mapping[str, str], timeout_s: float) -> None:
         self._guard = guard
         self._hosts = {_plain(host): _endpoint(text) for host, text in hosts.items()}
         self._timeout_s = timeout_s

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import aiohttp
 
 from webstrata.fetch.failures import AddressBlocked
-from webstrata.fetch.guard import Guard
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.guard import AddressGuard
+from webstrata.fetch.limits import FetchLimits
 from webstrata.fetch.wire import WireProtocol
 
 KEEP_ALIVE_S = 15.0
 
 
-class Target(NamedTuple):
+class ConnectionTarget(NamedTuple):
     """Where a connection leads."""
 
     address: str
@@ -30,23 +30,23 @@ class Target(NamedTuple):
     tls: bool
 
 
-class Pool:
+class ConnectionPool:
     """All connections of one web. `take` one, ask, `give_back` what may be asked again; close every other."""
 
-    def __init__(self, guard: Guard, limits: Limits, tls: ssl.SSLContext, most_idle: int) -> None:
+    def __init__(self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, most_idle: int) -> None:
         self._guard = guard
         self._limits = limits
         self._tls = tls
         self._most_idle = most_idle
-        self._by_target: dict[Target, list[WireProtocol]] = {}
-        self._idle: dict[WireProtocol, tuple[Target, float]] = {}
+        self._by_target: dict[ConnectionTarget, list[WireProtocol]] = {}
+        self._idle: dict[WireProtocol, tuple[ConnectionTarget, float]] = {}
         """Each with its target and when it became idle; the longest idle first."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._idle)
 
-    async def take(self, target: Target) -> WireProtocol:
+    async def take(self, target: ConnectionTarget) -> WireProtocol:
         """A connection that leads there; raises what connecting raised."""
         waiting = self._by_target.get(target)
         while waiting:
@@ -60,7 +60,7 @@ class Pool:
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError(f"no connection in {self._limits.connect_s:g} s") from error
 
-    def give_back(self, target: Target, protocol: WireProtocol) -> None:
+    def give_back(self, target: ConnectionTarget, protocol: WireProtocol) -> None:
         """Its answer was read to the end; it is kept if it may be asked again."""
         if protocol.should_close or not protocol.is_connected():
             protocol.abort()
@@ -82,7 +82,7 @@ class Pool:
             self._forget(protocol)
             protocol.abort()
 
-    async def _connect(self, target: Target) -> WireProtocol:
+    async def _connect(self, target: ConnectionTarget) -> WireProtocol:
         loop = asyncio.get_running_loop()
         made = self._make_socket(target)
         try:
@@ -99,7 +99,7 @@ class Pool:
         )
         return protocol
 
-    def _make_socket(self, target: Target) -> socket.socket:
+    def _make_socket(self, target: ConnectionTarget) -> socket.socket:
         """Where every socket of the crawl is made: the guard's place."""
         if not self._guard.allows(target.address, target.port):
             raise AddressBlocked(f"{target.address} port {target.port} is not public")

@@ -17,17 +17,17 @@ _OWN = (b"RssAnon:", b"RssShmem:")
 """Memory that is not a file's: program code is shared by all processes and would be counted a dozen times."""
 
 
-class Member(NamedTuple):
+class ProcessId(NamedTuple):
     """A process; numbers are used again, but not with the same start."""
 
     pid: int
     started: int
 
 
-def family(pid: int) -> list[Member]:
+def process_tree(pid: int) -> list[ProcessId]:
     """The process and its descendants, ancestors first; empty where it has ended or cannot be seen."""
-    children: dict[int, list[Member]] = {}
-    first: Member | None = None
+    children: dict[int, list[ProcessId]] = {}
+    first: ProcessId | None = None
     for folder in _PROC.glob("[0-9]*"):
         read = _read(folder)
         if read is None:
@@ -42,9 +42,9 @@ def family(pid: int) -> list[Member]:
     return found
 
 
-def named(folder: str) -> list[Member]:
+def named(folder: str) -> list[ProcessId]:
     """Processes that name a folder in their command, and so belong to whom it does, though they left the family."""
-    found: list[Member] = []
+    found: list[ProcessId] = []
     for place in _PROC.glob("[0-9]*"):
         with suppress(OSError):
             if os.fsencode(folder) in (place / "cmdline").read_bytes() and (read := _read(place)) is not None:
@@ -52,7 +52,7 @@ def named(folder: str) -> list[Member]:
     return found
 
 
-def memory_of(members: list[Member]) -> int:
+def memory_of(members: list[ProcessId]) -> int:
     """Bytes that they hold together."""
     total = 0
     for member in members:
@@ -63,7 +63,7 @@ def memory_of(members: list[Member]) -> int:
     return total
 
 
-def kill(members: list[Member]) -> None:
+def kill(members: list[ProcessId]) -> None:
     """End all that still run, ancestors first: none of them can start others then."""
     for member in members:
         read = _read(_PROC / str(member.pid))
@@ -72,11 +72,11 @@ def kill(members: list[Member]) -> None:
                 os.kill(member.pid, signal.SIGKILL)
 
 
-def _read(folder: Path) -> tuple[Member, int] | None:
+def _read(folder: Path) -> tuple[ProcessId, int] | None:
     """(the process, its parent's number)"""
     try:
         # The name stands in parentheses and may hold anything, those too.
         fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-        return Member(int(folder.name), int(fields[19])), int(fields[1])
+        return ProcessId(int(folder.name), int(fields[19])), int(fields[1])
     except (OSError, ValueError, IndexError):
         return None

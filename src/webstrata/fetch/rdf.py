@@ -19,12 +19,12 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from webstrata.coding import decode
-from webstrata.fetch.contexts import Contexts, Gathered
+from webstrata.fetch.contexts import ContextCache, NeededContexts
 from webstrata.fetch.link_header import read_links
 from webstrata.fetch.negotiate import bare_type, quality
-from webstrata.fetch.visited import failed, joined, visited
-from webstrata.ports import Polite
-from webstrata.records import Exchange, Failure, FailureKind, Followed, Page, Resource, Visited, Wait
+from webstrata.fetch.visited import failed, joined, visit_result
+from webstrata.ports import VisitClient
+from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, Resource, VisitResult, Wait
 
 RDF_TYPES = frozenset(
     [
@@ -56,7 +56,7 @@ _PATIENCE = 5
 T = TypeVar("T")
 
 
-class Found(Protocol):
+class PageLinkedData(Protocol):
     """What was found on a web page."""
 
     @property
@@ -70,7 +70,7 @@ class Found(Protocol):
 class LinkedReader(Protocol):
     """What reads pages and JSON-LD (`webstrata.observe.linked.LinkedData`)."""
 
-    def found(self, body: bytes, content_type: str | None, url: str) -> Found: ...
+    def found(self, body: bytes, content_type: str | None, url: str) -> PageLinkedData: ...
     def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
     def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes: ...
 
@@ -83,10 +83,10 @@ class RdfHandler:
     def __init__(self, reader: LinkedReader, working: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._reader = reader
         self._working = working
-        self._contexts = Contexts()
+        self._contexts = ContextCache()
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
-        accept = (page.looking.accept if page.looking is not None else "") or ACCEPT
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+        accept = (page.page_rules.accept if page.page_rules is not None else "") or ACCEPT
         got = await polite.get(page.url, accept=accept, validators=page.validators)
         if isinstance(got, Wait):
             return got
@@ -105,38 +105,47 @@ class RdfHandler:
         main = got.exchanges.index(answer)
         if found.embedded is not None or found.rdfa:
             return await self._inside(page, polite, got, main, found)
-        if page.looking is not None and page.looking.handler == self.name:
+        if page.page_rules is not None and page.page_rules.handler == self.name:
             detail = f"no RDF: {bare_type(answer.header('content-type')) or 'an answer without a media type'}"
-            return visited(page, polite, failed(got, Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
-        return visited(page, polite, got, main=main)
+            return visit_result(page, polite, failed(got, Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
+        return visit_result(page, polite, got, main=main)
 
-    async def _document(self, page: Page, polite: Polite, got: Followed) -> Visited:
+    async def _document(self, page: Page, polite: VisitClient, got: FetchResult) -> VisitResult:
         """An answer that is the end of the search. JSON-LD may need contexts from elsewhere."""
         answer = got.answer
         if got.failure is not None or answer is None or answer.status != 200:
-            return visited(page, polite, got)
+            return visit_result(page, polite, got)
         if bare_type(answer.header("content-type")) != _JSON_LD:
-            return visited(page, polite, got)
+            return visit_result(page, polite, got)
         body, main = _body(answer), len(got.exchanges) - 1
         if not body or self._reader.missing(body, answer.url, {}) is None:
-            return visited(page, polite, got)
+            return visit_result(page, polite, got)
         return await self._expanded(page, polite, got, main, body, b"", None)
 
-    async def _inside(self, page: Page, polite: Polite, got: Followed, main: int, found: Found) -> Visited:
+    async def _inside(
+        self, page: Page, polite: VisitClient, got: FetchResult, main: int, found: PageLinkedData
+    ) -> VisitResult:
         """JSON-LD and RDFa of a web page."""
         if found.embedded is None:
             made = _made(page, got.exchanges[main], _NQUADS, found.rdfa)
-            return visited(page, polite, got, content=made, main=main)
+            return visit_result(page, polite, got, content=made, main=main)
         plain = _made(page, got.exchanges[main], _JSON_LD, found.embedded)
         return await self._expanded(page, polite, got, main, found.embedded, found.rdfa, plain)
 
     async def _expanded(
-        self, page: Page, polite: Polite, got: Followed, main: int, body: bytes, more: bytes, plain: Resource | None
-    ) -> Visited:
+        self,
+        page: Page,
+        polite: VisitClient,
+        got: FetchResult,
+        main: int,
+        body: bytes,
+        more: bytes,
+        plain: Resource | None,
+    ) -> VisitResult:
         """JSON-LD with its contexts, as N-Quads with `more` of them; else `plain`, or the answer as it came."""
         answer = got.exchanges[main]
-        gathered: Gathered = await self._contexts.gather(partial(self._reader.missing, body, answer.url), polite)
-        got = Followed(exchanges=got.exchanges + gathered.asked.exchanges, again_at=got.again_at)
+        gathered: NeededContexts = await self._contexts.gather(partial(self._reader.missing, body, answer.url), polite)
+        got = FetchResult(exchanges=got.exchanges + gathered.asked.exchanges, again_at=got.again_at)
         problem = gathered.problem
         if not problem:
             try:
@@ -144,14 +153,14 @@ class RdfHandler:
             except ValueError:
                 lines = b""  # broken JSON-LD is compared as JSON, like any that is not understood
             if lines or more:
-                return visited(page, polite, got, content=_made(page, answer, _NQUADS, lines + more), main=main)
+                return visit_result(page, polite, got, content=_made(page, answer, _NQUADS, lines + more), main=main)
         was_graph = page.fingerprint is not None and page.fingerprint.data_kind == "graph"
         if problem and was_graph and page.failures < _PATIENCE:
             failure = Failure(kind=FailureKind.PARTIAL, detail=problem[:300])
-            return visited(page, polite, failed(got, failure), main=main)
+            return visit_result(page, polite, failed(got, failure), main=main)
         if was_graph and plain is None:
             plain = _made(page, answer, _JSON_LD, body)  # made by us, so that it is known to be another form
-        return visited(page, polite, got, content=plain, main=main)
+        return visit_result(page, polite, got, content=plain, main=main)
 
     async def _read(self, read: Callable[..., T], *of: object) -> T:
         """In a thread: a large page would hold up everybody."""

@@ -17,7 +17,16 @@ from playwright.async_api import BrowserContext, Page, Route, async_playwright
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import TimeoutError as BrowserTimeout
 
-from webstrata.fetch.frames import Ask, Broken, Done, Message, Reply, Start, packed, receive
+from webstrata.fetch.frames import (
+    BrowserRequest,
+    BrowserResponse,
+    Message,
+    RenderedPage,
+    RenderFailure,
+    RenderRequest,
+    packed,
+    receive,
+)
 
 NO_NETWORK = (
     "--proxy-server=http://blocked.invalid:9",
@@ -44,11 +53,11 @@ _PR_SET_PDEATHSIG = 1
 class Renderer:
     """One page in one browser."""
 
-    def __init__(self, start: Start, answers: asyncio.StreamReader, asks: asyncio.StreamWriter) -> None:
+    def __init__(self, start: RenderRequest, answers: asyncio.StreamReader, asks: asyncio.StreamWriter) -> None:
         self._start = start
         self._answers = answers
         self._asks = asks
-        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._waiting: dict[int, asyncio.Future[BrowserResponse]] = {}
         self._count = 0
 
     async def run(self) -> Message:
@@ -75,9 +84,9 @@ class Renderer:
                 finally:
                     await browser.close()
         except BrowserTimeout:
-            return Broken(why=f"the page did not finish loading in {self._start.load_s:g} seconds", late=True)
+            return RenderFailure(why=f"the page did not finish loading in {self._start.load_s:g} seconds", late=True)
         except BrowserError as problem:
-            return Broken(why=" ".join(problem.message.split())[:300])
+            return RenderFailure(why=" ".join(problem.message.split())[:300])
         finally:
             listening.cancel()
 
@@ -91,8 +100,8 @@ class Renderer:
             await page.wait_for_load_state("networkidle", timeout=self._start.settle_s * 1000)
         dom = (await page.content()).encode("utf-8", "replace")
         if len(dom) > self._start.largest_dom:
-            return Broken(why=f"the rendered page is longer than {self._start.largest_dom} bytes")
-        return Done(dom=dom, screenshot=await page.screenshot(type="png", animations="disabled"))
+            return RenderFailure(why=f"the rendered page is longer than {self._start.largest_dom} bytes")
+        return RenderedPage(dom=dom, screenshot=await page.screenshot(type="png", animations="disabled"))
 
     def _close_other(self, page: Page) -> None:
         """Windows that the page opens are nobody's."""
@@ -102,10 +111,10 @@ class Renderer:
         request = route.request
         self._count += 1
         number = self._count
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[BrowserResponse] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         accept = request.headers.get("accept", "*/*")
-        self._asks.write(packed(Ask(id=number, url=request.url, method=request.method, accept=accept)))
+        self._asks.write(packed(BrowserRequest(id=number, url=request.url, method=request.method, accept=accept)))
         await self._asks.drain()
         reply = await answer
         if reply.status is None:
@@ -114,7 +123,7 @@ class Renderer:
             await route.fulfill(status=reply.status, headers=reply.headers, body=reply.body)
 
     async def _listen(self) -> None:
-        while isinstance(message := await receive(self._answers), Reply):
+        while isinstance(message := await receive(self._answers), BrowserResponse):
             if (waiting := self._waiting.pop(message.id, None)) is not None and not waiting.done():
                 waiting.set_result(message)
         for waiting in self._waiting.values():  # the crawler has gone
@@ -141,7 +150,7 @@ async def _pipes() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
 async def main() -> None:
     answers, asks = await _pipes()
     start = await receive(answers)
-    if not isinstance(start, Start):
+    if not isinstance(start, RenderRequest):
         return
     _bind(start.memory_bytes)
     asks.write(packed(await Renderer(start, answers, asks).run()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from webstrata.fetch.pool import Target
-from webstrata.records import Failure, FailureKind, Permit, Posted, Validators
+from webstrata.fetch.pool import ConnectionTarget
+from webstrata.records import Failure, FailureKind, Permit, PostBody, Validators
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
@@ -15,10 +15,10 @@ _URL = re.compile(r"(https?)://((?:[a-zA-Z0-9._~!$&'()*+,;=%-]+|\[[0-9a-fA-F:.]+
 _FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request ready to be sent."""
 
-    target: Target
+    target: ConnectionTarget
     """The permit's address and port, whatever the URL's host may mean elsewhere."""
     head: bytes
     """Request line and headers as they are sent."""
@@ -26,8 +26,8 @@ class Request(NamedTuple):
 
 
 def request_of(
-    permit: Permit, accept: str, validators: Validators | None, posted: Posted | None = None
-) -> Request | Failure:
+    permit: Permit, accept: str, validators: Validators | None, posted: PostBody | None = None
+) -> HttpRequest | Failure:
     """Translate a permit; refuses what could smuggle a second line or a second target into the request."""
     match = _URL.fullmatch(permit.url)
     if match is None:
@@ -46,8 +46,8 @@ def request_of(
         if _FIELD_VALUE.fullmatch(value) is None:
             return Failure(kind=FailureKind.BAD_URL, detail=f"{name} holds more than plain text: {value[:200]!r}")
     lines = "".join([f"{name}: {value}\r\n" for name, value in fields])
-    return Request(
-        target=Target(permit.address, permit.port, _host(authority), scheme == "https"),
+    return HttpRequest(
+        target=ConnectionTarget(permit.address, permit.port, _host(authority), scheme == "https"),
         head=f"{'GET' if posted is None else 'POST'} {path} HTTP/1.1\r\n{lines}\r\n".encode("ascii"),
         body=b"" if posted is None else posted.body,
     )

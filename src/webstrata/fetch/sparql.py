@@ -17,9 +17,9 @@ from msgspec import Struct
 from webstrata.coding import decode
 from webstrata.fetch.negotiate import bare_type
 from webstrata.fetch.sparql_query import Form, form_of, query_url, split_query
-from webstrata.fetch.visited import failed, visited
-from webstrata.ports import Polite
-from webstrata.records import Exchange, Failure, FailureKind, Followed, Page, Posted, Resource, Visited, Wait
+from webstrata.fetch.visited import failed, visit_result
+from webstrata.ports import VisitClient
+from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, PostBody, Resource, VisitResult, Wait
 
 RESULTS = "application/sparql-results+json"
 ACCEPT_RESULTS = f"{RESULTS},application/sparql-results+xml;q=0.8"
@@ -32,10 +32,10 @@ _LONGEST_URL = 2000
 _LARGEST = 500_000_000
 _LARGEST_RATIO = 500.0
 
-R = TypeVar("R", bound="Rows")
+R = TypeVar("R", bound="ResultRows")
 
 
-class Rows(Protocol):
+class ResultRows(Protocol):
     """Results of SELECT or ASK, read."""
 
     @property
@@ -44,7 +44,7 @@ class Rows(Protocol):
     def rows(self) -> Sequence[tuple[object, ...]]: ...
 
 
-class Answers(Protocol[R]):
+class ResultsParser(Protocol[R]):
     """What reads answers (`webstrata.observe.data.sparql.SparqlAnswers`); ValueError for what is not whole."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
@@ -52,7 +52,7 @@ class Answers(Protocol[R]):
     def triples(self, body: bytes, media_type: str, url: str) -> int: ...
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class SparqlRequest(Struct, frozen=True, kw_only=True):
     """A query and where it goes."""
 
     endpoint: str
@@ -66,29 +66,29 @@ class SparqlHandler(Generic[R]):
 
     name = "sparql"
 
-    def __init__(self, answers: Answers[R], everything: Everything) -> None:
+    def __init__(self, answers: ResultsParser[R], everything: DatasetReader) -> None:
         self._answers = answers
         self._everything = everything
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
-        question = question_of(page)
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+        question = sparql_request_of(page)
         if not question.query.strip():
             return await self._everything.visit(page, polite)
         form = form_of(question.query)
         if form is None:
             detail = "not a query: SELECT, CONSTRUCT, DESCRIBE and ASK can be watched"
-            return visited(page, polite, Followed(failure=Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
-        got = await ask(question, form, polite, page.looking.accept if page.looking is not None else "")
+            return visit_result(page, polite, FetchResult(failure=Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
+        got = await send_query(question, form, polite, page.page_rules.accept if page.page_rules is not None else "")
         if isinstance(got, Wait):
             return got
         answer = got.answer
         if got.failure is not None or answer is None or answer.status != 200:
-            return visited(page, polite, got)
+            return visit_result(page, polite, got)
         try:
             content = await asyncio.to_thread(self._content, page, answer, form)
-        except Unusable as why:
-            return visited(page, polite, failed(got, why.failure))
-        return visited(page, polite, got, content=content)
+        except UnusableAnswer as why:
+            return visit_result(page, polite, failed(got, why.failure))
+        return visit_result(page, polite, got, content=content)
 
     def _content(self, page: Page, answer: Exchange, form: Form) -> Resource | None:
         """Results in their canonical form; of a graph nothing, since its body is content as it stands."""
@@ -99,19 +99,19 @@ class SparqlHandler(Generic[R]):
                 return None
             results = self._answers.results(body, media_type)
         except ValueError as why:
-            raise Unusable(FailureKind.PARTIAL, str(why)) from None
+            raise UnusableAnswer(FailureKind.PARTIAL, str(why)) from None
         refuse_limit(answer, len(results.rows))
         made = self._answers.canonical(results)
         return Resource(url=f"urn:data:{page.url}", at=answer.at, content_type=RESULTS, body=made)
 
 
-class Everything(Protocol):
+class DatasetReader(Protocol):
     """Reads a whole dataset."""
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait: ...
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait: ...
 
 
-class Unusable(Exception):  # noqa: N818 - an outcome on its way out
+class UnusableAnswer(Exception):  # noqa: N818 - an outcome on its way out
     """An answer that must not count as the page's content."""
 
     def __init__(self, kind: FailureKind, detail: str) -> None:
@@ -119,40 +119,40 @@ class Unusable(Exception):  # noqa: N818 - an outcome on its way out
         self.failure = Failure(kind=kind, detail=detail[:300])
 
 
-def question_of(page: Page) -> Question:
+def sparql_request_of(page: Page) -> SparqlRequest:
     """The user's query, else the one that the page's URL carries."""
-    own = page.looking.query if page.looking is not None else ""
+    own = page.page_rules.query if page.page_rules is not None else ""
     if own.strip():
-        return Question(endpoint=page.url, query=own)
+        return SparqlRequest(endpoint=page.url, query=own)
     endpoint, query = split_query(page.url)
-    return Question(endpoint=endpoint, query=query, url=page.url)
+    return SparqlRequest(endpoint=endpoint, query=query, url=page.url)
 
 
-async def ask(question: Question, form: Form, polite: Polite, accept: str = "") -> Followed | Wait:
+async def send_query(question: SparqlRequest, form: Form, polite: VisitClient, accept: str = "") -> FetchResult | Wait:
     """By GET, or by POST where the URL would become too long."""
     accept = accept or (ACCEPT_GRAPH if form in ("CONSTRUCT", "DESCRIBE") else ACCEPT_RESULTS)
     url = question.url or query_url(question.endpoint, question.query)
     if len(url) <= _LONGEST_URL:
         return await polite.get(url, accept=accept)
     form_body = urlencode({"query": question.query}).encode("ascii")
-    posted = Posted(body=form_body, content_type="application/x-www-form-urlencoded")
+    posted = PostBody(body=form_body, content_type="application/x-www-form-urlencoded")
     return await polite.post(question.endpoint, posted, accept=accept)
 
 
 def read_body(answer: Exchange) -> tuple[bytes, str]:
     """(body, media type) of an answer that may be whole; Unusable for one that is not, or is a page for people."""
     if answer.truncated is not None:
-        raise Unusable(FailureKind.PARTIAL, f"the answer was cut off ({answer.truncated})")
+        raise UnusableAnswer(FailureKind.PARTIAL, f"the answer was cut off ({answer.truncated})")
     media_type = bare_type(answer.header("content-type"))
     if "html" in media_type:
-        raise Unusable(FailureKind.UNEXPECTED, "a web page instead of results, with status 200")
+        raise UnusableAnswer(FailureKind.UNEXPECTED, "a web page instead of results, with status 200")
     incomplete = answer.header("x-sql-state") or answer.header("x-sql-message")
     if incomplete is not None:
         said = answer.header("x-sql-message") or incomplete
-        raise Unusable(FailureKind.PARTIAL, f"the endpoint says that its answer is incomplete: {said}")
+        raise UnusableAnswer(FailureKind.PARTIAL, f"the endpoint says that its answer is incomplete: {said}")
     decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO)
     if decoded.problem is not None:
-        raise Unusable(FailureKind.PARTIAL, f"the answer cannot be decoded: {decoded.problem}")
+        raise UnusableAnswer(FailureKind.PARTIAL, f"the answer cannot be decoded: {decoded.problem}")
     return decoded.body, media_type
 
 
@@ -160,4 +160,4 @@ def refuse_limit(answer: Exchange, rows: int) -> None:
     """Unusable where the answer is as long as the endpoint lets answers be."""
     limit = answer.header("x-sparql-maxrows") or ""
     if limit.isascii() and limit.isdigit() and 0 < int(limit[:18]) <= rows:
-        raise Unusable(FailureKind.PARTIAL, f"the endpoint gives no more than {limit} rows")
+        raise UnusableAnswer(FailureKind.PARTIAL, f"the endpoint gives no more than {limit} rows")

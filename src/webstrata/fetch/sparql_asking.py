@@ -9,12 +9,12 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.fetch.sparql import Question, Rows, Unusable, ask, read_body
+from webstrata.fetch.sparql import ResultRows, SparqlRequest, UnusableAnswer, read_body, send_query
 from webstrata.fetch.sparql_labels import Row
 from webstrata.fetch.sparql_query import Form
 from webstrata.fetch.visited import joined
-from webstrata.ports import Polite
-from webstrata.records import Failure, FailureKind, Followed, Looking, Wait
+from webstrata.ports import VisitClient
+from webstrata.records import Failure, FailureKind, FetchResult, PageRules, Wait
 
 AGAIN = frozenset(
     [
@@ -31,18 +31,18 @@ AGAIN = frozenset(
 _SMALLEST = 2
 """Rows of a page: the one that is known already, and one more."""
 
-R = TypeVar("R", bound=Rows, covariant=True)
+R = TypeVar("R", bound=ResultRows, covariant=True)
 
 
-class Reader(Protocol[R]):
+class AnswerParser(Protocol[R]):
     """What reads answers (`webstrata.observe.data.sparql.SparqlAnswers`); ValueError for what is not whole."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
     def quads(self, rows: Iterable[Row]) -> set[bytes]: ...
-    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines: ...
+    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphDocument: ...
 
 
-class GraphLines(Protocol):
+class GraphDocument(Protocol):
     """A graph as lines of N-Quads."""
 
     @property
@@ -51,7 +51,7 @@ class GraphLines(Protocol):
     def blanks(self) -> bool: ...
 
 
-class Paging(Struct, frozen=True, kw_only=True):
+class PageSizes(Struct, frozen=True, kw_only=True):
     rows: int = 10_000
     """Of a page."""
     least: int = 100
@@ -66,27 +66,27 @@ class Paging(Struct, frozen=True, kw_only=True):
     def smaller(self, limit: int) -> int:
         return max(limit // 2, min(limit, self.least), _SMALLEST)
 
-    def wished(self, looking: Looking | None) -> Paging:
+    def wished(self, page_rules: PageRules | None) -> PageSizes:
         """With as many rows to a page as the user wants."""
-        rows = looking.page_rows if looking is not None else 0
+        rows = page_rules.page_rows if page_rules is not None else 0
         return replace(self, rows=max(rows, _SMALLEST)) if rows else self
 
 
-class Asking:
+class EndpointClient:
     """The questions of one visit."""
 
-    def __init__(self, answers: Reader[Rows], endpoint: str, polite: Polite) -> None:
+    def __init__(self, answers: AnswerParser[ResultRows], endpoint: str, polite: VisitClient) -> None:
         self.answers = answers
         self.endpoint = endpoint
         self._polite = polite
-        self.got = Followed()
+        self.got = FetchResult()
 
     def now(self) -> float:
         return self._polite.now()
 
     async def body(self, query: str, form: Form = "SELECT") -> tuple[bytes, str] | Failure | Wait:
         """(body, media type) of an answer that may be whole."""
-        got = await ask(Question(endpoint=self.endpoint, query=query), form, self._polite)
+        got = await send_query(SparqlRequest(endpoint=self.endpoint, query=query), form, self._polite)
         if isinstance(got, Wait):
             return got
         self.got = joined(self.got, got)
@@ -97,10 +97,10 @@ class Asking:
             return Failure(kind=kind, detail=f"status {got.answer.status}")
         try:
             return read_body(got.answer)
-        except Unusable as why:
+        except UnusableAnswer as why:
             return why.failure
 
-    async def results(self, query: str) -> Rows | Failure | Wait:
+    async def results(self, query: str) -> ResultRows | Failure | Wait:
         """The rows of a SELECT."""
         found = await self.body(query)
         if not isinstance(found, tuple):

@@ -30,28 +30,28 @@ Answer = tuple[bytes, str]
 """Body and media type."""
 
 
-class _Head(Struct, frozen=True):
+class _CheckpointHead(Struct, frozen=True):
     endpoint: str
     begun_at: float
 
 
-class Bookmarks:
+class Checkpoints:
     """A folder of them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def of(self, endpoint: str, now: float) -> Bookmark:
+    def of(self, endpoint: str, now: float) -> Checkpoint:
         """The endpoint's; what is too old, of whichever endpoint, goes."""
         for path in self._folder.glob(f"*{_ENDING}"):
             head = _head(path)
             if head is None or not 0 <= now - head.begun_at <= LONGEST_S:
                 _delete(path)
         name = hashlib.sha256(endpoint.encode("utf-8", "replace")).hexdigest()[:32]
-        return Bookmark(self._folder / f"{name}{_ENDING}", endpoint)
+        return Checkpoint(self._folder / f"{name}{_ENDING}", endpoint)
 
 
-class Bookmark:
+class Checkpoint:
     """Of one endpoint. A disk that is full, or a folder that cannot be written, costs the bookmark and nothing else."""
 
     def __init__(self, path: Path, endpoint: str) -> None:
@@ -79,7 +79,7 @@ class Bookmark:
         body, media_type = answer
         frame = _framed(media_type.encode("ascii", "replace") + b"\n" + zlib.compress(body, 1))
         if not self._size:
-            frame = _framed(msgspec.json.encode(_Head(self._endpoint, now))) + frame
+            frame = _framed(msgspec.json.encode(_CheckpointHead(self._endpoint, now))) + frame
         if self._size + len(frame) > LARGEST:
             self.give_up()
             return
@@ -127,10 +127,10 @@ def _frames(content: bytes) -> Iterator[bytes]:
         yield found
 
 
-def _head(path: Path) -> _Head | None:
+def _head(path: Path) -> _CheckpointHead | None:
     try:
         with path.open("rb") as file:
             head = next(_frames(file.read(_LONGEST_HEAD)), b"")
-        return msgspec.json.decode(head, type=_Head)
+        return msgspec.json.decode(head, type=_CheckpointHead)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -13,16 +13,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from webstrata.fetch.sparql import Rows, question_of
-from webstrata.fetch.sparql_asking import AGAIN, Asking, Paging, Reader, partial
-from webstrata.fetch.sparql_bookmark import Answer, Bookmark, Bookmarks
-from webstrata.fetch.sparql_graphs import GraphByGraph
-from webstrata.fetch.sparql_labels import Labels, Row, same_but_labels
+from webstrata.fetch.sparql import ResultRows, sparql_request_of
+from webstrata.fetch.sparql_asking import AGAIN, AnswerParser, EndpointClient, PageSizes, partial
+from webstrata.fetch.sparql_bookmark import Answer, Checkpoint, Checkpoints
+from webstrata.fetch.sparql_graphs import GraphPass
+from webstrata.fetch.sparql_labels import BlankNodeLabels, Row, same_but_labels
 from webstrata.fetch.sparql_query import page_of_everything
 from webstrata.fetch.sparql_sum import has_sum, row_sum, sum_of_first
-from webstrata.fetch.visited import failed, visited
-from webstrata.ports import Polite
-from webstrata.records import Failure, FailureKind, Page, Resource, Visited, Wait
+from webstrata.fetch.visited import failed, visit_result
+from webstrata.ports import VisitClient
+from webstrata.records import Failure, FailureKind, Page, Resource, VisitResult, Wait
 
 NQUADS = "application/n-quads"
 _NAMES = ("g", "s", "p", "o")
@@ -46,38 +46,40 @@ _NO_ANSWER = frozenset(
 class WholeDataset:
     """Reads datasets of endpoints. `bookmarks`: where pages of visits that break off are kept; none: nowhere."""
 
-    def __init__(self, answers: Reader[Rows], paging: Paging | None = None, bookmarks: Bookmarks | None = None) -> None:
+    def __init__(
+        self, answers: AnswerParser[ResultRows], paging: PageSizes | None = None, bookmarks: Checkpoints | None = None
+    ) -> None:
         self._answers = answers
-        self._paging = paging or Paging()
+        self._paging = paging or PageSizes()
         self._bookmarks = bookmarks
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
-        asking = Asking(self._answers, question_of(page).endpoint, polite)
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+        asking = EndpointClient(self._answers, sparql_request_of(page).endpoint, polite)
         reading = await self._reading(page, asking)
         problem = await reading.run()
         if isinstance(problem, Wait):
             return problem
         if problem is not None:
             absent = not reading.count and asking.got.answer is not None and asking.got.answer.status in (404, 410)
-            return visited(page, polite, asking.got if absent else failed(asking.got, problem))
+            return visit_result(page, polite, asking.got if absent else failed(asking.got, problem))
         body = b"".join(sorted(reading.lines))
         at = asking.got.exchanges[0].at
         content = Resource(url=f"urn:data:{page.url}", at=at, content_type=NQUADS, body=body)
-        return visited(page, polite, asking.got, content=content)
+        return visit_result(page, polite, asking.got, content=content)
 
-    async def _reading(self, page: Page, asking: Asking) -> GraphByGraph | _Reading:
-        paging = self._paging.wished(page.looking)
-        if page.looking is not None and page.looking.graphs:
-            return GraphByGraph(asking, paging, page.looking.graphs)
+    async def _reading(self, page: Page, asking: EndpointClient) -> GraphPass | _DatasetPass:
+        paging = self._paging.wished(page.page_rules)
+        if page.page_rules is not None and page.page_rules.graphs:
+            return GraphPass(asking, paging, page.page_rules.graphs)
         if self._bookmarks is None:
-            return _Reading(asking, paging, None)
-        return _Reading(asking, paging, await asyncio.to_thread(self._bookmarks.of, asking.endpoint, asking.now()))
+            return _DatasetPass(asking, paging, None)
+        return _DatasetPass(asking, paging, await asyncio.to_thread(self._bookmarks.of, asking.endpoint, asking.now()))
 
 
-class _Reading:
+class _DatasetPass:
     """One pass over a dataset."""
 
-    def __init__(self, asking: Asking, paging: Paging, bookmark: Bookmark | None) -> None:
+    def __init__(self, asking: EndpointClient, paging: PageSizes, bookmark: Checkpoint | None) -> None:
         self._asking = asking
         self._paging = paging
         self._bookmark = bookmark
@@ -86,7 +88,7 @@ class _Reading:
 
     def _begin(self) -> None:
         self._last: Row = ()
-        self._labels = Labels()
+        self._labels = BlankNodeLabels()
         self._sum = 0
         self._summed = True
         """All rows so far have one."""
@@ -127,7 +129,7 @@ class _Reading:
             self._begin()
         return None
 
-    def _take_up(self, bookmark: Bookmark) -> bool:
+    def _take_up(self, bookmark: Checkpoint) -> bool:
         """Whether there is something to go on from."""
         for body, media_type in bookmark.pages():
             try:
@@ -162,7 +164,7 @@ class _Reading:
             self._mark(self._bookmark, fresh, answer)
         return None
 
-    def _mark(self, bookmark: Bookmark, fresh: Sequence[Row], answer: Answer | None) -> None:
+    def _mark(self, bookmark: Checkpoint, fresh: Sequence[Row], answer: Answer | None) -> None:
         self._summed = all(map(has_sum, fresh))
         if not self._summed:
             bookmark.give_up()
@@ -215,14 +217,14 @@ def _compare(before: Row, again: Row) -> Failure | None:
     return partial(_FRESH_LABELS if same_but_labels(before, again) else _UNSTABLE)
 
 
-def _is_sum(found: Rows, count: int, sum_: int) -> bool:
+def _is_sum(found: ResultRows, count: int, sum_: int) -> bool:
     """Whether the endpoint reckons as we did."""
     row = dict(zip(found.vars, found.rows[0], strict=True)) if len(found.rows) == 1 else {}
     told = [str(getattr(row.get(name), "value", "")) for name in ("n", "sum")]
     return told == [str(count), str(sum_)]
 
 
-def _quad_rows(results: Rows) -> list[Row]:
+def _quad_rows(results: ResultRows) -> list[Row]:
     """Rows as ?g ?s ?p ?o, whatever order the endpoint names them in."""
     places = [results.vars.index(name) if name in results.vars else None for name in _NAMES]
     return [tuple([None if place is None else row[place] for place in places]) for row in results.rows]

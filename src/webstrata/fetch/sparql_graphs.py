@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import asyncio
 
-from webstrata.fetch.sparql import Rows
-from webstrata.fetch.sparql_asking import AGAIN, Asking, GraphLines, Paging, partial
+from webstrata.fetch.sparql import ResultRows
+from webstrata.fetch.sparql_asking import AGAIN, EndpointClient, GraphDocument, PageSizes, partial
 from webstrata.fetch.sparql_query import ALL, DEFAULT, HOW_MANY_GRAPHS, SIZES, is_graph_name, page_of_graph, size_of
 from webstrata.records import Failure, FailureKind, Wait
 
 
-class GraphByGraph:
+class GraphPass:
     """One pass over graphs: those named, `default` for the default graph, `all` for all that the endpoint lists."""
 
-    def __init__(self, asking: Asking, paging: Paging, graphs: tuple[str, ...]) -> None:
+    def __init__(self, asking: EndpointClient, paging: PageSizes, graphs: tuple[str, ...]) -> None:
         self._asking = asking
         self._paging = paging
         self._graphs = tuple(dict.fromkeys(graphs))
@@ -60,7 +60,7 @@ class GraphByGraph:
         self.count += size
         return None
 
-    async def _page(self, name: str, offset: int, size: int, prefix: str) -> GraphLines | Failure | Wait:
+    async def _page(self, name: str, offset: int, size: int, prefix: str) -> GraphDocument | Failure | Wait:
         """As many triples as were asked for, or the reason; asked for again, and for fewer, where that may help."""
         for attempt in range(1, self._paging.tries + 1):
             found = await self._ask(name, offset, size, prefix)
@@ -69,7 +69,7 @@ class GraphByGraph:
             self._limit = self._paging.smaller(min(self._limit, size))
         return found
 
-    async def _ask(self, name: str, offset: int, size: int, prefix: str) -> GraphLines | Failure | Wait:
+    async def _ask(self, name: str, offset: int, size: int, prefix: str) -> GraphDocument | Failure | Wait:
         answer = await self._asking.body(page_of_graph(name, offset, self._limit, size), "CONSTRUCT")
         if isinstance(answer, Failure):
             return Failure(kind=answer.kind, detail=f"{answer.detail} (graph {name}, from triple {offset} on)"[:300])
@@ -124,7 +124,7 @@ class GraphByGraph:
         return sizes
 
 
-def _by_name(found: Rows) -> dict[str, int]:
+def _by_name(found: ResultRows) -> dict[str, int]:
     """Graphs without an address (blank nodes) cannot be asked for, and are left out."""
     sizes = {}
     for row in found.rows:
@@ -135,7 +135,7 @@ def _by_name(found: Rows) -> dict[str, int]:
     return sizes
 
 
-def _number(found: Rows, name: str) -> int | None:
+def _number(found: ResultRows, name: str) -> int | None:
     if len(found.rows) != 1 or name not in found.vars:
         return None
     return _whole(found.rows[0][found.vars.index(name)])

@@ -18,7 +18,7 @@ Placed = tuple[int, Row]
 """A row, and where it stands in the whole dataset."""
 
 
-class Labels:
+class BlankNodeLabels:
     """What the pages of a dataset showed of its blank nodes."""
 
     def __init__(self) -> None:

@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from webstrata import urls
 from webstrata.coding import decode
 from webstrata.errors import BadUrl
-from webstrata.fetch.frames import Ask, Message, Reply, packed
-from webstrata.ports import Clock, Polite
-from webstrata.records import Exchange, Followed, Wait
+from webstrata.fetch.frames import BrowserRequest, BrowserResponse, Message, packed
+from webstrata.ports import Clock, VisitClient
+from webstrata.records import Exchange, FetchResult, Wait
 
 _LARGEST_RATIO = 500.0
 _NOT_PASSED = frozenset(
@@ -25,7 +25,7 @@ _NOT_PASSED = frozenset(
 class Subrequests:
     """The requests of one page; `exchanges` are all that were made, the page's own first."""
 
-    def __init__(self, page: Followed, polite: Polite, clock: Clock, *, most: int, most_bytes: int) -> None:
+    def __init__(self, page: FetchResult, polite: VisitClient, clock: Clock, *, most: int, most_bytes: int) -> None:
         assert page.answer is not None
         self._polite = polite
         self._clock = clock
@@ -42,7 +42,7 @@ class Subrequests:
 
     def take(self, message: Message, browser: asyncio.StreamWriter) -> None:
         """Answer a message of the browser's, some time."""
-        if isinstance(message, Ask):
+        if isinstance(message, BrowserRequest):
             task = asyncio.create_task(self._serve(message, browser))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -55,14 +55,16 @@ class Subrequests:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._work.close()
 
-    async def _serve(self, ask: Ask, browser: asyncio.StreamWriter) -> None:
+    async def _serve(self, ask: BrowserRequest, browser: asyncio.StreamWriter) -> None:
         answer = await self._answer(ask)
         reply = (
-            Reply(id=ask.id) if answer is None else await asyncio.to_thread(_reply, ask.id, answer, self._most_bytes)
+            BrowserResponse(id=ask.id)
+            if answer is None
+            else await asyncio.to_thread(_reply, ask.id, answer, self._most_bytes)
         )
         browser.write(packed(reply))
 
-    async def _answer(self, ask: Ask) -> Exchange | None:
+    async def _answer(self, ask: BrowserRequest) -> Exchange | None:
         try:
             url = urls.canonical(ask.url)
         except BadUrl:
@@ -95,8 +97,8 @@ class Subrequests:
         return got.answer if got.failure is None else None
 
 
-def _reply(number: int, answer: Exchange, most_bytes: int) -> Reply:
+def _reply(number: int, answer: Exchange, most_bytes: int) -> BrowserResponse:
     """As the browser would have got it, content coding removed."""
     decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=most_bytes, max_ratio=_LARGEST_RATIO)
     headers = {name: value for name, value in answer.headers if name not in _NOT_PASSED}
-    return Reply(id=number, status=answer.status, headers=headers, body=decoded.body)
+    return BrowserResponse(id=number, status=answer.status, headers=headers, body=decoded.body)

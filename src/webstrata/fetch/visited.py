@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from webstrata.ports import Polite
-from webstrata.records import Failure, Followed, Page, Resource, Visited
+from webstrata.ports import VisitClient
+from webstrata.records import Failure, FetchResult, Page, Resource, VisitResult
 
 
-def visited(
+def visit_result(
     page: Page,
-    polite: Polite,
-    got: Followed,
+    polite: VisitClient,
+    got: FetchResult,
     *,
     main: int = -1,
     content: Resource | None = None,
     extras: tuple[Resource, ...] = (),
-) -> Visited:
-    return Visited(
+) -> VisitResult:
+    return VisitResult(
         page=page,
         at=got.exchanges[0].at if got.exchanges else polite.now(),
         exchanges=got.exchanges,
@@ -27,11 +27,11 @@ def visited(
     )
 
 
-def joined(first: Followed, then: Followed) -> Followed:
+def joined(first: FetchResult, then: FetchResult) -> FetchResult:
     """Both in a row; how it ended is how the second one did."""
-    return Followed(exchanges=first.exchanges + then.exchanges, failure=then.failure, again_at=then.again_at)
+    return FetchResult(exchanges=first.exchanges + then.exchanges, failure=then.failure, again_at=then.again_at)
 
 
-def failed(got: Followed, failure: Failure) -> Followed:
+def failed(got: FetchResult, failure: Failure) -> FetchResult:
     """The same exchanges, which did not bring what was asked for."""
-    return Followed(exchanges=got.exchanges, failure=failure, again_at=got.again_at)
+    return FetchResult(exchanges=got.exchanges, failure=failure, again_at=got.again_at)

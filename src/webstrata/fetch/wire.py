@@ -19,9 +19,9 @@ from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 
 from webstrata.fetch.failures import AddressBlocked, ConnectionLost, HeadTooLarge
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.head import HeadKeeper
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 
 _SWITCHING_PROTOCOLS = 101
 
@@ -32,8 +32,8 @@ class WireProtocol(ResponseHandler):
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        guard: Guard,
-        limits: Limits,
+        guard: AddressGuard,
+        limits: FetchLimits,
         gone: Callable[[WireProtocol], None],
     ) -> None:
         """`gone` hears when the connection ends."""

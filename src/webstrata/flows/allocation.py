@@ -13,14 +13,14 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
 from webstrata.columns import Rows
-from webstrata.flows.purses import ALL, Purses
-from webstrata.flows.timetable import Timetable
-from webstrata.flows.value_timetable import ValueTimetable
-from webstrata.flows.wishes import read_wishes
-from webstrata.permit.gate import Gate
+from webstrata.flows.purses import ALL, BudgetLedger
+from webstrata.flows.timetable import TimerSchedule
+from webstrata.flows.value_timetable import ValueSchedule
+from webstrata.flows.wishes import read_overrides
+from webstrata.permit.gate import PermitGate
 from webstrata.ports import Store
-from webstrata.records import Due, Page, Visit
-from webstrata.schedule.budget import Cap, fill
+from webstrata.records import DuePage, Page, Visit
+from webstrata.schedule.budget import GroupCap, fill_budget
 
 LOOK_S = 3600.0
 """At least so often values are looked at, whatever was predicted: prices fall, and others may have been heard."""
@@ -31,7 +31,7 @@ _AHEAD = 4
 _ENDLESS = float("inf")
 
 
-class Round(Struct, frozen=True, kw_only=True):
+class RoundRequest(Struct, frozen=True, kw_only=True):
     """The round that pages are wanted for."""
 
     now: float
@@ -46,21 +46,23 @@ class Round(Struct, frozen=True, kw_only=True):
     """Pages that somebody asked for."""
 
 
-class Allocation:
+class RoundSelector:
     """The one place where values, budgets and permits become visits."""
 
-    def __init__(self, *, store: Store, gate: Gate, timetable: Timetable | ValueTimetable, purses: Purses) -> None:
+    def __init__(
+        self, *, store: Store, gate: PermitGate, timetable: TimerSchedule | ValueSchedule, purses: BudgetLedger
+    ) -> None:
         self._store = store
         self._gate = gate
         self._timetable = timetable
-        self._values = timetable if isinstance(timetable, ValueTimetable) else None
+        self._values = timetable if isinstance(timetable, ValueSchedule) else None
         self._purses = purses
         self._is_open = False
         self._saved_at = self._looked_at = -_ENDLESS
         self._held: dict[int, Page] = {}
         self._counts: dict[str, int] = {}
 
-    async def claim(self, wanted: Round) -> list[Page]:
+    async def claim(self, wanted: RoundRequest) -> list[Page]:
         """Lease the pages of a round."""
         await self._look_around(wanted.now, wanted.owner)
         if self._values is None and not self._purses.are_set:
@@ -86,7 +88,7 @@ class Allocation:
             await self._store.move(moves)
         return claimed
 
-    async def _paid(self, claimed: list[Page], wanted: Round) -> list[Page]:
+    async def _paid(self, claimed: list[Page], wanted: RoundRequest) -> list[Page]:
         """Those that the budgets pay for, with all who spend them; the others are given back."""
         until, now = wanted.lease_until, wanted.now
         paid = await self._purses.pay(
@@ -158,7 +160,7 @@ class Allocation:
         if self._values is not None:
             await self._values.refresh(self._store, now)
         else:
-            self._timetable.wishes = await read_wishes(self._store)
+            self._timetable.wishes = await read_overrides(self._store)
             if self._purses.are_set:
                 self._counts = {ALL: (await self._store.census(now)).pages}
         if now >= self._saved_at + SAVE_S:
@@ -180,7 +182,7 @@ class Allocation:
     # ── what must be visited ────────────────────────────────────────────────────────────────────────────────
 
     def _musts(
-        self, due: Sequence[Due], rows: Rows | None, wanted: Round, room: dict[str, float]
+        self, due: Sequence[DuePage], rows: Rows | None, wanted: RoundRequest, room: dict[str, float]
     ) -> tuple[list[int], list[tuple[int, float, str]]]:
         """Pages that compete with none, as far as budgets go; and moves of those that they have no room for."""
         taken: list[int] = []
@@ -198,7 +200,7 @@ class Allocation:
                 late.append((one.id, *self._later(short, wanted.now)))
         return taken, late
 
-    def _pay(self, one: Due, room: dict[str, float]) -> str | None:
+    def _pay(self, one: DuePage, room: dict[str, float]) -> str | None:
         """Take a visit from every budget that it counts for; or the name of the one that has nothing left."""
         names = self._purses.names_of(one.host, one.tags, free=one.is_extra)
         for name in names:
@@ -215,7 +217,7 @@ class Allocation:
 
     # ── what is worth most ──────────────────────────────────────────────────────────────────────────────────
 
-    def _chosen(self, wanted: Round, room: dict[str, float], count: int, taken: Sequence[int]) -> list[int]:
+    def _chosen(self, wanted: RoundRequest, room: dict[str, float], count: int, taken: Sequence[int]) -> list[int]:
         """The most valuable pages that budgets pay for and hosts have time for."""
         if self._values is None:
             return []
@@ -227,13 +229,13 @@ class Allocation:
         while True:
             ranked = self._values.ranked(wanted.now, asked)
             free = ranked[~np.isin(crowd.ids[ranked], list(already))] if already else ranked
-            found = fill(free, count, self._caps(free, wanted, room, taken))
+            found = fill_budget(free, count, self._caps(free, wanted, room, taken))
             if len(found) >= count or len(ranked) < asked:
                 self._values.chosen(found, used_up=len(found) >= count)
                 return [int(id_) for id_ in crowd.ids[found]]
             asked *= 4
 
-    def _caps(self, ranked: Rows, wanted: Round, room: dict[str, float], taken: Sequence[int]) -> list[Cap]:
+    def _caps(self, ranked: Rows, wanted: RoundRequest, room: dict[str, float], taken: Sequence[int]) -> list[GroupCap]:
         assert self._values is not None
         crowd = self._values.crowd
         hosts = np.unique(crowd.host[ranked]).tolist()
@@ -241,19 +243,21 @@ class Allocation:
         for row in crowd.rows(taken).tolist():
             if row >= 0:
                 busy[int(crowd.host[row])] = busy.get(int(crowd.host[row]), 0) + 1
-        caps = [Cap(group=crowd.host, room={host: self._host_room(host, wanted) - busy.get(host, 0) for host in hosts})]
+        caps = [
+            GroupCap(group=crowd.host, room={host: self._host_room(host, wanted) - busy.get(host, 0) for host in hosts})
+        ]
         budgets = {place: room[f"host:{crowd.hosts[place]}"] for place in hosts if f"host:{crowd.hosts[place]}" in room}
         if budgets:
-            caps.append(Cap(group=crowd.host, room=budgets))
+            caps.append(GroupCap(group=crowd.host, room=budgets))
         for name, left in room.items():
             kind, _, tag = name.partition(":")
             if kind == "tag":
                 group = np.full(len(crowd), -1, dtype=np.intp)
                 group[[row for row in ranked.tolist() if tag in crowd.tags[row]]] = 0
-                caps.append(Cap(group=group, room={0: left}))
+                caps.append(GroupCap(group=group, room={0: left}))
         return caps
 
-    def _host_room(self, host: int, wanted: Round) -> float:
+    def _host_room(self, host: int, wanted: RoundRequest) -> float:
         """Visits that a host has time for before the round ends; none while it rests."""
         assert self._values is not None
         free_at = self._gate.earliest(self._values.crowd.hosts[host], wanted.now)
@@ -265,7 +269,7 @@ class Allocation:
         return float((wanted.ends_at - free_at) // gap_s + 1)
 
     def _deferred(
-        self, ids: Sequence[int], rows: Rows | None, taken: Collection[int], wanted: Round
+        self, ids: Sequence[int], rows: Rows | None, taken: Collection[int], wanted: RoundRequest
     ) -> list[tuple[int, float, str]]:
         """Moves of pages that were predicted for now and are not worth it yet, or cannot be paid for."""
         if self._values is None or rows is None:

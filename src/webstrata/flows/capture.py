@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from webstrata.flows.capture_download import Downloads, Manner
-from webstrata.flows.capture_events import Event, Fetched, Got, Planned, to_line
+from webstrata.flows.capture_download import CaptureDownloader, CaptureMode
+from webstrata.flows.capture_events import Event, PageDownloaded, PassPlanned, RequisiteDownloaded, to_line
 from webstrata.flows.capture_pages import in_capture
 from webstrata.flows.capture_plan import first_revisits, next_pass
 from webstrata.flows.capture_rates import PageRates
@@ -30,7 +30,7 @@ class SiteCapture:
         self,
         state: CaptureState,
         *,
-        downloads: Downloads,
+        downloads: CaptureDownloader,
         rates: PageRates,
         journal: Journal,
         clock: Clock,
@@ -49,7 +49,7 @@ class SiteCapture:
         self._patience_s = patience_s
         self._told = told
         order = state.began.order
-        self._manner = Manner(layer=order.layer, conditional=order.conditional)
+        self._manner = CaptureMode(layer=order.layer, conditional=order.conditional)
         if order.max_time_s is not None:
             self.deadline = clock.now() + order.max_time_s
 
@@ -95,7 +95,7 @@ class SiteCapture:
         links, traps = in_capture(got.links, order, self._clock.now()) if order.follows else ([], 0)
         new = [link for link in links if link not in self.state.pages]
         await self._happened(
-            Got(
+            PageDownloaded(
                 url=url,
                 turn=self.state.turn,
                 download=got.download,
@@ -118,7 +118,7 @@ class SiteCapture:
 
     async def _further(self) -> bool:
         """Plan another pass, if there is something to mend and time for it."""
-        plan: Planned | None = next_pass(self.state, self._clock.now())
+        plan: PassPlanned | None = next_pass(self.state, self._clock.now())
         if plan is None or self._clock.now() + self.state.pace_s() * len(plan.order) > self.deadline:
             return False
         await self._happened(plan)
@@ -128,11 +128,13 @@ class SiteCapture:
         if self._clock.now() + self.state.pace_s() > self.deadline:
             self.stop("its time was up")
             return
-        got = await self._downloads.get(url, Manner(), role=PageRole.REQUISITE, patience_until=self._patience())
+        got = await self._downloads.get(url, CaptureMode(), role=PageRole.REQUISITE, patience_until=self._patience())
         gone = f"status {got.download.status}" if got.download is not None and got.download.status >= 400 else ""
         deeper = got.requisites if self.state.reads_styles(url) else ()
         named = tuple(one for one in deeper if one not in self.state.requisites)
-        await self._happened(Fetched(url=url, positions=got.positions, why=got.why or gone, requisites=named))
+        await self._happened(
+            RequisiteDownloaded(url=url, positions=got.positions, why=got.why or gone, requisites=named)
+        )
 
     def _patience(self) -> float:
         return min(self.deadline, self._clock.now() + self._patience_s)

@@ -9,34 +9,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.answer import StatusClass, status_class
 from webstrata.detect.layers import deciding, layer_digest
 from webstrata.errors import StoreError
-from webstrata.flows.capture_sitemap import Told, told_by_sitemap
+from webstrata.flows.capture_sitemap import SitemapHints, sitemap_hints
 from webstrata.flows.capture_styles import files_of
 from webstrata.flows.discover import Discovery
-from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.flows.look import Look, payload_digest
-from webstrata.flows.looking import looked_at
-from webstrata.flows.polite import Politely
-from webstrata.flows.settle import Settler
+from webstrata.flows.doorkeeper import PoliteClient
+from webstrata.flows.look import ParsedContent, payload_digest
+from webstrata.flows.page_rules import with_tag_rules
+from webstrata.flows.polite import PoliteVisit
+from webstrata.flows.settle import VisitPipeline
 from webstrata.flows.visit import Choose
-from webstrata.permit.gate import Gate
+from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import (
     Exchange,
     Failure,
     FailureKind,
-    Followed,
-    Looking,
+    FetchResult,
     NewPage,
     Page,
     PageRole,
+    PageRules,
     Permit,
     Position,
-    Posted,
+    PostBody,
     Visit,
-    Visited,
+    VisitResult,
     Wait,
 )
 from webstrata.sharp.certificate import Download
@@ -58,7 +58,7 @@ _LASTING = frozenset(
 """Failures that another try a little later would meet again."""
 
 
-class Downloaded(Struct, frozen=True, kw_only=True):
+class DownloadResult(Struct, frozen=True, kw_only=True):
     """What came of it: a download, or the reason why there is none; and where the page leads."""
 
     url: str
@@ -71,18 +71,18 @@ class Downloaded(Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
-    told: dict[str, Told] = {}
+    told: dict[str, SitemapHints] = {}
     """What a sitemap says of how often its pages change."""
 
 
-class Manner(Struct, frozen=True, kw_only=True):
+class CaptureMode(Struct, frozen=True, kw_only=True):
     """How a capture looks at pages: the layer that counts (a page's own rules apply), and whether a 304 will do."""
 
     layer: str = "auto"
     conditional: bool = False
 
 
-class Downloads:
+class CaptureDownloader:
     """Downloads pages, each for itself: several captures may ask at the same time, every host is asked politely."""
 
     def __init__(
@@ -90,9 +90,9 @@ class Downloads:
         *,
         store: Store,
         web: Web,
-        gate: Gate,
+        gate: PermitGate,
         clock: Clock,
-        settler: Settler,
+        settler: VisitPipeline,
         choose: Choose,
         max_redirects: int,
     ) -> None:
@@ -104,7 +104,7 @@ class Downloads:
         self._settling = asyncio.Lock()
         self._robots: list[Exchange] = []
         self._gate = gate
-        self._door = Doorkeeper(web, gate, clock, keep=self._robots.append, listed=lambda origin, sitemaps: None)
+        self._door = PoliteClient(web, gate, clock, keep=self._robots.append, listed=lambda origin, sitemaps: None)
 
     async def close(self) -> None:
         await self._door.close()
@@ -123,16 +123,16 @@ class Downloads:
     async def get(
         self,
         url: str,
-        manner: Manner,
+        manner: CaptureMode,
         *,
         role: PageRole = PageRole.PAGE,
         patience_until: float,
         apart: Callable[[str], bool] = lambda target: False,
-    ) -> Downloaded:
+    ) -> DownloadResult:
         """Download a page now, or as soon as its host allows. Redirects to what is captured `apart` are not followed,
         unless the page is watched: then the loop needs to know what lies behind."""
         page = _as_captured(await self._page(url, role), manner)
-        polite = _OwnPages(
+        polite = _NoRedirectToCapturedPages(
             self._door,
             self._clock,
             max_redirects=self._max_redirects,
@@ -141,7 +141,7 @@ class Downloads:
         )
         came = await self._choose(page).visit(page, polite)
         if isinstance(came, Wait):
-            return Downloaded(url=url, why=f"the host asks to wait: {came.why}")
+            return DownloadResult(url=url, why=f"the host asks to wait: {came.why}")
         with_links = _AllLinks()
         async with self._settling:
             looks = await self._settler.read([came], with_links)
@@ -149,9 +149,9 @@ class Downloads:
             (row,) = await self._settler.settle([came], looks, robots, with_links)
         return _told(url, came, looks[0], row)
 
-    async def ask(self, url: str, posted: Posted, *, accept: str, patience_until: float) -> Followed | Wait:
+    async def ask(self, url: str, posted: PostBody, *, accept: str, patience_until: float) -> FetchResult | Wait:
         """A question to a service (a time stamp authority), as politely as all else; nothing of it is archived."""
-        polite = Politely(self._door, self._clock, max_redirects=self._max_redirects, patience_until=patience_until)
+        polite = PoliteVisit(self._door, self._clock, max_redirects=self._max_redirects, patience_until=patience_until)
         return await polite.post(url, posted, accept=accept)
 
     async def _page(self, url: str, role: PageRole) -> Page:
@@ -165,24 +165,24 @@ class Downloads:
             page = await self._store.page(url)
         if page is None:
             raise StoreError(f"{url} was added and is not there. Run `webstrata check`.")
-        return looked_at([page], await self._store.tag_lookings())[0]
+        return with_tag_rules([page], await self._store.tag_rules())[0]
 
 
-def _as_captured(page: Page, manner: Manner) -> Page:
+def _as_captured(page: Page, manner: CaptureMode) -> Page:
     """A 304 is no proof: nothing is asked for on condition unless that was allowed."""
     if manner.layer != "auto":
-        page = replace(page, looking=replace(page.looking or Looking(), layer=manner.layer))
+        page = replace(page, page_rules=replace(page.page_rules or PageRules(), layer=manner.layer))
     return page if manner.conditional else replace(page, etag=None, last_modified=None)
 
 
-def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded:
+def _told(url: str, came: VisitResult, found: ParsedContent | None, row: Visit) -> DownloadResult:
     positions = [hop.position for hop in row.hops] + [row.position]
     kept = tuple(position for position in positions if position is not None)
     first = came.exchanges[0] if came.exchanges else None
-    if first is not None and read_answer(first.status or 0) is Answer.REDIRECT and kept:
+    if first is not None and status_class(first.status or 0) is StatusClass.REDIRECT and kept:
         return _redirect(url, first, kept)
     download = _download(url, came, found, row)
-    return Downloaded(
+    return DownloadResult(
         url=url,
         download=download,
         why="" if download is not None else _why(row),
@@ -195,23 +195,23 @@ def _told(url: str, came: Visited, found: Look | None, row: Visit) -> Downloaded
     )
 
 
-def _requisites(came: Visited, found: Look) -> tuple[str, ...]:
+def _requisites(came: VisitResult, found: ParsedContent) -> tuple[str, ...]:
     """What a page shows, and what its styles name; of a style sheet, what that names."""
     styled = files_of(came.answer) if came.answer is not None and came.content is None else ()
     return tuple(dict.fromkeys((*found.requisites, *styled)))
 
 
-def _frequencies(came: Visited) -> dict[str, Told]:
+def _frequencies(came: VisitResult) -> dict[str, SitemapHints]:
     if came.page.role is not PageRole.SITEMAP or came.answer is None:
         return {}
-    return told_by_sitemap(came.answer, came.at)
+    return sitemap_hints(came.answer, came.at)
 
 
-def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Download | None:
+def _download(url: str, came: VisitResult, found: ParsedContent | None, row: Visit) -> Download | None:
     answer, place = came.answer, _answer_place(url, came, row)
     if answer is None or answer.status is None or place is None or answer.truncated is not None:
         return None
-    gone = read_answer(answer.status) is Answer.GONE
+    gone = status_class(answer.status) is StatusClass.GONE
     if row.failure is not None and not gone:
         return None
     fingerprint = found.fingerprint if found is not None else came.page.fingerprint
@@ -220,7 +220,7 @@ def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Downlo
     elif found is not None and found.problem is not None:  # not read to its end: only the bytes as sent can be compared
         content, status = f"payload:{found.payload}", answer.status
     else:
-        layers = deciding(fingerprint, came.page.looking)
+        layers = deciding(fingerprint, came.page.page_rules)
         layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
         content, status = f"{layer}:{digest}", 200 if answer.status == 304 else answer.status
     return Download(
@@ -233,7 +233,7 @@ def _download(url: str, came: Visited, found: Look | None, row: Visit) -> Downlo
     )
 
 
-def _answer_place(url: str, came: Visited, row: Visit) -> Position | None:
+def _answer_place(url: str, came: VisitResult, row: Visit) -> Position | None:
     """The record of the page's own answer: where a handler made the content of it, that is not the row's."""
     if came.content is None:
         return row.position
@@ -246,7 +246,7 @@ def _payload(answer: Exchange, row: Visit) -> str:
     return row.payload if answer.status == 304 and row.payload else payload_digest(answer.body)
 
 
-def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> Downloaded:
+def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> DownloadResult:
     """An address that leads elsewhere: where to is its content; what is there is another page."""
     target = urls.join(url, first.header("location") or "")
     download = Download(
@@ -258,7 +258,7 @@ def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> Downloaded
         record=kept[0].record_id,
     )
     links = (target,) if target is not None else ()
-    return Downloaded(url=url, download=download, positions=tuple(kept), links=links)
+    return DownloadResult(url=url, download=download, positions=tuple(kept), links=links)
 
 
 def _why(row: Visit) -> str:
@@ -269,12 +269,12 @@ def _why(row: Visit) -> str:
     return f"status {row.status}"
 
 
-class _OwnPages(Politely):
+class _NoRedirectToCapturedPages(PoliteVisit):
     """Follows no redirect to an address that is downloaded for itself anyway."""
 
     def __init__(
         self,
-        door: Doorkeeper,
+        door: PoliteClient,
         clock: Clock,
         *,
         max_redirects: int,
@@ -284,10 +284,10 @@ class _OwnPages(Politely):
         super().__init__(door, clock, max_redirects=max_redirects, patience_until=patience_until)
         self._apart = apart
 
-    async def _permit(self, url: str) -> Permit | Wait | Followed:
+    async def _permit(self, url: str) -> Permit | Wait | FetchResult:
         if self._asked and self._apart(url):
             detail = f"led to {url}, which is captured as a page of its own"
-            return Followed(failure=Failure(kind=FailureKind.REDIRECTS, detail=detail))
+            return FetchResult(failure=Failure(kind=FailureKind.REDIRECTS, detail=detail))
         return await super()._permit(url)
 
 
@@ -303,8 +303,8 @@ class _AllLinks(Discovery):
     def wants_requisites(self, page: Page) -> bool:
         return page.role is PageRole.PAGE
 
-    def entries(self, page: Page, look: Look) -> list[NewPage]:
+    def entries(self, page: Page, look: ParsedContent) -> list[NewPage]:
         return []
 
-    def requisites(self, page: Page, look: Look) -> list[NewPage]:
+    def requisites(self, page: Page, look: ParsedContent) -> list[NewPage]:
         return []

@@ -15,7 +15,7 @@ from webstrata.records import Position
 from webstrata.sharp.certificate import Download
 
 
-class ReadyPlan(Struct, frozen=True, kw_only=True):
+class PrecomputedSchedule(Struct, frozen=True, kw_only=True):
     """A schedule that was made beforehand, by whatever algorithm: experiments compare them so."""
 
     algorithm: str
@@ -24,7 +24,7 @@ class ReadyPlan(Struct, frozen=True, kw_only=True):
     rates_per_s: dict[str, float]
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class CaptureOrder(Struct, frozen=True, kw_only=True):
     """What is asked of one site's capture."""
 
     url: str
@@ -43,7 +43,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """The pages, where they are known: no links are followed then."""
     use_sitemap: bool = False
     """The pages are those that the site's sitemaps list."""
-    ready: ReadyPlan | None = None
+    ready: PrecomputedSchedule | None = None
     """Visits and revisits in this order; its pages are those of `listed`."""
     weights: dict[str, float] = {}
     """By URL or pattern (* and ?); else the watched page's own, else 1."""
@@ -67,11 +67,11 @@ class FoundPage(Struct, frozen=True):
     """How long its download takes, where earlier visits tell."""
 
 
-class Began(Struct, frozen=True, kw_only=True, tag="began"):
+class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     """The first event."""
 
     capture: str
-    order: Order
+    order: CaptureOrder
     at: float
     slot_s: float
     """Seconds from request to request, as the site asks."""
@@ -83,7 +83,7 @@ class Began(Struct, frozen=True, kw_only=True, tag="began"):
     """Seeds, or all pages where they are known."""
 
 
-class Got(Struct, frozen=True, kw_only=True, tag="got"):
+class PageDownloaded(Struct, frozen=True, kw_only=True, tag="got"):
     """A page was asked for, with this download or none."""
 
     url: str
@@ -100,7 +100,7 @@ class Got(Struct, frozen=True, kw_only=True, tag="got"):
     """Links in scope that look like traps."""
 
 
-class Planned(Struct, frozen=True, kw_only=True, tag="planned"):
+class PassPlanned(Struct, frozen=True, kw_only=True, tag="planned"):
     """The order of a pass over the pages; the turn before is over."""
 
     turn: int
@@ -111,7 +111,7 @@ class Planned(Struct, frozen=True, kw_only=True, tag="planned"):
     chances: dict[str, float]
 
 
-class Fetched(Struct, frozen=True, kw_only=True, tag="fetched"):
+class RequisiteDownloaded(Struct, frozen=True, kw_only=True, tag="fetched"):
     """An image, style or script was asked for."""
 
     url: str
@@ -121,7 +121,7 @@ class Fetched(Struct, frozen=True, kw_only=True, tag="fetched"):
     """What a style sheet names: they are requisites as well."""
 
 
-Event = Began | Got | Planned | Fetched
+Event = CaptureStarted | PageDownloaded | PassPlanned | RequisiteDownloaded
 
 _decoder = msgspec.json.Decoder(Event)
 

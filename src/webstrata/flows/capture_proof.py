@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from webstrata.errors import UsageError
-from webstrata.flows.capture_download import Downloads
-from webstrata.flows.capture_events import Began
+from webstrata.flows.capture_download import CaptureDownloader
+from webstrata.flows.capture_events import CaptureStarted
 from webstrata.flows.capture_state import CaptureState
 from webstrata.ports import Clock
-from webstrata.records import Position, Posted, Wait
-from webstrata.sharp.certificate import Policy, certify
-from webstrata.sharp.rounds import Outcome
+from webstrata.records import Position, PostBody, Wait
+from webstrata.sharp.certificate import CapturePolicy, certify
+from webstrata.sharp.rounds import CaptureOutcome
 from webstrata.sharp.signature import fingerprint_of, sign
 from webstrata.sharp.timestamp import ANSWER_TYPE, REQUEST_TYPE, request, stamped
 
@@ -31,23 +31,23 @@ Pack = Callable[[Sequence[Position], Path, str, Certify], Awaitable[int]]
 """(records, file to write, title, maker of the certificate) -> captures in it."""
 
 
-class Proved(Struct, frozen=True, kw_only=True):
+class FinishedCapture(Struct, frozen=True, kw_only=True):
     """A finished capture: its file and what it shows."""
 
     file: Path
     records: int
-    outcome: Outcome
+    outcome: CaptureOutcome
     certificate: dict[str, Any]
     key: str
     """Fingerprint of the key that signed."""
     stamped: bool
 
 
-class Notary:
+class CertificateSigner:
     """Certifies captures with one key."""
 
     def __init__(
-        self, *, key: bytes, software: str, authority: str, downloads: Downloads, pack: Pack, clock: Clock
+        self, *, key: bytes, software: str, authority: str, downloads: CaptureDownloader, pack: Pack, clock: Clock
     ) -> None:
         self._key = key
         self._software = software
@@ -56,7 +56,7 @@ class Notary:
         self._pack = pack
         self._clock = clock
 
-    async def prove(self, state: CaptureState, out: Path) -> Proved:
+    async def prove(self, state: CaptureState, out: Path) -> FinishedCapture:
         """Write the WACZ of a capture as it stands."""
         result = state.outcome()
         told: dict[str, Any] = {}
@@ -81,7 +81,7 @@ class Notary:
 
         title = f"{state.began.order.url}, captured {state.began.capture[:8]}"
         records = await self._pack(state.positions, out, title, certificate)
-        return Proved(
+        return FinishedCapture(
             file=out,
             records=records,
             outcome=result,
@@ -94,7 +94,7 @@ class Notary:
         """With the authority's time stamp, if it gives one: a capture is not lost for the lack of it."""
         came = await self._downloads.ask(
             self._authority,
-            Posted(body=request(envelope), content_type=REQUEST_TYPE),
+            PostBody(body=request(envelope), content_type=REQUEST_TYPE),
             accept=ANSWER_TYPE,
             patience_until=self._clock.now() + _STAMP_PATIENCE_S,
         )
@@ -109,11 +109,11 @@ class Notary:
             return envelope
 
 
-def _policy(began: Began) -> Policy:
+def _policy(began: CaptureStarted) -> CapturePolicy:
     order = began.order
     known = order.listed is not None or order.use_sitemap
     algorithm = "single pass" if not order.sharp else "optimal" if known else "optimal-online"
-    return Policy(
+    return CapturePolicy(
         algorithm=order.ready.algorithm if order.ready is not None else algorithm,
         tau=order.tau,
         delay_s=began.slot_s,

@@ -13,10 +13,10 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.clock import DAY_S
 from webstrata.flows.capture_events import FoundPage
-from webstrata.flows.capture_sitemap import Told
+from webstrata.flows.capture_sitemap import SitemapHints
 from webstrata.ports import Store
 from webstrata.predict.gamma import learned
-from webstrata.predict.visits import Visits
+from webstrata.predict.visits import VisitHistory
 from webstrata.records import Page, PageRole, Visit
 from webstrata.sharp.prior import POPULATION, RatePrior, site_prior
 
@@ -71,7 +71,7 @@ class PageRates:
         past: PastChanges,
         weights: Mapping[str, float],
         given: Mapping[str, float] | None = None,
-        listed: Mapping[str, Told] | None = None,
+        listed: Mapping[str, SitemapHints] | None = None,
     ) -> None:
         """`given`: rates per second that are known for sure; `listed`: what sitemaps say of pages."""
         self._store = store
@@ -111,7 +111,7 @@ class PageRates:
     def _learned(self, seen: Sequence[Visit]) -> RatePrior:
         """The belief that the prior and all visits make."""
         at = np.array([visit.at for visit in seen]) / DAY_S
-        history = Visits(
+        history = VisitHistory(
             offsets=np.array([0, len(seen) - 1], dtype=np.int64),
             elapsed_days=np.maximum(np.diff(at), 0.0),
             changed=np.array([visit.counts for visit in seen[1:]], dtype=bool),

@@ -32,7 +32,7 @@ _MOST_ALIKE = 0.5
 _FEW = 4
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class SitemapHints(Struct, frozen=True, kw_only=True):
     """What a sitemap says of one page."""
 
     every_s: float | None = None
@@ -45,14 +45,14 @@ class Told(Struct, frozen=True, kw_only=True):
         return self.every_s is not None or self.unchanged_s is not None
 
 
-def told_by_sitemap(answer: Exchange, now: float) -> dict[str, Told]:
+def sitemap_hints(answer: Exchange, now: float) -> dict[str, SitemapHints]:
     """By page: what a sitemap says of it."""
     coding = answer.header("content-encoding")
     body = decode(answer.body, coding, max_bytes=LARGEST_BODY, max_ratio=_LARGEST_RATIO).body
     entries = read_sitemap(body, answer.url).entries
     often = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
     times = _believable({entry.url: entry.lastmod for entry in entries}, now)
-    return {page: Told(every_s=often.get(page), unchanged_s=times.get(page)) for page in {*often, *times}}
+    return {page: SitemapHints(every_s=often.get(page), unchanged_s=times.get(page)) for page in {*often, *times}}
 
 
 def _believable(lastmods: Mapping[str, float | None], now: float) -> dict[str, float]:

@@ -9,10 +9,17 @@ from itertools import pairwise
 from statistics import median
 
 from webstrata.errors import UsageError
-from webstrata.flows.capture_events import Began, Event, Fetched, FoundPage, Got, Planned
+from webstrata.flows.capture_events import (
+    CaptureStarted,
+    Event,
+    FoundPage,
+    PageDownloaded,
+    PassPlanned,
+    RequisiteDownloaded,
+)
 from webstrata.records import Position
 from webstrata.sharp.online import OnlineScheduler
-from webstrata.sharp.rounds import History, Outcome, outcome
+from webstrata.sharp.rounds import CaptureOutcome, PageDownloads, capture_outcome
 from webstrata.sharp.survival import Survival, believed
 from webstrata.sharp.uneven import uneven_mirror
 
@@ -25,10 +32,10 @@ _PACED_BY = 21
 class CaptureState:
     """Pages with their downloads, what is to be asked for next, and what was expected."""
 
-    def __init__(self, began: Began) -> None:
+    def __init__(self, began: CaptureStarted) -> None:
         self.began = began
         self.turn = 0
-        self.pages: dict[str, History] = {}
+        self.pages: dict[str, PageDownloads] = {}
         self.positions: list[Position] = []
         self.requisites: dict[str, bool | None] = {}
         """Of images, styles and scripts: had or not; none: not asked for yet."""
@@ -40,7 +47,7 @@ class CaptureState:
         """Links in scope that look like traps, or are beyond the most pages wanted."""
         self.failures = 0
         """In a row."""
-        self.plans: list[Planned] = []
+        self.plans: list[PassPlanned] = []
         self._starts: deque[float] = deque(maxlen=_PACED_BY)
         self._pending: deque[str] = deque()
         self._again: deque[str] = deque()
@@ -59,7 +66,7 @@ class CaptureState:
         """As an earlier run left it."""
         rest = iter(events)
         first = next(rest, None)
-        if not isinstance(first, Began):
+        if not isinstance(first, CaptureStarted):
             raise UsageError("the journal has no beginning: nothing of that capture can be resumed. Start a new one.")
         state = cls(first)
         for event in rest:
@@ -70,14 +77,14 @@ class CaptureState:
 
     def apply(self, event: Event) -> None:
         match event:
-            case Got():
+            case PageDownloaded():
                 self._got(event)
-            case Planned():
+            case PassPlanned():
                 self.turn = event.turn
                 self.plans.append(event)
                 self._pending, self._again = deque(event.order), deque()
                 self._failed_once.clear()
-            case Fetched():
+            case RequisiteDownloaded():
                 self.requisites[event.url] = not event.why
                 self.positions += event.positions
                 for url in event.requisites:
@@ -85,7 +92,7 @@ class CaptureState:
                         self.requisites[url] = None
                         self._sheets[url] = self._sheets.get(event.url, 0) + 1
 
-    def _got(self, event: Got) -> None:
+    def _got(self, event: PageDownloaded) -> None:
         self.positions += event.positions
         self.left_out += event.left_out
         for url in event.requisites:
@@ -101,7 +108,7 @@ class CaptureState:
         else:
             self._appear(event.found)
 
-    def _downloaded(self, event: Got) -> None:
+    def _downloaded(self, event: PageDownloaded) -> None:
         page, download = self.pages[event.url], event.download
         assert download is not None
         page.downloads.append(download)
@@ -111,7 +118,7 @@ class CaptureState:
         if self.turn == 0:
             self._scheduler.visited(event.url, download.started, download.ended)
 
-    def _failed(self, event: Got) -> None:
+    def _failed(self, event: PageDownloaded) -> None:
         status = event.download.status if event.download is not None else None
         self.pages[event.url].why = event.why or f"status {status}"
         if status is not None:
@@ -183,7 +190,7 @@ class CaptureState:
 
     # ── what is known ───────────────────────────────────────────────────────────────────────────────────────
 
-    def visited(self) -> list[History]:
+    def visited(self) -> list[PageDownloads]:
         return [page for page in self.pages.values() if page.downloads]
 
     def pace_s(self) -> float:
@@ -191,7 +198,7 @@ class CaptureState:
         gaps = [after - before for before, after in pairwise(self._starts)]
         return max(median(gaps), 1e-3) if gaps else self.began.slot_s
 
-    def slots_s(self, pages: Sequence[History]) -> list[float]:
+    def slots_s(self, pages: Sequence[PageDownloads]) -> list[float]:
         """Seconds from the download of each page to the next one: the pace, or longer where the page is slow."""
         pace = self.pace_s()
         return [max(pace, (_download_s(page) or 0.0) * (1.0 + self.began.rest_factor)) for page in pages]
@@ -209,7 +216,7 @@ class CaptureState:
             return self._scheduler.expected()
         return sum(self._chance(page, self.plans[-1]) * page.weight for page in self.visited())
 
-    def _chance(self, page: History, plan: Planned) -> float:
+    def _chance(self, page: PageDownloads, plan: PassPlanned) -> float:
         """Of a page to be sharp as of the instant of a plan, as it is known now."""
         after = [one for one in page.downloads if one.started >= plan.instant]
         before = [one for one in page.downloads if one.ended <= plan.instant]
@@ -217,35 +224,35 @@ class CaptureState:
             return float((before[-1].content, before[-1].status) == (after[0].content, after[0].status))
         return plan.chances.get(page.url, 0.0)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CaptureOutcome:
         """What the downloads show; each page with the chance that the plan of the instant had given it."""
         for page in self.pages.values():
             if not page.downloads and not page.why:
                 page.why = "there was no time to visit it"
-        result = outcome(list(self.pages.values()))
+        result = capture_outcome(list(self.pages.values()))
         if result.instant is not None and self.plans:
             middle = (result.instant.start + result.instant.end) / 2
             plan = min(self.plans, key=lambda one: math.fabs(one.instant - middle))
             for page in self.pages.values():
                 page.expected = plan.chances.get(page.url, 0.0)
-            result = outcome(list(self.pages.values()))
+            result = capture_outcome(list(self.pages.values()))
         return result
 
 
-def survival_of(pages: Sequence[History]) -> Survival:
+def survival_of(pages: Sequence[PageDownloads]) -> Survival:
     """What is believed of the rates of these pages, per second."""
     shapes = [math.inf if page.rate_shape is None else page.rate_shape for page in pages]
     return believed([page.rate_per_s for page in pages], shapes)
 
 
-def _download_s(page: History) -> float | None:
+def _download_s(page: PageDownloads) -> float | None:
     if not page.downloads:
         return page.lasts_s
     return median(one.ended - one.started for one in page.downloads)
 
 
-def _history(page: FoundPage) -> History:
-    return History(
+def _history(page: FoundPage) -> PageDownloads:
+    return PageDownloads(
         url=page.url,
         rate_per_s=page.rate_per_s,
         rate_from=page.rate_from,

@@ -12,17 +12,17 @@ from webstrata import urls
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
 from webstrata.flows.capture import SiteCapture, Told
-from webstrata.flows.capture_download import Downloads
-from webstrata.flows.capture_events import Began, Order, from_line, to_line
+from webstrata.flows.capture_download import CaptureDownloader
+from webstrata.flows.capture_events import CaptureOrder, CaptureStarted, from_line, to_line
 from webstrata.flows.capture_pages import listed_pages
-from webstrata.flows.capture_proof import Notary, Proved
+from webstrata.flows.capture_proof import CertificateSigner, FinishedCapture
 from webstrata.flows.capture_rates import PageRates, PastChanges, past_changes
 from webstrata.flows.capture_state import CaptureState
 from webstrata.ports import Clock, Journal, Store
-from webstrata.sharp.rhythm import Start, best_start
+from webstrata.sharp.rhythm import CaptureStart, best_start
 
 
-class Capturing:
+class CaptureService:
     """Begins, resumes and finishes captures. Several may run at the same time, each a task of its own."""
 
     def __init__(
@@ -30,8 +30,8 @@ class Capturing:
         *,
         store: Store,
         clock: Clock,
-        downloads: Downloads,
-        notary: Notary,
+        downloads: CaptureDownloader,
+        notary: CertificateSigner,
         new_journal: Callable[[str], tuple[str, Journal]],
         old_journal: Callable[[str], Journal],
         patience_s: float,
@@ -47,7 +47,7 @@ class Capturing:
         self._patience_s = patience_s
         self._rest_factor = rest_factor
 
-    async def begin(self, order: Order, told: Told) -> SiteCapture:
+    async def begin(self, order: CaptureOrder, told: Told) -> SiteCapture:
         """Meet the site, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
@@ -56,7 +56,7 @@ class Capturing:
         sure = order.ready.rates_per_s if order.ready else None
         rates = PageRates(self._store, past, order.weights, sure, named.told)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
-        began = Began(
+        began = CaptureStarted(
             capture=capture,
             order=order,
             at=self._clock.now(),
@@ -77,7 +77,7 @@ class Capturing:
             events = [from_line(line) for line in journal.lines()]
         except msgspec.DecodeError as problem:
             raise UsageError(f"the journal of {capture} cannot be read ({problem}). Start a new capture.") from None
-        if events and isinstance(events[0], Began):
+        if events and isinstance(events[0], CaptureStarted):
             order = events[0].order
             order = replace(order, max_time_s=max_time_s, repair=order.repair if repair is None else repair)
             events[0] = replace(events[0], order=order)
@@ -97,10 +97,10 @@ class Capturing:
             told=told,
         )
 
-    async def finish(self, capture: SiteCapture, out: Path) -> Proved:
+    async def finish(self, capture: SiteCapture, out: Path) -> FinishedCapture:
         return await self._notary.prove(capture.state, out)
 
-    async def quietest(self, order: Order, within_s: float) -> tuple[Start, PastChanges]:
+    async def quietest(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
         """When to start, by the site's own week. How long it will take is guessed from the pages that are known."""
         past = await past_changes(self._store, order.url)
         slot_s = await self._downloads.pace_s(order.url, patience_until=self._clock.now() + self._patience_s)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Column, Days, Rows
-from webstrata.flows.heard_lists import LivePopulation
-from webstrata.flows.population import Population
-from webstrata.schedule.signals import Signals
+from webstrata.flows.heard_lists import LivePolicyState
+from webstrata.flows.population import PolicyState
+from webstrata.schedule.signals import PageSignals
 from webstrata.schedule.value import Value
 
 _AHEAD = np.concatenate([[0.0], np.geomspace(1 / 288, 400.0, 48)])
@@ -16,10 +16,10 @@ _AT_ONCE = 2048
 """Values made in one go: for few pages at all times, for many pages time by time until they have crossed."""
 
 
-def crossing_days(population: Population, rows: Rows, now: float, price: float, factor: Column) -> Days:
+def crossing_days(population: PolicyState, rows: Rows, now: float, price: float, factor: Column) -> Days:
     """Days from now until each page's value, times its factor, reaches the price; infinite where it never does."""
     found = np.full(len(rows), np.inf)
-    worth_of = _Later(population, rows, now)
+    worth_of = _FutureValue(population, rows, now)
     times = factor if population.weights is None else factor * population.weights[rows]
     left = np.arange(len(rows))
     before = np.zeros(len(rows))
@@ -39,14 +39,14 @@ def crossing_days(population: Population, rows: Rows, now: float, price: float, 
     return found
 
 
-class _Later:
+class _FutureValue:
     """What visits will be worth, by the pages' own forecast and their sites' usual events."""
 
-    def __init__(self, population: Population, rows: Rows, now: float) -> None:
+    def __init__(self, population: PolicyState, rows: Rows, now: float) -> None:
         self._policy, self._state, self._rows, self._now = population.policy, population.state, rows, now
         self._quiet = self._coming = None
         self._first_day = None
-        if isinstance(population, LivePopulation) and isinstance(population.policy, Value):
+        if isinstance(population, LivePolicyState) and isinstance(population.policy, Value):
             self._first_day = population.first_day(rows)
         if isinstance(population.policy, Value) and population.siblings is not None and population.sites is not None:
             self._quiet = population.signals(rows, now).quiet
@@ -62,10 +62,10 @@ class _Later:
 
     def _by_forecast(self, policy: Value, places: Rows, at: Days, ahead: Days) -> Days:
         """Of each place at its own time."""
-        rows, signals = self._rows[places], Signals()
+        rows, signals = self._rows[places], PageSignals()
         if self._quiet is not None and self._coming is not None:
             coming = self._coming[places]
-            signals = Signals(quiet=self._quiet[places] * coming ** ahead.astype(coming.dtype), coming=coming)
+            signals = PageSignals(quiet=self._quiet[places] * coming ** ahead.astype(coming.dtype), coming=coming)
         outlook, age = policy.outlook(self._state, rows, at), policy.age(self._state, rows, at)
         worth = policy.worth(outlook, age, signals).astype(np.float64)
         young = np.flatnonzero(age < 1.0)

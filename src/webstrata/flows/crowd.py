@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.flows.heard_lists import LivePopulation
-from webstrata.flows.wishes import Span, Wishes
+from webstrata.flows.heard_lists import LivePolicyState
+from webstrata.flows.wishes import IntervalLimits, Overrides
 from webstrata.ports import Store
-from webstrata.records import Outline
+from webstrata.records import PageSummary
 from webstrata.schedule.budget import sane_weights
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.value import Value
@@ -27,7 +27,7 @@ _MOST_SITES = 20_000
 """Beyond so many hosts, those with a single page share one row of joint events, which stays empty."""
 
 
-class Crowd:
+class PageTable:
     """Columns beside the population's: which page a row is, its host, its tags, and whether it may be chosen."""
 
     def __init__(self, policy: ValuePolicy) -> None:
@@ -63,7 +63,7 @@ class Crowd:
         row = self._order[place]
         return np.where(self.ids[row] == wanted, row, -1)
 
-    def take_in(self, found: Sequence[Outline], states: Sequence[bytes | None], now: float) -> None:
+    def take_in(self, found: Sequence[PageSummary], states: Sequence[bytes | None], now: float) -> None:
         """Pages that are new here, each with its row of state; none: not seen yet."""
         if not found:
             return
@@ -88,9 +88,9 @@ class Crowd:
         self.population.copied(self.population.rows, self.population.state["seen_at"].copy())
         self._keep_sites(old, old_place)
 
-    def _made(self, site: NDArray[np.intp], now: float) -> LivePopulation:
+    def _made(self, site: NDArray[np.intp], now: float) -> LivePolicyState:
         family = isinstance(self.policy, Value)
-        return LivePopulation(self.policy, site, now=now, weights=self.weight, family=family)
+        return LivePolicyState(self.policy, site, now=now, weights=self.weight, family=family)
 
     def _sites(self) -> NDArray[np.intp]:
         if len(self.hosts) <= _MOST_SITES:
@@ -120,7 +120,7 @@ class Crowd:
         self.ready[rows] = True
         self._changed_hosts.update(self.host[rows].tolist())
 
-    def wish(self, wishes: Wishes, usual: Span, limited: dict[int, str], now: float) -> None:
+    def wish(self, wishes: Overrides, usual: IntervalLimits, limited: dict[int, str], now: float) -> None:
         """Boosts and limits as columns; `limited` are the pages with limits of their own."""
         touched = wishes.boosts.keys() | wishes.tags.keys()
         self.factor = np.ones(len(self), dtype=np.float32)
@@ -166,7 +166,7 @@ class Crowd:
         place[self.host] = self.population.site
         return place
 
-    def _keep_sites(self, old: LivePopulation, old_place: NDArray[np.intp]) -> None:
+    def _keep_sites(self, old: LivePolicyState, old_place: NDArray[np.intp]) -> None:
         """Carry the rows of hosts over from a population that was smaller."""
         sites = self.population.sites
         if sites is None or old.sites is None or not len(old_place):
@@ -184,7 +184,7 @@ def _unpacked(packed: bytes) -> bytes:
         return b""
 
 
-async def states_of(found: Sequence[Outline], policy: ValuePolicy, store: Store) -> list[bytes | None]:
+async def states_of(found: Sequence[PageSummary], policy: ValuePolicy, store: Store) -> list[bytes | None]:
     """The policy's row of each page: as it was kept, else from its log; none where it was not seen yet."""
     size = policy.dtype.itemsize
     states: list[bytes | None] = [

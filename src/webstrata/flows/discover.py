@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from webstrata import urls
-from webstrata.flows.look import Look
-from webstrata.records import Looking, NewPage, Page, PageRole, Site
+from webstrata.flows.look import ParsedContent
+from webstrata.records import NewPage, Page, PageRole, PageRules, Site
 
 MAX_ENTRIES = 50_000
 """Per feed or sitemap; the standard allows no more in one file."""
@@ -37,7 +37,7 @@ class Discovery:
     def wants_requisites(self, page: Page) -> bool:
         return page.requisites and page.role is PageRole.PAGE
 
-    def met(self, page: Page, look: Look) -> list[str]:
+    def met(self, page: Page, look: ParsedContent) -> list[str]:
         """What this page leads to within its site and was not met in this round yet."""
         site = self._site(page)
         if site is None or self._room[site.id] <= 0:
@@ -48,7 +48,7 @@ class Discovery:
         """These are pages already: they take up no more room."""
         self._known.update(urls)
 
-    def pages(self, page: Page, look: Look) -> list[NewPage]:
+    def pages(self, page: Page, look: ParsedContent) -> list[NewPage]:
         """New pages of the same site that this one links to (or lists, if it is a sitemap)."""
         site = self._site(page)
         found: list[NewPage] = []
@@ -67,7 +67,7 @@ class Discovery:
                 found.append(_page(link, site, page.depth + 1, self._due_at))
         return found
 
-    def _leads(self, page: Page, site: Site, look: Look) -> Iterator[tuple[str, bool]]:
+    def _leads(self, page: Page, site: Site, look: ParsedContent) -> Iterator[tuple[str, bool]]:
         """Links that belong to the site, then further sitemaps of it (true), which may lie anywhere on its host."""
         if page.depth >= site.max_depth:
             return
@@ -90,7 +90,7 @@ class Discovery:
         taken, self._sitemaps = self._sitemaps, []
         return taken
 
-    def entries(self, page: Page, look: Look) -> list[NewPage]:
+    def entries(self, page: Page, look: ParsedContent) -> list[NewPage]:
         """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake.
 
         The sitemaps that an index lists are read for their entries as the index is. A feed chose its entries for its
@@ -99,8 +99,8 @@ class Discovery:
         wanted = look.entries[:MAX_ENTRIES]
         if look.fingerprint.data_kind == "graph":
             wanted = tuple(url for url in wanted if url != page.url and self._near(url, page))
-        listed: list[tuple[str, Looking | None]] = [(url, None) for url in wanted]
-        listed += [(url, page.looking) for url in self._further(page, look)]
+        listed: list[tuple[str, PageRules | None]] = [(url, None) for url in wanted]
+        listed += [(url, page.page_rules) for url in self._further(page, look)]
         return [
             NewPage(
                 url=url,
@@ -110,9 +110,9 @@ class Discovery:
                 depth=page.depth + 1,
                 requisites=page.requisites,
                 next_at=self._due_at,
-                looking=looking,
+                page_rules=page_rules,
             )
-            for url, looking in listed
+            for url, page_rules in listed
         ]
 
     def _near(self, url: str, page: Page) -> bool:
@@ -120,13 +120,13 @@ class Discovery:
         site = self._site(page)
         return belongs(url, site) if site is not None else urls.in_scope(url, page.url, "host")
 
-    def _further(self, page: Page, look: Look) -> list[str]:
+    def _further(self, page: Page, look: ParsedContent) -> list[str]:
         """Sitemaps of the same domain that an index lists whose watcher wants its entries."""
-        if page.looking is None or not page.looking.entries or page.depth >= MAX_INDEX_DEPTH:
+        if page.page_rules is None or not page.page_rules.entries or page.depth >= MAX_INDEX_DEPTH:
             return []
         return [url for url in look.sitemaps[:MAX_SITEMAPS] if urls.in_scope(url, page.url, "domain")]
 
-    def requisites(self, page: Page, look: Look) -> list[NewPage]:
+    def requisites(self, page: Page, look: ParsedContent) -> list[NewPage]:
         return [
             NewPage(
                 url=url,

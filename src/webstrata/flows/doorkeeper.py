@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from webstrata import urls
-from webstrata.permit.gate import Gate
+from webstrata.permit.gate import PermitGate
 from webstrata.permit.robots import Robots
 from webstrata.permit.robots_fetch import RobotsAnswer, robots_step, robots_url
 from webstrata.ports import Clock, Web
@@ -21,19 +21,19 @@ from webstrata.records import (
     FailureKind,
     NeedRobots,
     Permit,
-    Posted,
+    PostBody,
     Refusal,
     RobotsState,
     Validators,
     Wait,
 )
 
-Answer = TypeVar("Answer")
+Decision = TypeVar("Decision")
 
 _GIVEN_UP = Failure(kind=FailureKind.INTERNAL, detail="given up before an answer came")
 
 
-class Doorkeeper:
+class PoliteClient:
     """Asks for permits on behalf of visits.
 
     `keep` is handed every robots.txt exchange (for the archive), `listed` the sitemaps that an origin names.
@@ -45,7 +45,7 @@ class Doorkeeper:
     def __init__(
         self,
         web: Web,
-        gate: Gate,
+        gate: PermitGate,
         clock: Clock,
         *,
         keep: Callable[[Exchange], None],
@@ -79,7 +79,7 @@ class Doorkeeper:
                         return wait
                     await self._clock.sleep_until(until)
 
-    async def _with_a_place(self, ask: Callable[[], Answer]) -> Answer:
+    async def _with_a_place(self, ask: Callable[[], Decision]) -> Decision:
         """Ask the gate when there is a place for a request; a permit keeps the place until `fetch` is done with it."""
         await self._places.acquire()
         answer = ask()
@@ -88,7 +88,7 @@ class Doorkeeper:
         return answer
 
     async def fetch(
-        self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: Posted | None = None
+        self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: PostBody | None = None
     ) -> Exchange:
         """Make the request of a permit. Its host is free again after it, even if the request is given up half-way."""
         exchange = Exchange(url=permit.url, at=self._clock.now(), duration_s=0.0, request_head=b"", failure=_GIVEN_UP)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from webstrata.flows.judged import Judged
-from webstrata.flows.timetable import Turn
-from webstrata.records import ChangeKind, Entry, FailureKind, Hop, Outcome, Page, Position, Visit, Visited
+from webstrata.flows.judged import JudgedVisit
+from webstrata.flows.timetable import NextVisit
+from webstrata.records import ChangeKind, FailureKind, FinishedVisit, Hop, Outcome, Page, Position, Visit, VisitResult
 
 KEPT_HEADERS = frozenset(
     [
@@ -31,7 +31,7 @@ KEPT_HEADERS = frozenset(
 )
 
 
-def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Entry:
+def finished_visit(one: JudgedVisit, turn: NextVisit | None, positions: dict[int, Position]) -> FinishedVisit:
     """`positions` are those of exchanges and made contents, by their identity."""
     visited, change = one.visited, one.change
     answer = visited.answer
@@ -69,10 +69,10 @@ def entry(one: Judged, turn: Turn | None, positions: dict[int, Position]) -> Ent
             if exchange is not answer or visited.content is not None
         ),
     )
-    return Entry(visit=visit, page=_page_after(visited, visit, one, turn))
+    return FinishedVisit(visit=visit, page=_page_after(visited, visit, one, turn))
 
 
-def _page_after(visited: Visited, visit: Visit, one: Judged, turn: Turn | None) -> Page:
+def _page_after(visited: VisitResult, visit: Visit, one: JudgedVisit, turn: NextVisit | None) -> Page:
     page, change = visited.page, one.change
     page = replace(
         page,

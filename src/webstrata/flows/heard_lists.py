@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.flows.population import Population
-from webstrata.flows.sources import SourceBook
+from webstrata.flows.population import PolicyState
+from webstrata.flows.sources import SourceTable
 from webstrata.predict.siblings import Siblings
 from webstrata.predict.trust import precision, recall
-from webstrata.records import Announcement, Source
+from webstrata.records import Announcement, SignalSource
 from webstrata.schedule.allocator import list_worth
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.signals import changed_given
 from webstrata.schedule.value import Value
 
 
-class HeardLists(SourceBook):
+class AnnouncementTable(SourceTable):
     """One source for each page: of those that list it the one with news, else the one that tells most.
 
     How far each is believed was learned by `flows.signals` from the visits that followed; here it is only used.
@@ -34,7 +34,7 @@ class HeardLists(SourceBook):
         self._precision = self._recall = np.zeros(1, dtype=np.float32)
         self._read_at: Days = np.zeros(1)
 
-    def hear(self, sources: Sequence[Source], said: Sequence[tuple[int, Announcement]]) -> None:
+    def hear(self, sources: Sequence[SignalSource], said: Sequence[tuple[int, Announcement]]) -> None:
         """The last words of all sources, each with the row of its page."""
         place = {source.id: number for number, source in enumerate(sources)}
         self.urls = [source.url for source in sources]
@@ -77,7 +77,7 @@ class HeardLists(SourceBook):
         """Entries without cause are in the precision already."""
         return np.zeros(len(self._source), dtype=np.float32)
 
-    def worth(self, population: Population, now: float, price: float) -> dict[str, float]:
+    def worth(self, population: PolicyState, now: float, price: float) -> dict[str, float]:
         """By the list's address: what reading it now would reveal of the pages that it lists."""
         policy = population.policy
         listed = np.flatnonzero(self._source >= 0)
@@ -95,7 +95,7 @@ class HeardLists(SourceBook):
         return dict(zip(self.urls, total.tolist(), strict=True))
 
 
-class LivePopulation(Population):
+class LivePolicyState(PolicyState):
     """A population whose sources are judged elsewhere: by `flows.signals`, in the transaction of each visit."""
 
     def __init__(
@@ -103,9 +103,9 @@ class LivePopulation(Population):
     ) -> None:
         self._first_day: NDArray[np.float32] = np.full(len(site), np.nan, dtype=np.float32)
         super().__init__(policy, site, now=now, siblings=Siblings() if family else None, weights=weights)
-        self.heard = HeardLists(len(site), now)
+        self.heard = AnnouncementTable(len(site), now)
 
-    def hear(self, sources: Sequence[Source], said: Sequence[tuple[int, Announcement]]) -> None:
+    def hear(self, sources: Sequence[SignalSource], said: Sequence[tuple[int, Announcement]]) -> None:
         """Take in the last words of all sources; while there are none, no page is asked for hints."""
         self.heard.hear(sources, said)
         self.lists = self.heard if said else None

@@ -11,18 +11,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from webstrata.errors import ArchiveError
-from webstrata.flows.look import Job, Look
+from webstrata.flows.look import ParsedContent, ParseJob
 from webstrata.ports import Archive, Store
 from webstrata.records import Original, Page, Position
 
 log = logging.getLogger("webstrata.hindsight")
 
-Read = Callable[[Sequence[Job]], Awaitable[list[Look]]]
+Read = Callable[[Sequence[ParseJob]], Awaitable[list[ParsedContent]]]
 
 
-async def with_hindsight(
-    pages: Sequence[Page], jobs: Sequence[Job], looks: Sequence[Look], *, store: Store, archive: Archive, read: Read
-) -> list[Look]:
+async def with_previous_version(
+    pages: Sequence[Page],
+    jobs: Sequence[ParseJob],
+    looks: Sequence[ParsedContent],
+    *,
+    store: Store,
+    archive: Archive,
+    read: Read,
+) -> list[ParsedContent]:
     """The looks, those at changed contents of which no earlier runs are known taken again with them."""
     late = [
         i for i, (job, look) in enumerate(zip(jobs, looks, strict=True)) if job.before and look.lines and not job.lines
@@ -39,7 +45,7 @@ async def with_hindsight(
     return seen
 
 
-async def _past(job: Job, original: Original | None, archive: Archive) -> Job | None:
+async def _past(job: ParseJob, original: Original | None, archive: Archive) -> ParseJob | None:
     """The job of reading the last version; none where it cannot be had."""
     if original is None:
         return None

@@ -14,8 +14,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 
-from webstrata.flows.look import Look
-from webstrata.records import Exchange, Visit, Visited
+from webstrata.flows.look import ParsedContent
+from webstrata.records import Exchange, Visit, VisitResult
 
 MAX_WAIT_S = 0.5
 MAX_RECORDS = 256
@@ -23,20 +23,20 @@ MAX_BYTES = 64 * 2**20
 READ_TOGETHER = 32
 """Visits that are handed to the readers at once."""
 
-Looks = list[Look | None]
-Read = Callable[[Sequence[Visited]], Coroutine[None, None, Looks]]
-Settle = Callable[[Sequence[Visited], Looks, Sequence[Exchange]], Awaitable[list[Visit]]]
+Looks = list[ParsedContent | None]
+Read = Callable[[Sequence[VisitResult]], Coroutine[None, None, Looks]]
+Settle = Callable[[Sequence[VisitResult], Looks, Sequence[Exchange]], Awaitable[list[Visit]]]
 
 
-class Intake:
+class VisitBatcher:
     """Start it, `put` visits, `flush` to wait until all of them are settled, `stop`."""
 
     def __init__(self, read: Read, settle: Settle, settled: Callable[[Sequence[Visit]], None]) -> None:
         self._read = read
         self._settle = settle
         self._settled = settled
-        self._waiting: list[Visited] = []
-        self._unread: list[Visited] = []
+        self._waiting: list[VisitResult] = []
+        self._unread: list[VisitResult] = []
         """The last of those that wait: nobody reads them yet."""
         self._parts: list[asyncio.Task[Looks]] = []
         """The readings of the others, in order."""
@@ -54,7 +54,7 @@ class Intake:
         self._places = asyncio.Semaphore(2)
         self._open = 0
         """Batches that are being read or settled."""
-        self._read_ones: asyncio.Queue[tuple[list[Visited], Looks, list[Exchange]]] = asyncio.Queue()
+        self._read_ones: asyncio.Queue[tuple[list[VisitResult], Looks, list[Exchange]]] = asyncio.Queue()
         self._problem: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._reading: set[asyncio.Task[Looks]] = set()
@@ -62,7 +62,7 @@ class Intake:
     def start(self) -> None:
         self._tasks = [asyncio.create_task(self._keep_reading()), asyncio.create_task(self._keep_settling())]
 
-    async def put(self, visited: Visited) -> None:
+    async def put(self, visited: VisitResult) -> None:
         while self._full():  # all who waited wake at once; most find it full again
             await self._room.wait()
         self._raise_problem()
@@ -141,7 +141,7 @@ class Intake:
         self._reading.add(part)
         part.add_done_callback(self._reading.discard)
 
-    def _cut(self) -> tuple[list[Visited], list[asyncio.Task[Looks]], list[Exchange]]:
+    def _cut(self) -> tuple[list[VisitResult], list[asyncio.Task[Looks]], list[Exchange]]:
         """What waits becomes a batch."""
         if self._unread:
             self._begin_reading()

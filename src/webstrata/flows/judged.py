@@ -5,27 +5,27 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.answer import StatusClass, status_class
 from webstrata.detect.memory import pack, remember, unpack
 from webstrata.detect.verdict import judge
-from webstrata.flows.look import Look
-from webstrata.records import Change, Exchange, Failure, FailureKind, Fingerprint, Observation, Page, Visited
+from webstrata.flows.look import ParsedContent
+from webstrata.records import Change, Exchange, Failure, FailureKind, Fingerprint, Observation, Page, VisitResult
 
 _FAILED = {
-    Answer.DENIED: FailureKind.DENIED,
-    Answer.SERVER_ERROR: FailureKind.SERVER,
-    Answer.BACKOFF: FailureKind.BACKOFF,
+    StatusClass.DENIED: FailureKind.DENIED,
+    StatusClass.SERVER_ERROR: FailureKind.SERVER,
+    StatusClass.BACKOFF: FailureKind.BACKOFF,
 }
 _LONGEST = 100
 """Characters of a list of languages."""
 _CUT_SHORT = {"disconnect": FailureKind.RESET, "time": FailureKind.TIMEOUT_TOTAL}
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class JudgedVisit(Struct, frozen=True, kw_only=True):
     """A visit with its verdict: either a change (be it 'same') or a failure."""
 
-    visited: Visited
-    found: Look | None = None
+    visited: VisitResult
+    found: ParsedContent | None = None
     change: Change | None = None
     failure: Failure | None = None
     memory: bytes = b""
@@ -37,21 +37,23 @@ def is_conditional(exchange: Exchange) -> bool:
     return b"\r\nIf-" in exchange.request_head
 
 
-def judged(visited: Visited, found: Look | None) -> Judged:
+def judge_visit(visited: VisitResult, found: ParsedContent | None) -> JudgedVisit:
     page = visited.page
     failure = _failure(visited, found)
     if failure is not None:
-        return Judged(visited=visited, failure=failure, memory=page.memory)
+        return JudgedVisit(visited=visited, failure=failure, memory=page.memory)
     answer = visited.answer
     assert answer is not None  # else there would be a failure
     assert answer.status is not None
     fingerprint = found.fingerprint if found is not None else None
-    if read_answer(answer.status) is Answer.NOT_MODIFIED:
+    if status_class(answer.status) is StatusClass.NOT_MODIFIED:
         fingerprint = page.fingerprint
     return _compared(visited, answer, found, fingerprint)
 
 
-def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprint: Fingerprint | None) -> Judged:
+def _compared(
+    visited: VisitResult, answer: Exchange, found: ParsedContent | None, fingerprint: Fingerprint | None
+) -> JudgedVisit:
     page = visited.page
     memory = unpack(page.memory, page.counted)
     if found is not None and found.past_lines:
@@ -68,9 +70,11 @@ def _compared(visited: Visited, answer: Exchange, found: Look | None, fingerprin
         negotiated=visited.content is not None or _varies(answer, "accept"),
         language=_language(answer),
     )
-    change = judge(page.fingerprint, page.gone, seen, looking=page.looking, memory=memory)
+    change = judge(page.fingerprint, page.gone, seen, page_rules=page.page_rules, memory=memory)
     kept = remember(memory, page.fingerprint, seen, change)
-    return Judged(visited=visited, found=found, change=change, memory=page.memory if kept is memory else pack(kept))
+    return JudgedVisit(
+        visited=visited, found=found, change=change, memory=page.memory if kept is memory else pack(kept)
+    )
 
 
 def _varies(answer: Exchange, header: str) -> bool:
@@ -90,7 +94,7 @@ def _listed(answer: Exchange, header: str) -> list[str]:
     return [one.strip() for one in values.split(",") if one.strip()]
 
 
-def _failure(visited: Visited, found: Look | None) -> Failure | None:
+def _failure(visited: VisitResult, found: ParsedContent | None) -> Failure | None:
     """Why there is nothing to compare."""
     answer = visited.answer
     if visited.failure is not None:
@@ -102,12 +106,12 @@ def _failure(visited: Visited, found: Look | None) -> Failure | None:
         return Failure(kind=_CUT_SHORT[answer.truncated], detail="the answer broke off")
     if found is not None and found.torn:
         return Failure(kind=FailureKind.MALFORMED, detail=f"the content cannot be decoded: {found.problem}")
-    if found is not None and found.disguise is not None:
-        return found.disguise
-    kind = read_answer(answer.status)
-    if kind is Answer.NOT_MODIFIED:
+    if found is not None and found.error_page is not None:
+        return found.error_page
+    kind = status_class(answer.status)
+    if kind is StatusClass.NOT_MODIFIED:
         return _without_copy(visited.page, answer)
-    if kind not in (Answer.CONTENT, Answer.GONE):
+    if kind not in (StatusClass.CONTENT, StatusClass.GONE):
         return Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=f"status {answer.status}")
     return None
 

@@ -6,19 +6,19 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-from webstrata.permit.gate import Gate
-from webstrata.records import Page, Visited, Wait
+from webstrata.permit.gate import PermitGate
+from webstrata.records import Page, VisitResult, Wait
 
 
-class Lanes:
+class HostQueues:
     """The pages of a round, by host."""
 
     def __init__(
         self,
         pages: Iterable[Page],
         *,
-        visit: Callable[[Page], Awaitable[Visited | Wait]],
-        deliver: Callable[[Visited], Awaitable[None]],
+        visit: Callable[[Page], Awaitable[VisitResult | Wait]],
+        deliver: Callable[[VisitResult], Awaitable[None]],
         stopping: Callable[[], bool],
         lane_ended: Callable[[], None],
     ) -> None:
@@ -45,7 +45,7 @@ class Lanes:
         except ExceptionGroup as problems:
             raise problems.exceptions[0] from None  # the first one ended the others: it is the round's problem
 
-    def left(self, gate: Gate, now: float) -> Iterator[tuple[int, float | None]]:
+    def left(self, gate: PermitGate, now: float) -> Iterator[tuple[int, float | None]]:
         """Pages not visited, each with the time at which its host will have come round to it."""
         for host, queue in self._queues.items():
             free_at = max(self._asked_to_wait.get(host, 0.0), gate.earliest(host, now))

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from webstrata.coding import decode
-from webstrata.detect.disguise import FEW_WORDS, disguise
-from webstrata.observe.listed import Listed, listed
+from webstrata.detect.disguise import FEW_WORDS, error_page
+from webstrata.observe.listed import ListedItems, listed
 from webstrata.observe.media import header_charset
-from webstrata.observe.page import Seen, observe
-from webstrata.observe.trace import Trace, trace
-from webstrata.records import Failure, Fingerprint, Looking, Signal
+from webstrata.observe.page import ObservedContent, observe
+from webstrata.observe.trace import ObservationFields, observation_fields
+from webstrata.records import Failure, Fingerprint, PageRules, Signal
 
-_NO_TRACE = Trace(lines=b"", link_hashes=b"", excerpts={})
+_NO_TRACE = ObservationFields(lines=b"", link_hashes=b"", excerpts={})
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class ParseJob(Struct, frozen=True, kw_only=True):
     """One content to read."""
 
     url: str
@@ -31,7 +31,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """Those that say something about the content."""
     handler: str = "http"
     """Which handler got it: feeds, sitemaps and RDF list other pages."""
-    looking: Looking | None = None
+    page_rules: PageRules | None = None
     before: Fingerprint | None = None
     """The page's last content: what is as it was needs no closer look."""
     lines: bytes = b""
@@ -45,7 +45,7 @@ class Job(Struct, frozen=True, kw_only=True):
     max_ratio: float
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class ParsedContent(Struct, frozen=True, kw_only=True):
     """What was seen in it."""
 
     payload: str
@@ -63,7 +63,7 @@ class Look(Struct, frozen=True, kw_only=True):
     """The runs of the last version, where nothing remembered them."""
     link_hashes: bytes = b""
     excerpts: dict[int, str] = {}
-    disguise: Failure | None = None
+    error_page: Failure | None = None
     """Set: this is not the page, but something in its place."""
     problem: str | None = None
     """Why the content could not be decoded as its header says."""
@@ -75,54 +75,54 @@ def payload_digest(body: bytes) -> str:
     return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
 
 
-def look(jobs: Sequence[Job]) -> list[Look]:
+def parse_content(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
     """Read a batch of contents."""
     return [_look(job) for job in jobs]
 
 
-def look_at_bytes(job: Job) -> Look:
+def parse_bytes(job: ParseJob) -> ParsedContent:
     """For a content that cannot be read any deeper. Its coding is taken off as ever, within the same limits: the bytes
     must be those that are compared when it can be read again."""
     decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
     mark = Fingerprint(raw=hashlib.sha256(decoded.body).hexdigest(), size=len(decoded.body))
     problem = decoded.problem or "could not be read safely"
-    return Look(payload=payload_digest(job.body), fingerprint=mark, problem=problem, torn=decoded.torn)
+    return ParsedContent(payload=payload_digest(job.body), fingerprint=mark, problem=problem, torn=decoded.torn)
 
 
-def _look(job: Job) -> Look:
+def _look(job: ParseJob) -> ParsedContent:
     decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded, max_ratio=job.max_ratio)
-    seen = observe(decoded.body, job.content_type, job.url, job.looking)
+    seen = observe(decoded.body, job.content_type, job.url, job.page_rules)
     mark = seen.fingerprint
     traced, problem = _NO_TRACE, None
     if job.before is None or job.before.raw != mark.raw:
         # The runs of a first version are read when a second one differs from it: most never do.
-        traced = trace(seen, job.lines, with_lines=job.before is not None or job.want_lines)
+        traced = observation_fields(seen, job.lines, with_lines=job.before is not None or job.want_lines)
         problem = _disguise(job, seen)
     lists = _lists(job, decoded.body, mark)
     follow = job.want_links and not seen.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()
-    return Look(
+    return ParsedContent(
         payload=payload_digest(job.body),
         fingerprint=mark,
         links=lists.urls if job.handler == "sitemap" else seen.links if follow else (),
-        entries=lists.urls if job.looking is not None and job.looking.entries else (),
+        entries=lists.urls if job.page_rules is not None and job.page_rules.entries else (),
         sitemaps=lists.sitemaps,
         signals=lists.signals,
         requisites=seen.requisites if job.want_requisites else (),
         lines=traced.lines,
         link_hashes=traced.link_hashes,
         excerpts=traced.excerpts,
-        disguise=problem,
+        error_page=problem,
         problem=decoded.problem,
         torn=decoded.torn,
     )
 
 
-def _disguise(job: Job, seen: Seen) -> Failure | None:
+def _disguise(job: ParseJob, seen: ObservedContent) -> Failure | None:
     """Only a short text can be one, so long ones are not read for it."""
     mark = seen.fingerprint
     is_short = mark.size < _LARGEST_NOTICE and seen.spaces < FEW_WORDS
     text = (seen.text or "") if is_short else " " * FEW_WORDS
-    found = disguise(job.status, job.headers, text, seen.title, job.before, mark, failures=job.failures)
+    found = error_page(job.status, job.headers, text, seen.title, job.before, mark, failures=job.failures)
     return None if found is None else Failure(kind=found.kind, detail=found.reason)
 
 
@@ -130,8 +130,10 @@ _LARGEST_NOTICE = 200_000
 """Bytes beyond which a page is no notice in place of another, whatever its markup."""
 
 
-def _lists(job: Job, body: bytes, mark: Fingerprint) -> Listed:
-    wanted = job.handler == "sitemap" or job.handler == "feed" or (job.looking is not None and job.looking.entries)
+def _lists(job: ParseJob, body: bytes, mark: Fingerprint) -> ListedItems:
+    wanted = (
+        job.handler == "sitemap" or job.handler == "feed" or (job.page_rules is not None and job.page_rules.entries)
+    )
     if not wanted:
-        return Listed()
+        return ListedItems()
     return listed(body, mark.media_type, header_charset(job.content_type), job.url, job.handler)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webstrata.ports import Polite
-from webstrata.records import Page, Visited, Wait
+from webstrata.ports import VisitClient
+from webstrata.records import Page, VisitResult, Wait
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_FEED = (
@@ -13,17 +13,17 @@ ACCEPT_FEED = (
 ACCEPT_SITEMAP = "application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 
 
-class Plain:
+class PlainHandler:
     """Asks for the page's URL with the user's Accept header, or its own."""
 
     def __init__(self, name: str = "http", accept: str = ACCEPT) -> None:
         self.name = name
         self._accept = accept
 
-    async def visit(self, page: Page, polite: Polite) -> Visited | Wait:
-        accept = (page.looking.accept if page.looking is not None else "") or self._accept
+    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+        accept = (page.page_rules.accept if page.page_rules is not None else "") or self._accept
         got = await polite.get(page.url, accept=accept, validators=page.validators)
         if isinstance(got, Wait):
             return got
         at = got.exchanges[0].at if got.exchanges else polite.now()
-        return Visited(page=page, at=at, exchanges=got.exchanges, failure=got.failure, again_at=got.again_at)
+        return VisitResult(page=page, at=at, exchanges=got.exchanges, failure=got.failure, again_at=got.again_at)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from webstrata import urls
-from webstrata.permit.gate import Gate
-from webstrata.plan.downloads import Downloads, Mean
+from webstrata.permit.gate import PermitGate
+from webstrata.plan.downloads import DownloadTimes, Mean
 from webstrata.plan.firstfit import Domain
-from webstrata.plan.load import Load
+from webstrata.plan.load import HostLoad
 from webstrata.ports import Store, Web
 from webstrata.records import Failure
 
@@ -25,14 +25,14 @@ MOST_RESOLVED = 1_000
 _AT_ONCE = 32
 
 
-async def learned(store: Store, sums: Mapping[str, Mean] | None = None, samples: int = SAMPLES) -> Downloads:
+async def learned(store: Store, sums: Mapping[str, Mean] | None = None, samples: int = SAMPLES) -> DownloadTimes:
     """Download times as the log tells them; `sums` for hosts that have not been visited lately."""
-    return Downloads(await store.download_times(samples), sums)
+    return DownloadTimes(await store.download_times(samples), sums)
 
 
 def loads_of(
-    pages: Iterable[tuple[str, str, int]], gate: Gate, now: float, addresses: Mapping[str, str] | None = None
-) -> list[Load]:
+    pages: Iterable[tuple[str, str, int]], gate: PermitGate, now: float, addresses: Mapping[str, str] | None = None
+) -> list[HostLoad]:
     """(host, one of its URLs, visits) as the planner's input."""
     found = []
     for host, url, visits in pages:
@@ -40,7 +40,7 @@ def loads_of(
         # It may grow too old before the host's last page is visited.
         needs_robots = needs_robots or gate.outlook(url, now + visits * gate.gap_s(url))[1]
         found.append(
-            Load(
+            HostLoad(
                 host=host,
                 docs=visits,
                 address=(addresses or {}).get(host, ""),
@@ -52,7 +52,7 @@ def loads_of(
     return found
 
 
-def domains_of(loads: Iterable[Load], downloads: Downloads, delay_s: float) -> list[Domain]:
+def domains_of(loads: Iterable[HostLoad], downloads: DownloadTimes, delay_s: float) -> list[Domain]:
     """The same for the paper's estimate: mean time and delay of hosts that are known, its defaults for the others."""
     found = []
     for load in loads:
@@ -86,23 +86,23 @@ async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[
     return dict(answer for answer in answers if answer is not None)
 
 
-class Survey(Struct, frozen=True, kw_only=True):
+class PlanInput(Struct, frozen=True, kw_only=True):
     """All that a plan needs: what is to be visited, and what is known of the hosts."""
 
-    loads: list[Load]
+    loads: list[HostLoad]
     resting: list[str]
     """Hosts that asked for so long a rest that no round waits for them; they are not among the loads."""
-    downloads: Downloads
+    downloads: DownloadTimes
 
 
-async def survey(
-    pages: Sequence[tuple[str, str, int]], *, store: Store, gate: Gate, web: Web | None, now: float
-) -> Survey:
+async def plan_input(
+    pages: Sequence[tuple[str, str, int]], *, store: Store, gate: PermitGate, web: Web | None, now: float
+) -> PlanInput:
     """Look at (host, one of its URLs, visits); without a web, hosts are taken to have addresses of their own."""
     addresses = await addresses_of(web, pages[:MOST_RESOLVED]) if web is not None else {}
     loads = loads_of(pages, gate, now, addresses)
     sums = await store.download_sums()
-    return Survey(
+    return PlanInput(
         loads=[load for load in loads if load.free_in_s <= PATIENCE_S],
         resting=[load.host for load in loads if load.free_in_s > PATIENCE_S],
         downloads=await learned(store, sums),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.errors import BadSettings
-from webstrata.flows.population import Population
+from webstrata.flows.population import PolicyState
 from webstrata.flows.rates import OwnRate
 from webstrata.predict.activity import Activity
 from webstrata.predict.siblings import Siblings
@@ -52,7 +52,7 @@ def population(
     bounds: Bounds | None = None,
     freshness: float = 0.0,
     weights: NDArray[np.float64] | None = None,
-) -> Population:
+) -> PolicyState:
     """Pages of these sites under a budgeted policy. Only the flagship looks at what happens on sibling pages."""
     siblings = Siblings() if name == Value.name else None
-    return Population(budgeted_policy(name, bounds, freshness), site, now=now, siblings=siblings, weights=weights)
+    return PolicyState(budgeted_policy(name, bounds, freshness), site, now=now, siblings=siblings, weights=weights)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from webstrata import urls
-from webstrata.detect.answer import Answer, read_answer
-from webstrata.flows.doorkeeper import Doorkeeper
+from webstrata.detect.answer import StatusClass, status_class
+from webstrata.flows.doorkeeper import PoliteClient
 from webstrata.ports import Clock
-from webstrata.records import Exchange, Failure, FailureKind, Followed, Permit, Posted, Refusal, Validators, Wait
+from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Permit, PostBody, Refusal, Validators, Wait
 
 _MARGIN_S = 1.0
 """For what other hosts at the address may take of the gap."""
 _KEEPS_METHOD = (307, 308)
 
 
-class Politely:
+class PoliteVisit:
     """The `Polite` of one visit."""
 
-    def __init__(self, door: Doorkeeper, clock: Clock, *, max_redirects: int, patience_until: float) -> None:
+    def __init__(self, door: PoliteClient, clock: Clock, *, max_redirects: int, patience_until: float) -> None:
         self._door = door
         self._clock = clock
         self._max_redirects = max_redirects
@@ -26,17 +26,17 @@ class Politely:
     def now(self) -> float:
         return self._clock.now()
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed | Wait:
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
         """Ask for a URL and follow its redirects."""
         return await self._follow(url, accept, validators, None)
 
-    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed | Wait:
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:
         """Ask a question that is too long for a URL. A redirect that keeps the method is followed with it."""
         return await self._follow(url, accept, None, posted)
 
     async def _follow(
-        self, url: str, accept: str, validators: Validators | None, posted: Posted | None
-    ) -> Followed | Wait:
+        self, url: str, accept: str, validators: Validators | None, posted: PostBody | None
+    ) -> FetchResult | Wait:
         seen = {url}
         exchanges: list[Exchange] = []
         while True:
@@ -45,12 +45,12 @@ class Politely:
                 return permit if isinstance(permit, Wait) else _ended(exchanges, permit)
             exchange = await self._door.fetch(permit, accept=accept, validators=validators, posted=posted)
             exchanges.append(exchange)
-            if exchange.failure is not None or read_answer(exchange.status or 0) is not Answer.REDIRECT:
-                return Followed(exchanges=tuple(exchanges), failure=exchange.failure)
+            if exchange.failure is not None or status_class(exchange.status or 0) is not StatusClass.REDIRECT:
+                return FetchResult(exchanges=tuple(exchanges), failure=exchange.failure)
             target = urls.join(url, exchange.header("location") or "")
             problem = _redirect_problem(target, seen, len(exchanges), self._max_redirects)
             if target is None or problem:
-                return _ended(exchanges, Followed(failure=Failure(kind=FailureKind.REDIRECTS, detail=problem)))
+                return _ended(exchanges, FetchResult(failure=Failure(kind=FailureKind.REDIRECTS, detail=problem)))
             # Validators belong to the URL that was asked for: a redirect's target may be another resource.
             validators = None
             if exchange.status not in _KEEPS_METHOD:
@@ -58,7 +58,7 @@ class Politely:
             url = target
             seen.add(url)
 
-    async def _permit(self, url: str) -> Permit | Wait | Followed:
+    async def _permit(self, url: str) -> Permit | Wait | FetchResult:
         """Leave to ask; a `Wait` only before the visit's first request."""
         # Once the page's host was asked, the usual gap is waited for even past the end of the round.
         patience = self._patience_until
@@ -69,17 +69,17 @@ class Politely:
             self._asked = True
             return permit
         if isinstance(permit, Failure):
-            return Followed(failure=permit)
+            return FetchResult(failure=permit)
         if isinstance(permit, Refusal):
-            return Followed(failure=Failure(kind=FailureKind.ROBOTS, detail=permit.why), again_at=permit.until)
+            return FetchResult(failure=Failure(kind=FailureKind.ROBOTS, detail=permit.why), again_at=permit.until)
         if not self._asked:
             return permit
         detail = f"led to {url}, which asks to wait: {permit.why}"
-        return Followed(failure=Failure(kind=FailureKind.BACKOFF, detail=detail))
+        return FetchResult(failure=Failure(kind=FailureKind.BACKOFF, detail=detail))
 
 
-def _ended(exchanges: list[Exchange], why: Followed) -> Followed:
-    return Followed(exchanges=tuple(exchanges), failure=why.failure, again_at=why.again_at)
+def _ended(exchanges: list[Exchange], why: FetchResult) -> FetchResult:
+    return FetchResult(exchanges=tuple(exchanges), failure=why.failure, again_at=why.again_at)
 
 
 def _redirect_problem(target: str | None, seen: set[str], hops: int, max_redirects: int) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.flows.sources import SourceBook
+from webstrata.flows.sources import SourceTable
 from webstrata.predict.siblings import WINDOW, Siblings, ring_places
 from webstrata.schedule.allocator import list_worth, usable_weights
 from webstrata.schedule.policy import ValuePolicy
-from webstrata.schedule.signals import NOTHING, Hint, Signals, changed_given
-from webstrata.schedule.value import Outlook, Value, blank_outlook
+from webstrata.schedule.signals import NOTHING, PageSignals, SourceHints, changed_given
+from webstrata.schedule.value import ForecastTable, Value, empty_forecasts
 
 _POINTED_AT = 0.2
 """So much likelier than by its forecast a page must seem through hints to count as pointed at."""
@@ -24,7 +24,7 @@ _CHUNK = 16_384
 """Pages that are valued together."""
 
 
-class Population:
+class PolicyState:
     """Pages, the sites they belong to, and what is known of both."""
 
     def __init__(
@@ -43,9 +43,9 @@ class Population:
         self.weights = None if weights is None else usable_weights(weights)
         self.siblings = siblings
         self.sites = None if siblings is None else siblings.start(int(site.max(initial=-1)) + 1, _day(now))
-        self.lists: SourceBook | None = None
-        self.reports: SourceBook | None = None
-        self._outlook: Outlook | None = None
+        self.lists: SourceTable | None = None
+        self.reports: SourceTable | None = None
+        self._outlook: ForecastTable | None = None
         # The state's own column, side by side, and where the sites remember that day: a pass over millions needs both.
         self._seen_at: Days = self.state["seen_at"].copy()
         self._places = ring_places(site, _days(self._seen_at))
@@ -104,15 +104,15 @@ class Population:
         if self._outlook is not None:
             self._outlook.whole_days[rows] = -1
 
-    def _sites_now(self, now: float) -> Signals | None:
+    def _sites_now(self, now: float) -> PageSignals | None:
         """For each place and each site what is to be known of its events; none where other hints are heard too."""
         if self.siblings is None or self.sites is None or self.lists is not None or self.reports is not None:
             return None
         self.siblings.advance(self.sites, _day(now))
         quiet = self.siblings.quiet_since(self.sites, _day(now))
-        return Signals(quiet=quiet, coming=self.siblings.coming(self.sites))
+        return PageSignals(quiet=quiet, coming=self.siblings.coming(self.sites))
 
-    def _site_signals(self, sites: Signals, part: slice, now: float, age: Days) -> Signals:
+    def _site_signals(self, sites: PageSignals, part: slice, now: float, age: Days) -> PageSignals:
         """`signals` of a part of all pages, from what is known of the sites; few pages are beyond their memory."""
         assert sites.quiet is not None
         assert sites.coming is not None
@@ -121,9 +121,9 @@ class Population:
         if len(beyond) and self.siblings is not None and self.sites is not None:
             rows = self.rows[part][beyond]
             quiet[beyond] = self.siblings.quiet(self.sites, self.site[rows], _days(self._seen_at[rows]), _day(now))
-        return Signals(quiet=quiet, coming=sites.coming.take(self.site[part]))
+        return PageSignals(quiet=quiet, coming=sites.coming.take(self.site[part]))
 
-    def signals(self, rows: Rows, now: float) -> Signals:
+    def signals(self, rows: Rows, now: float) -> PageSignals:
         """Every hint about these pages."""
         if not isinstance(self.policy, Value):
             return NOTHING
@@ -134,7 +134,7 @@ class Population:
             quiet = self.siblings.quiet(self.sites, self.site[rows], _days(seen_at), _day(now))
             coming = self.siblings.coming(self.sites)[self.site[rows]]
         hints = tuple(self._hint(book, rows, seen_at, now) for book in (self.lists, self.reports) if book is not None)
-        return Signals(quiet=quiet, coming=coming, hints=hints)
+        return PageSignals(quiet=quiet, coming=coming, hints=hints)
 
     def list_values(self, now: float, price: float) -> Column:
         """What fetching each site's list is worth now: the changes that it would reveal, at this price of a visit."""
@@ -155,10 +155,10 @@ class Population:
         revealed = np.bincount(self.site, weights=worth, minlength=len(book.quality))
         return np.minimum(revealed, book.sources.most_worth(book.quality)).astype(np.float32)
 
-    def _renewed(self, policy: Value, part: slice, age: Days) -> Outlook:
+    def _renewed(self, policy: Value, part: slice, age: Days) -> ForecastTable:
         """The forecast of a part of all pages, made anew where another day has begun since their last visit."""
         if self._outlook is None:
-            self._outlook = blank_outlook(len(self))
+            self._outlook = empty_forecasts(len(self))
         kept = self._outlook.of(part)
         passed = np.flatnonzero(kept.whole_days != age.astype(np.int16))
         if len(passed):
@@ -171,12 +171,12 @@ class Population:
             kept.fresh_days[here] = fresh.fresh_days
         return kept
 
-    def _hint(self, book: SourceBook, rows: Rows, seen_at: Days, now: float) -> Hint:
+    def _hint(self, book: SourceTable, rows: Rows, seen_at: Days, now: float) -> SourceHints:
         covered = book.covered_days(rows, seen_at)
         precision, recall = book.quality_of(rows)
         whole = covered.astype(np.intp)
         unchanged = self._own_unchanged(rows, whole) * self._quiet(rows, seen_at, seen_at + whole, now)
-        return Hint(
+        return SourceHints(
             covered_days=covered,
             unchanged=unchanged,
             told=book.told(rows, seen_at),
@@ -197,7 +197,7 @@ class Population:
         quiet: Column = self.siblings.quiet(self.sites, site, _days(since), day) / after
         return quiet
 
-    def _fair(self, own: Column, signals: Signals) -> Flags:
+    def _fair(self, own: Column, signals: PageSignals) -> Flags:
         """Which visits are a fair sample of their site. What a source pointed at, believably, is not: if only such
         pages told of joint events, every one that was listed would seem to be one."""
         if not signals.hints:
@@ -206,7 +206,7 @@ class Population:
         fair: Flags = changed_given(unchanged, signals.hints) - (1.0 - unchanged) < _POINTED_AT
         return fair
 
-    def _teach_sources(self, rows: Rows, elapsed: Days, own: Column, signals: Signals, changed: Flags) -> None:
+    def _teach_sources(self, rows: Rows, elapsed: Days, own: Column, signals: PageSignals, changed: Flags) -> None:
         books = [book for book in (self.lists, self.reports) if book is not None]
         quiet = 1.0 if signals.quiet is None else signals.quiet
         for book, hint in zip(books, signals.hints, strict=True):

@@ -8,17 +8,17 @@ from copy import deepcopy
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.records import PaceState, Page
-from webstrata.schedule.budget import Purse
+from webstrata.records import BudgetState, Page
+from webstrata.schedule.budget import BudgetAccount
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class BudgetPositions(Struct, frozen=True, kw_only=True):
     """How budgets stand in the store, and what is known here of them."""
 
-    stands: Mapping[str, PaceState]
+    stands: Mapping[str, BudgetState]
     own: Mapping[str, float]
     """What is left of the portions taken last."""
-    written: Mapping[str, PaceState]
+    written: Mapping[str, BudgetState]
     """As it was written last from here: where the store still says so, memory is right to the last bit."""
     now: float
 
@@ -27,11 +27,11 @@ class Payment(Struct, frozen=True, kw_only=True):
     """Which visits were paid for, how the budgets stand after it, and the portions taken for it."""
 
     paid: list[Page]
-    purses: dict[str, Purse]
+    purses: dict[str, BudgetAccount]
     taken: dict[str, float]
 
 
-def resumed(purses: Mapping[str, Purse], standing: Standing) -> dict[str, Purse]:
+def resumed(purses: Mapping[str, BudgetAccount], standing: BudgetPositions) -> dict[str, BudgetAccount]:
     """The purses as they stand: copies of those that somebody else changed, the others themselves."""
     found = dict(purses)
     for name, purse in purses.items():
@@ -43,12 +43,12 @@ def resumed(purses: Mapping[str, Purse], standing: Standing) -> dict[str, Purse]
 
 
 def payment(
-    purses: Mapping[str, Purse],
-    standing: Standing,
+    purses: Mapping[str, BudgetAccount],
+    standing: BudgetPositions,
     pages: Sequence[Page],
     *,
     names: Callable[[Page], Sequence[str]],
-    room: Callable[[Purse], int],
+    room: Callable[[BudgetAccount], int],
     visit_bytes: int,
     wanted: Collection[int] = (),
 ) -> Payment:

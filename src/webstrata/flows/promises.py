@@ -7,7 +7,7 @@ from webstrata.records import AddressState, HostState, RobotsState
 Changed = tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple[RobotsState, ...]]
 
 
-class Promises:
+class UnsavedPoliteness:
     """Gathers changes of hosts, addresses and robots files; of each the latest counts."""
 
     def __init__(self) -> None:

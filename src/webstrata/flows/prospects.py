@@ -8,11 +8,11 @@ from msgspec import Struct
 from webstrata.clock import DAY_S
 from webstrata.columns import Days
 from webstrata.flows.crowd import CHUNK
-from webstrata.flows.timetable import Timetable
-from webstrata.flows.value_timetable import ValueTimetable
+from webstrata.flows.timetable import TimerSchedule
+from webstrata.flows.value_timetable import ValueSchedule
 from webstrata.ports import Store
-from webstrata.records import Outline
-from webstrata.schedule.budget import Rate, expected, sane_weights
+from webstrata.records import PageSummary
+from webstrata.schedule.budget import DailyRate, expected_yield, sane_weights
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.value import Value
 
@@ -20,7 +20,7 @@ SHARES = (0.8, 1.0, 1.2)
 _MONTH_DAYS = 30.0
 
 
-class Prospect(Struct, frozen=True, kw_only=True):
+class BudgetWhatIf(Struct, frozen=True, kw_only=True):
     """A share of the present budget, and what it is expected to bring."""
 
     share: float
@@ -33,11 +33,11 @@ class Prospect(Struct, frozen=True, kw_only=True):
     freshness: float
 
 
-async def prospects(
-    store: Store, timetable: Timetable | ValueTimetable, rate: Rate | None, now: float, bounds: Bounds
-) -> list[Prospect]:
+async def budget_whatif(
+    store: Store, timetable: TimerSchedule | ValueSchedule, rate: DailyRate | None, now: float, bounds: Bounds
+) -> list[BudgetWhatIf]:
     """One for each of `SHARES`; none where no page was seen yet. Without a rate: what the intervals amount to."""
-    if isinstance(timetable, ValueTimetable):
+    if isinstance(timetable, ValueSchedule):
         await timetable.refresh(store, now)
         rates, weights = _forecast(timetable, now)
     else:
@@ -50,9 +50,9 @@ async def prospects(
         per_day /= max(1.0, census.bytes / max(1, census.visits))
     found = []
     for share in SHARES:
-        one = expected(rates, weights, share * per_day, bounds)
+        one = expected_yield(rates, weights, share * per_day, bounds)
         found.append(
-            Prospect(
+            BudgetWhatIf(
                 share=share,
                 budget_per_day=share * per_day,
                 visits_per_day=one.visits_per_day,
@@ -64,7 +64,7 @@ async def prospects(
     return found
 
 
-def _forecast(timetable: ValueTimetable, now: float) -> tuple[Days, Days]:
+def _forecast(timetable: ValueSchedule, now: float) -> tuple[Days, Days]:
     """Changes a day that the policy expects of each page that was seen, and what they weigh."""
     crowd, policy, days = timetable.crowd, timetable.policy, now / DAY_S
     rows = np.flatnonzero(crowd.ready)
@@ -80,7 +80,7 @@ def _forecast(timetable: ValueTimetable, now: float) -> tuple[Days, Days]:
 
 async def _counted(store: Store) -> tuple[Days, Days]:
     """The same by the counts of changes, for policies that forecast nothing."""
-    pages: list[Outline] = []
+    pages: list[PageSummary] = []
     after = 0
     while chunk := await store.outlines(after, CHUNK):
         pages += [one for one in chunk if one.last_seen_at is not None]

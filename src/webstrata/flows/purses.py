@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from webstrata.clock import DAY_S
-from webstrata.flows.portions import Payment, Standing, payment, resumed
+from webstrata.flows.portions import BudgetPositions, Payment, payment, resumed
 from webstrata.ports import Store
-from webstrata.records import PaceState, Page, PageRole, Visit
-from webstrata.schedule.budget import Budget, Purse, Rate
+from webstrata.records import BudgetState, Page, PageRole, Visit
+from webstrata.schedule.budget import Budget, BudgetAccount, DailyRate
 
 ALL = "all"
 THRESHOLD = "threshold"
@@ -25,13 +25,13 @@ _LOOK_S = 3600.0
 _ENDLESS = float("inf")
 
 
-class Purses:
+class BudgetLedger:
     """`read` gives the budget as it is set now; `share` is what policies with a common budget have without one."""
 
     def __init__(
         self,
         read: Callable[[], Budget],
-        share: Rate | None,
+        share: DailyRate | None,
         *,
         least_saved_days: float,
         first_price: float | None = None,
@@ -42,13 +42,13 @@ class Purses:
         self._least_saved_days = least_saved_days
         self._first_price = first_price
         self.owner = ""
-        self._purses: dict[str, Purse] = {}
-        self._written: dict[str, PaceState] = {}
+        self._purses: dict[str, BudgetAccount] = {}
+        self._written: dict[str, BudgetState] = {}
         self._looked_at = -_ENDLESS
         self.visit_bytes = _FIRST_GUESS_BYTES
 
     @property
-    def total(self) -> Purse | None:
+    def total(self) -> BudgetAccount | None:
         return self._purses.get(ALL)
 
     @property
@@ -74,13 +74,15 @@ class Purses:
             self.visit_bytes = max(1.0, sum(day.bytes for day in days) / visits)
         return kept[THRESHOLD].price if THRESHOLD in kept else None
 
-    def _made(self, name: str, rate: Rate, saved_days: float, now: float, state: PaceState | None) -> Purse:
+    def _made(
+        self, name: str, rate: DailyRate, saved_days: float, now: float, state: BudgetState | None
+    ) -> BudgetAccount:
         if state is None and self._first_price is not None:
             saved = 0.0 if rate.per_page else rate.amount * saved_days
-            state = PaceState(name=name, price=self._first_price, credit=saved, at=now)
-        return Purse(name, rate, saved_days=saved_days, now=now, state=state)
+            state = BudgetState(name=name, price=self._first_price, credit=saved, at=now)
+        return BudgetAccount(name, rate, saved_days=saved_days, now=now, state=state)
 
-    def _set(self) -> Iterator[tuple[str, Rate, float]]:
+    def _set(self) -> Iterator[tuple[str, DailyRate, float]]:
         budget = self._read()
         saved_days = max(budget.saved_days, self._least_saved_days)
         total = budget.total or self._share
@@ -96,7 +98,7 @@ class Purses:
 
         `saved_days`: what was not spent for so long counts, even if less is kept usually.
         """
-        current: dict[str, Purse] = {}
+        current: dict[str, BudgetAccount] = {}
         for name, rate, kept_days in self._set():
             purse = self._purses.get(name) or self._made(name, rate, kept_days, now, None)
             purse.again(rate, max(kept_days, saved_days))
@@ -121,7 +123,7 @@ class Purses:
         self._looked_at = now
         stands, own = await store.purse(self.owner, now)
         before = self._purses
-        self._purses = resumed(before, Standing(stands=stands, own=own, written=self._written, now=now))
+        self._purses = resumed(before, BudgetPositions(stands=stands, own=own, written=self._written, now=now))
         return any(self._purses[name] is not purse for name, purse in before.items())
 
     async def pay(
@@ -140,12 +142,12 @@ class Purses:
         A portion comes back after `until` if this process dies; `wanted` are paid for in any case, and owed.
         """
         made: list[Payment] = []
-        kept = [] if threshold is None else [(PaceState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
+        kept = [] if threshold is None else [(BudgetState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
 
-        def deal(stands: Mapping[str, PaceState], own: Mapping[str, float]) -> list[tuple[PaceState, float]]:
+        def deal(stands: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
             one = payment(
                 self._purses,
-                Standing(stands=stands, own=own, written=self._written, now=now),
+                BudgetPositions(stands=stands, own=own, written=self._written, now=now),
                 pages,
                 names=self.names,
                 room=lambda purse: purse.room(now, count(purse.name), self.visit_bytes),

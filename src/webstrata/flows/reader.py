@@ -26,10 +26,10 @@ from typing import cast
 
 import msgspec
 
-from webstrata.flows.look import Job, Look
+from webstrata.flows.look import ParsedContent, ParseJob
 
-Read = Callable[[Sequence[Job]], list[Look]]
-Answer = Look | str
+Read = Callable[[Sequence[ParseJob]], list[ParsedContent]]
+Answer = ParsedContent | str
 """A look, or why there is none."""
 
 NO_MEMORY = "reading it took more memory than it may"
@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG = 1
 _LENGTH_BYTES = 8
 
 
-class ReaderLostError(Exception):
+class ParserLostError(Exception):
     """The process ended before it answered."""
 
 
@@ -53,7 +53,7 @@ def serve(asked: socket.socket, read: Read, memory_bytes: int) -> None:
     """Read what is asked for until nobody asks any more. The first frame back says that all is loaded."""
     _begin(memory_bytes)
     read(())
-    jobs, encode = msgspec.msgpack.Decoder(list[Job]), msgspec.msgpack.Encoder().encode
+    jobs, encode = msgspec.msgpack.Decoder(list[ParseJob]), msgspec.msgpack.Encoder().encode
     # Who asked may have ended meanwhile, even before all was loaded: nobody is left to be told.
     with suppress(ConnectionError), asked, asked.makefile("rb", buffering=2**20) as incoming:
         asked.sendall(_framed(b""))
@@ -76,7 +76,7 @@ def _frame(take: Callable[[int], bytes]) -> bytes | None:
     return take(int.from_bytes(head, "big")) if len(head) == _LENGTH_BYTES else None
 
 
-def _answer(read: Read, job: Job) -> Answer:
+def _answer(read: Read, job: ParseJob) -> Answer:
     try:
         return read((job,))[0]
     except MemoryError:
@@ -106,7 +106,7 @@ class _Wire(asyncio.Protocol):
     def ask(self, frame: bytes) -> asyncio.Future[list[Answer]]:
         answer: asyncio.Future[list[Answer]] = asyncio.get_running_loop().create_future()
         if self._transport.is_closing():
-            answer.set_exception(ReaderLostError())
+            answer.set_exception(ParserLostError())
             return answer
         self._transport.write(frame)
         self._waiting.append(answer)
@@ -124,7 +124,7 @@ class _Wire(asyncio.Protocol):
             self._watch_next()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(ReaderLostError())
+        self._fail(ParserLostError())
         self._ended()
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class _Wire(asyncio.Protocol):
         if self._waiting and not (first := self._waiting.popleft()).done():
             first.set_exception(TimeoutError())
         self._transport.abort()
-        self._fail(ReaderLostError())
+        self._fail(ParserLostError())
         self._ended()
 
     def _fail(self, why: Exception) -> None:
@@ -162,7 +162,7 @@ class _Wire(asyncio.Protocol):
                 answer.set_exception(why)
 
 
-class Reader:
+class ParserProcess:
     """A process that is started when first needed, and again after it was ended."""
 
     def __init__(self, read: Read, *, limit_s: float, memory_bytes: int, is_forked: bool = False) -> None:
@@ -198,7 +198,7 @@ class Reader:
         ours.setblocking(False)
         self._socket = ours
 
-    async def read(self, jobs: Sequence[Job]) -> list[Answer]:
+    async def read(self, jobs: Sequence[ParseJob]) -> list[Answer]:
         """One answer for each job. TimeoutError or ReaderLostError if the process is no more."""
         self.asked += 1
         try:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from webstrata.flows.look import Job, Look, look, look_at_bytes
-from webstrata.flows.reader import Answer, Read, Reader, ReaderLostError
+from webstrata.flows.look import ParsedContent, ParseJob, parse_bytes, parse_content
+from webstrata.flows.reader import Answer, ParserLostError, ParserProcess, Read
 
 log = logging.getLogger("webstrata.readers")
 
@@ -27,7 +27,7 @@ _WORTH_A_READER = 200
 """Contents for which it pays to start one more."""
 
 
-class Readers:
+class ParserPool:
     """Up to `processes` readers; none: read in this process, without limits."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Readers:
         *,
         limit_s: float = LIMIT_S,
         memory_bytes: int = MEMORY_BYTES,
-        read: Read = look,
+        read: Read = parse_content,
         is_forked: bool = False,
     ) -> None:
         """Readers are spawned: a forked one would inherit the loop, the database connection and the lock of the home.
@@ -46,8 +46,8 @@ class Readers:
         self._limit_s = limit_s
         self._read = read
 
-        def reader() -> Reader:
-            return Reader(read, limit_s=limit_s, memory_bytes=memory_bytes, is_forked=is_forked)
+        def reader() -> ParserProcess:
+            return ParserProcess(read, limit_s=limit_s, memory_bytes=memory_bytes, is_forked=is_forked)
 
         self._readers = [reader() for _ in range(processes)]
         self._room = asyncio.Semaphore(_AT_A_TIME * processes)
@@ -59,7 +59,7 @@ class Readers:
         for reader in self._readers[: 1 + contents // _WORTH_A_READER]:
             reader.start()
 
-    async def look(self, jobs: Sequence[Job]) -> list[Look]:
+    async def look(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
         """Batches asked for side by side are read by different readers."""
         if not self._readers:
             return self._read(jobs)
@@ -67,7 +67,7 @@ class Readers:
             reader = self._least_busy()
             try:
                 answers = await reader.read(jobs)
-            except (ReaderLostError, TimeoutError):
+            except (ParserLostError, TimeoutError):
                 log.debug("a batch of %d ended its reader; its answers are read one by one", len(jobs))
                 answers = await self._one_by_one(jobs)
         return [_judged(job, answer) for job, answer in zip(jobs, answers, strict=True)]
@@ -76,29 +76,29 @@ class Readers:
         for reader in (*self._readers, self._careful):
             reader.end()
 
-    def _least_busy(self) -> Reader:
+    def _least_busy(self) -> ParserProcess:
         """One more is started only when all that run have enough to do."""
         running = [reader for reader in self._readers if reader.is_running and reader.asked < _AT_A_TIME]
         return min(running or self._readers, key=lambda reader: reader.asked)
 
-    async def _one_by_one(self, jobs: Sequence[Job]) -> list[Answer]:
+    async def _one_by_one(self, jobs: Sequence[ParseJob]) -> list[Answer]:
         async with self._careful_one:
             try:
                 return [await self._alone(job) for job in jobs]
             finally:
                 self._careful.end()
 
-    async def _alone(self, job: Job) -> Answer:
+    async def _alone(self, job: ParseJob) -> Answer:
         try:
             return (await self._careful.read([job]))[0]
         except TimeoutError:
             return f"reading it took longer than {self._limit_s:g} s"
-        except ReaderLostError:
+        except ParserLostError:
             return "it killed the process that read it"
 
 
-def _judged(job: Job, answer: Answer) -> Look:
-    if isinstance(answer, Look):
+def _judged(job: ParseJob, answer: Answer) -> ParsedContent:
+    if isinstance(answer, ParsedContent):
         return answer
     log.warning("%s: %s; it is compared by its bytes only", job.url, answer)
-    return replace(look_at_bytes(job), problem=answer)
+    return replace(parse_bytes(job), problem=answer)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.coding import decode
 from webstrata.errors import UsageError
-from webstrata.ports import Store, Stored
+from webstrata.ports import Store, StoredCapture
 from webstrata.records import Page, Position, Visit
 
 
@@ -66,7 +66,7 @@ def _is_version(visit: Visit) -> bool:
     return visit.raw is not None and visit.position is not None and visit.failure is None
 
 
-def recall(read: Callable[[Position], Stored], visit: Visit, max_decoded: int) -> Version:
+def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_decoded: int) -> Version:
     """Read a visit's content back."""
     if visit.position is None:
         raise UsageError("this visit left nothing in the archive.")

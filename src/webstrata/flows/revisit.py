@@ -18,18 +18,18 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from msgspec import Struct
 
 from webstrata.errors import ArchiveError, StoreError
-from webstrata.flows.allocation import Allocation, Round
+from webstrata.flows.allocation import RoundRequest, RoundSelector
 from webstrata.flows.discover import Discovery
-from webstrata.flows.doorkeeper import Doorkeeper
-from webstrata.flows.intake import Intake
-from webstrata.flows.lanes import Lanes
-from webstrata.flows.looking import looked_at
-from webstrata.flows.settle import Settler
-from webstrata.flows.slots import Slots
+from webstrata.flows.doorkeeper import PoliteClient
+from webstrata.flows.intake import VisitBatcher
+from webstrata.flows.lanes import HostQueues
+from webstrata.flows.page_rules import with_tag_rules
+from webstrata.flows.settle import VisitPipeline
+from webstrata.flows.slots import SlotFitter
 from webstrata.flows.visit import Choose, visit
-from webstrata.permit.gate import Gate
+from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
-from webstrata.records import Failure, FailureKind, Page, Visit, Visited, Wait
+from webstrata.records import Failure, FailureKind, Page, Visit, VisitResult, Wait
 
 log = logging.getLogger("webstrata.revisit")
 
@@ -40,7 +40,7 @@ CRAWL_PATIENCE_S = 600.0
 """`crawl` does not wait longer than this for one host; its pages stay due for the next time."""
 
 
-class Pace(Struct, frozen=True, kw_only=True):
+class CrawlOptions(Struct, frozen=True, kw_only=True):
     """How the loop goes."""
 
     round_s: float = 60.0
@@ -54,7 +54,7 @@ class Pace(Struct, frozen=True, kw_only=True):
     max_redirects: int = 10
 
 
-class Progress:
+class CrawlProgress:
     """What a round tells while it goes; the terminal's display overrides these."""
 
     def round_started(self, pages: int, hosts: int) -> None: ...
@@ -68,7 +68,7 @@ class Progress:
     def round_ended(self, left: int) -> None: ...
 
 
-class Revisit:
+class CrawlLoop:
     """Runs rounds until stopped."""
 
     def __init__(
@@ -77,14 +77,14 @@ class Revisit:
         store: Store,
         web: Web,
         clock: Clock,
-        gate: Gate,
-        settler: Settler,
+        gate: PermitGate,
+        settler: VisitPipeline,
         owner: str,
         choose: Choose,
-        pace: Pace,
-        progress: Progress | None = None,
-        slots: Slots | None = None,
-        allocation: Allocation | None = None,
+        pace: CrawlOptions,
+        progress: CrawlProgress | None = None,
+        slots: SlotFitter | None = None,
+        allocation: RoundSelector | None = None,
     ) -> None:
         self._store = store
         self._web = web
@@ -94,7 +94,7 @@ class Revisit:
         self._owner = owner
         self._choose = choose
         self._pace = pace
-        self._progress = progress or Progress()
+        self._progress = progress or CrawlProgress()
         self._slots = slots
         self._allocation = allocation
         if allocation is not None:
@@ -181,7 +181,7 @@ class Revisit:
         if self._allocation is None:
             return await self._store.claim(due_by, self._pace.round_pages, until, self._owner)
         return await self._allocation.claim(
-            Round(
+            RoundRequest(
                 now=due_by,
                 ends_at=ends_at,
                 lease_until=until,
@@ -202,7 +202,7 @@ class Revisit:
     ) -> int:
         """Visit claimed pages, host by host; what there was no time for is given back."""
         if any(page.tags for page in pages):
-            pages = looked_at(pages, await self._store.tag_lookings())
+            pages = with_tag_rules(pages, await self._store.tag_rules())
         sites = await self._store.sites()
         discovery = Discovery(sites, await self._store.site_sizes() if sites else {}, due_at=started_at)
         unsettled = {page.id for page in pages}
@@ -216,12 +216,12 @@ class Revisit:
                 self._allocation.visited(visits)
             self._progress.visited(visits)
 
-        intake = Intake(
+        intake = VisitBatcher(
             read=lambda batch: self._settler.read(batch, discovery),
             settle=lambda batch, looks, extras: self._settler.settle(batch, looks, extras, discovery),
             settled=settled,
         )
-        door = Doorkeeper(
+        door = PoliteClient(
             self._web,
             self._gate,
             self._clock,
@@ -229,7 +229,7 @@ class Revisit:
             listed=discovery.sitemaps_listed,
             requests=self._pace.requests,
         )
-        lanes = Lanes(
+        lanes = HostQueues(
             pages,
             visit=self._visitor(door, ends_at, patience_s),
             deliver=intake.put,
@@ -256,9 +256,9 @@ class Revisit:
         return made
 
     def _visitor(
-        self, door: Doorkeeper, ends_at: float, patience_s: float
-    ) -> Callable[[Page], Awaitable[Visited | Wait]]:
-        async def visitor(page: Page) -> Visited | Wait:
+        self, door: PoliteClient, ends_at: float, patience_s: float
+    ) -> Callable[[Page], Awaitable[VisitResult | Wait]]:
+        async def visitor(page: Page) -> VisitResult | Wait:
             try:
                 return await visit(
                     page,
@@ -271,6 +271,6 @@ class Revisit:
             except Exception as problem:  # one page's fault must not end the round: it is logged and retried
                 log.exception("visit of %s failed inside", page.url)
                 failure = Failure(kind=FailureKind.INTERNAL, detail=f"{type(problem).__name__}: {problem}")
-                return Visited(page=page, at=self._clock.now(), failure=failure)
+                return VisitResult(page=page, at=self._clock.now(), failure=failure)
 
         return visitor

@@ -18,19 +18,19 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.answer import Answer, read_answer
+from webstrata.detect.answer import StatusClass, status_class
 from webstrata.detect.memory import unpack
 from webstrata.flows.discover import Discovery
-from webstrata.flows.entry import entry
-from webstrata.flows.hindsight import with_hindsight
-from webstrata.flows.judged import Judged, is_conditional, judged
-from webstrata.flows.look import Job, Look, payload_digest
-from webstrata.flows.promises import Promises
-from webstrata.flows.readers import Readers
-from webstrata.flows.signals import heard
-from webstrata.flows.timetable import Seen, Timetable, Turn
-from webstrata.flows.value_timetable import ValueTimetable
-from webstrata.permit.gate import Gate
+from webstrata.flows.entry import finished_visit
+from webstrata.flows.hindsight import with_previous_version
+from webstrata.flows.judged import JudgedVisit, is_conditional, judge_visit
+from webstrata.flows.look import ParsedContent, ParseJob, payload_digest
+from webstrata.flows.promises import UnsavedPoliteness
+from webstrata.flows.readers import ParserPool
+from webstrata.flows.signals import collect_signals
+from webstrata.flows.timetable import NextVisit, SeenPage, TimerSchedule
+from webstrata.flows.value_timetable import ValueSchedule
+from webstrata.permit.gate import PermitGate
 from webstrata.ports import Archive, Clock, Store
 from webstrata.records import (
     Batch,
@@ -44,21 +44,21 @@ from webstrata.records import (
     Resource,
     ResourceCapture,
     Visit,
-    Visited,
+    VisitResult,
 )
 
 TELLING_HEADERS = frozenset({"cf-mitigated", "x-robots-tag", "server", "location", "content-language"})
 """Headers that say something about the content."""
 
 
-class Unpacking(Struct, frozen=True, kw_only=True):
+class DecodeLimits(Struct, frozen=True, kw_only=True):
     """How much of an answer is unpacked."""
 
     max_decoded: int
     max_ratio: float
 
 
-class Settler:
+class VisitPipeline:
     """Reads and settles batches, one at a time each: the next one is read while the last one is settled."""
 
     def __init__(
@@ -67,10 +67,10 @@ class Settler:
         store: Store,
         archive: Archive,
         clock: Clock,
-        gate: Gate,
-        timetable: Timetable | ValueTimetable,
-        readers: Readers,
-        unpacking: Unpacking,
+        gate: PermitGate,
+        timetable: TimerSchedule | ValueSchedule,
+        readers: ParserPool,
+        unpacking: DecodeLimits,
         handler_name: Callable[[Page], str],
     ) -> None:
         self._store = store
@@ -81,7 +81,7 @@ class Settler:
         self._readers = readers
         self._unpacking = unpacking
         self._handler_name = handler_name
-        self._promises = Promises()
+        self._promises = UnsavedPoliteness()
         self.paid: Callable[[Sequence[Visit]], tuple[str, tuple[tuple[str, float], ...]]] = lambda visits: ("", ())
         """Who pays for visits, and what they cost each budget."""
 
@@ -91,8 +91,8 @@ class Settler:
 
     async def settle(
         self,
-        batch: Sequence[Visited],
-        looks: Sequence[Look | None],
+        batch: Sequence[VisitResult],
+        looks: Sequence[ParsedContent | None],
         extras: Sequence[Exchange],
         discovery: Discovery,
     ) -> list[Visit]:
@@ -101,14 +101,14 @@ class Settler:
         writing = asyncio.create_task(self._write(kept))
         try:
             await asyncio.sleep(0)  # the archive has begun
-            settled = [judged(visited, found) for visited, found in zip(batch, looks, strict=True)]
+            settled = [judge_visit(visited, found) for visited, found in zip(batch, looks, strict=True)]
             turns = self._schedule(settled)
         finally:
             positions, originals = await writing
-        entries = [entry(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
+        entries = [finished_visit(one, turn, positions) for one, turn in zip(settled, turns, strict=True)]
         await self._meet(settled, discovery)
         pages, wake = _discovered(settled, discovery)
-        signals = await heard(settled, self._store, [page.url for page in pages])
+        signals = await collect_signals(settled, self._store, [page.url for page in pages])
         announced = signals.announced
         if announced:
             self.timetable.announced()
@@ -131,41 +131,47 @@ class Settler:
                 paid=paid,
             )
         )
-        self._promises = Promises()
+        self._promises = UnsavedPoliteness()
         return [row.visit for row in entries]
 
-    async def _meet(self, settled: Sequence[Judged], discovery: Discovery) -> None:
+    async def _meet(self, settled: Sequence[JudgedVisit], discovery: Discovery) -> None:
         """Tell discovery which of the links ahead are pages already."""
         seen = [(one.visited.page, one.found) for one in settled if one.found is not None and one.change is not None]
         ahead = {link for page, found in seen for link in discovery.met(page, found)}
         if ahead:
             discovery.known(await self._store.known(sorted(ahead)))
 
-    async def read(self, batch: Sequence[Visited], discovery: Discovery) -> list[Look | None]:
+    async def read(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
         """What is seen in each content; none where there is no content."""
-        jobs: list[Job] = []
+        jobs: list[ParseJob] = []
         of: list[int] = []
         for i, visited in enumerate(batch):
             answer = visited.answer
-            if visited.failure is None and answer is not None and read_answer(answer.status or 0) is Answer.CONTENT:
+            if (
+                visited.failure is None
+                and answer is not None
+                and status_class(answer.status or 0) is StatusClass.CONTENT
+            ):
                 jobs.append(self._job(visited, answer, discovery))
                 of.append(i)
-        found: list[Look | None] = [None] * len(batch)
+        found: list[ParsedContent | None] = [None] * len(batch)
         if jobs:
             pages = [batch[i].page for i in of]
             first = await self._look(jobs)
-            seen = await with_hindsight(pages, jobs, first, store=self._store, archive=self._archive, read=self._look)
+            seen = await with_previous_version(
+                pages, jobs, first, store=self._store, archive=self._archive, read=self._look
+            )
             for i, one in zip(of, seen, strict=True):
                 found[i] = one
         return found
 
-    async def _look(self, jobs: Sequence[Job]) -> list[Look]:
+    async def _look(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
         with self._clock.working():
             return await self._readers.look(jobs)
 
-    def _job(self, visited: Visited, answer: Exchange, discovery: Discovery) -> Job:
+    def _job(self, visited: VisitResult, answer: Exchange, discovery: Discovery) -> ParseJob:
         page, content = visited.page, visited.content
-        return Job(
+        return ParseJob(
             url=page.url if content is not None else answer.url,
             body=content.body if content is not None else answer.body,
             content_type=content.content_type if content is not None else answer.header("content-type"),
@@ -173,7 +179,7 @@ class Settler:
             status=answer.status or 0,
             headers={name: value for name, value in answer.headers if name in TELLING_HEADERS},
             handler=self._handler_name(page),
-            looking=page.looking,
+            page_rules=page.page_rules,
             before=page.fingerprint,
             lines=unpack(page.memory).runs,
             failures=page.failures,
@@ -184,7 +190,7 @@ class Settler:
         )
 
     async def _captures(
-        self, batch: Sequence[Visited], looks: Sequence[Look | None], extras: Sequence[Exchange]
+        self, batch: Sequence[VisitResult], looks: Sequence[ParsedContent | None], extras: Sequence[Exchange]
     ) -> list[tuple[Exchange | Resource, Capture | ResourceCapture]]:
         """All that goes into the archive, with the originals of what was seen before."""
         kept = [one for visited, found in zip(batch, looks, strict=True) for one in _to_keep(visited, found)]
@@ -208,13 +214,13 @@ class Settler:
         }
         return positions, list(firsts.values())
 
-    def _schedule(self, settled: Sequence[Judged]) -> list[Turn | None]:
+    def _schedule(self, settled: Sequence[JudgedVisit]) -> list[NextVisit | None]:
         """Next visits, in order; none for requisites, which wait for their page."""
         due = [i for i, one in enumerate(settled) if one.visited.page.role is not PageRole.REQUISITE]
         seen = [i for i in due if settled[i].change is not None]
-        turns: list[Turn | None] = [None] * len(settled)
+        turns: list[NextVisit | None] = [None] * len(settled)
         batch = [
-            Seen(page=one.visited.page, at=one.visited.at, changed=one.change.counts)
+            SeenPage(page=one.visited.page, at=one.visited.at, changed=one.change.counts)
             for one in (settled[i] for i in seen)
             if one.change is not None
         ]
@@ -228,7 +234,7 @@ class Settler:
         return turns
 
 
-def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:
+def _discovered(settled: Sequence[JudgedVisit], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:
     """New pages, and known requisites to be looked at again because their page changed."""
     pages: list[NewPage] = discovery.take_sitemaps()
     wake: list[tuple[str, float]] = []
@@ -245,7 +251,7 @@ def _discovered(settled: Sequence[Judged], discovery: Discovery) -> tuple[list[N
     return pages, wake
 
 
-def _to_keep(visited: Visited, found: Look | None) -> Iterator[tuple[Exchange | Resource, str]]:
+def _to_keep(visited: VisitResult, found: ParsedContent | None) -> Iterator[tuple[Exchange | Resource, str]]:
     """What goes into the archive of one visit, each with its payload digest."""
     for exchange in visited.exchanges:
         if exchange.response_head:
@@ -256,7 +262,7 @@ def _to_keep(visited: Visited, found: Look | None) -> Iterator[tuple[Exchange | 
             yield resource, payload_digest(resource.body)
 
 
-def _payload(exchange: Exchange, page: Page, found: Look | None) -> str:
+def _payload(exchange: Exchange, page: Page, found: ParsedContent | None) -> str:
     if found is not None:
         return found.payload
     if exchange.status == 304 and page.payload is not None and is_conditional(exchange):

@@ -15,11 +15,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from webstrata.clock import DAY_S
-from webstrata.flows.judged import Judged
-from webstrata.flows.look import Look
+from webstrata.flows.judged import JudgedVisit
+from webstrata.flows.look import ParsedContent
 from webstrata.ports import Store
-from webstrata.predict.trust import Checks, is_trusted, precision, reach, tally
-from webstrata.records import Announced, Announcement, Checked, Listing, Page, Source
+from webstrata.predict.trust import SourceChecks, is_trusted, precision, reach, source_counts
+from webstrata.records import Announcement, Listing, NewAnnouncements, Page, SignalSource, SourceCheck
 
 MOST_CALLED = 500
 """Pages whose visits one reading of a list may bring forward; those with the latest times."""
@@ -35,11 +35,11 @@ FEED_MEMORY_S = 180 * DAY_S
 """How long a page stays listed by a feed after the feed has moved on."""
 
 
-class Heard(NamedTuple):
+class CollectedSignals(NamedTuple):
     """For `Batch`."""
 
-    announced: tuple[Announced, ...]
-    checked: tuple[Checked, ...]
+    announced: tuple[NewAnnouncements, ...]
+    checked: tuple[SourceCheck, ...]
 
 
 class _Check(NamedTuple):
@@ -52,7 +52,7 @@ class _Check(NamedTuple):
     late: bool = False
 
 
-async def heard(settled: Sequence[Judged], store: Store, discovered: Iterable[str]) -> Heard:
+async def collect_signals(settled: Sequence[JudgedVisit], store: Store, discovered: Iterable[str]) -> CollectedSignals:
     """What the lists among these visits say for the first time, and what all of the visits say of the lists.
 
     `discovered`: pages that are known only from now on.
@@ -69,19 +69,19 @@ async def heard(settled: Sequence[Judged], store: Store, discovered: Iterable[st
             if source is not None:
                 checks += _late(source.id, look, listed)
             announced += await _announced(page, at, look, source, listed, store, new)
-    return Heard(tuple(announced), _checked(checks, fresh))
+    return CollectedSignals(tuple(announced), _checked(checks, fresh))
 
 
 # ── what visits say of the lists ────────────────────────────────────────────────────────────────────────────
 
 
-def _seen(settled: Sequence[Judged]) -> dict[str, Judged]:
+def _seen(settled: Sequence[JudgedVisit]) -> dict[str, JudgedVisit]:
     """The visits that saw their page, be it that it is gone."""
     return {one.visited.page.url: one for one in settled if one.change is not None}
 
 
 async def _checks(
-    settled: Sequence[Judged], store: Store
+    settled: Sequence[JudgedVisit], store: Store
 ) -> tuple[list[_Check], dict[int, list[tuple[int, float]]], list[Announcement]]:
     """Checks of what was announced; by source, which signals are news no more; and signals that came meanwhile.
 
@@ -105,7 +105,9 @@ async def _checks(
     return checks, fresh, meanwhile
 
 
-async def _called_again(meanwhile: Sequence[Announcement], settled: Sequence[Judged], store: Store) -> list[Announced]:
+async def _called_again(
+    meanwhile: Sequence[Announcement], settled: Sequence[JudgedVisit], store: Store
+) -> list[NewAnnouncements]:
     """Calls that came while their page was being visited, once more: the visit puts its own time in their place.
 
     Only those hold that give a time after the visit: what changed before, it has seen.
@@ -118,7 +120,7 @@ async def _called_again(meanwhile: Sequence[Announcement], settled: Sequence[Jud
         if source is not None and is_trusted(source.right, source.wrong):
             url = urls[said.page_id]
             found.append(
-                Announced(
+                NewAnnouncements(
                     source=source.url,
                     kind=source.kind,
                     seen_at=said.seen_at,
@@ -131,7 +133,7 @@ async def _called_again(meanwhile: Sequence[Announcement], settled: Sequence[Jud
     return found
 
 
-def _changed(one: Judged) -> bool:
+def _changed(one: JudgedVisit) -> bool:
     return one.change is not None and one.change.counts
 
 
@@ -140,7 +142,7 @@ def _delay_s(one: Announcement) -> float:
     return 0.0 if given_at is None else max(0.0, one.seen_at - given_at)
 
 
-def _brought_up(known: Mapping[str, Listing], seen: Mapping[str, Judged]) -> dict[str, Listing]:
+def _brought_up(known: Mapping[str, Listing], seen: Mapping[str, JudgedVisit]) -> dict[str, Listing]:
     """Listed pages that this batch has seen: the store does not know yet."""
     found = {}
     for url in known.keys() & seen.keys():
@@ -150,7 +152,7 @@ def _brought_up(known: Mapping[str, Listing], seen: Mapping[str, Judged]) -> dic
     return found
 
 
-def _late(source: int, look: Look, listed: Mapping[str, Listing]) -> Iterator[_Check]:
+def _late(source: int, look: ParsedContent, listed: Mapping[str, Listing]) -> Iterator[_Check]:
     """Checks of times that our own visits have passed already."""
     for signal in look.signals:
         known = listed.get(signal.url)
@@ -161,11 +163,11 @@ def _late(source: int, look: Look, listed: Mapping[str, Listing]) -> Iterator[_C
             yield _Check(source, announced=True, changed=(known.last_change_at or 0.0) >= given_at, late=True)
 
 
-def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]]) -> tuple[Checked, ...]:
+def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]]) -> tuple[SourceCheck, ...]:
     if not rows:
         return ()
     sources, announced, changed, delays, late = zip(*rows, strict=True)
-    checks = Checks(
+    checks = SourceChecks(
         source=np.array(sources, dtype=np.int64),
         announced=np.array(announced, dtype=bool),
         changed=np.array(changed, dtype=bool),
@@ -173,7 +175,7 @@ def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]
         late=np.array(late, dtype=bool),
     )
     return tuple(
-        Checked(
+        SourceCheck(
             source_id=one.source,
             keep=one.keep,
             right=one.right,
@@ -184,14 +186,14 @@ def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]
             delays=one.delays,
             settled=tuple(fresh.get(one.source, ())),
         )
-        for one in tally(checks)
+        for one in source_counts(checks)
     )
 
 
 # ── what lists say ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _is_new(one: Judged) -> bool:
+def _is_new(one: JudgedVisit) -> bool:
     """Whether the visit brought a list other than the last one."""
     if one.found is None or one.change is None or not one.found.signals:
         return False
@@ -202,12 +204,12 @@ def _is_new(one: Judged) -> bool:
 async def _announced(
     page: Page,
     at: float,
-    look: Look,
-    source: Source | None,
+    look: ParsedContent,
+    source: SignalSource | None,
     listed: Mapping[str, Listing],
     store: Store,
     discovered: Collection[str],
-) -> list[Announced]:
+) -> list[NewAnnouncements]:
     """At most one: none where a known source says nothing new."""
     given = {signal.url: signal.at for signal in look.signals if signal.url != page.url}
     strange = [url for url in given if url not in listed]
@@ -224,7 +226,7 @@ async def _announced(
         return []
     trusted = source is not None and not flood and is_trusted(source.right, source.wrong)
     return [
-        Announced(
+        NewAnnouncements(
             source=page.url,
             kind=look.signals[0].kind,
             seen_at=at,
@@ -248,7 +250,7 @@ def _drawn(url: str) -> int:
     return crc32(url.encode("utf-8", "replace"))
 
 
-def _dropped(look: Look, known: Mapping[str, Listing], given: Collection[str], at: float) -> tuple[str, ...]:
+def _dropped(look: ParsedContent, known: Mapping[str, Listing], given: Collection[str], at: float) -> tuple[str, ...]:
     """Pages listed no more. A list that was not read to its end drops none; a feed forgets its entries slowly."""
     if look.fingerprint.data is None:
         return ()
@@ -263,5 +265,5 @@ def _called(said: Sequence[tuple[str, float | None, float | None]]) -> tuple[str
     return tuple(url for _, url in dated[:MOST_CALLED])
 
 
-def _reason(source: Source) -> str:
+def _reason(source: SignalSource) -> str:
     return f"announced by {source.url}, whose word is good for {float(precision(source.right, source.wrong)):.0%}"

@@ -13,12 +13,12 @@ import numpy as np
 
 from webstrata.clock import iso, span
 from webstrata.flows.planning import learned, loads_of
-from webstrata.permit.gate import Gate
-from webstrata.plan.load import Manner
-from webstrata.plan.rounds import Plan
-from webstrata.plan.slots import Room, Visits, fit, moments
+from webstrata.permit.gate import PermitGate
+from webstrata.plan.load import SpacingModel
+from webstrata.plan.rounds import RoundPlan
+from webstrata.plan.slots import PlannedVisits, SlotCapacity, fit, moments
 from webstrata.ports import Store
-from webstrata.records import Upcoming
+from webstrata.records import UpcomingVisit
 
 AHEAD = 4
 """Slots that are looked at."""
@@ -32,10 +32,10 @@ _SUSPICIOUS = 0.5
 _UNKNOWN_INTERVAL_S = 86_400.0
 
 
-class Slots:
+class SlotFitter:
     """`fit` is called by the loop before each round; it looks at the store only when it is time to."""
 
-    def __init__(self, *, store: Store, gate: Gate, manner: Manner, threads: int, slot_s: float) -> None:
+    def __init__(self, *, store: Store, gate: PermitGate, manner: SpacingModel, threads: int, slot_s: float) -> None:
         self._store = store
         self._gate = gate
         self._manner = manner
@@ -58,7 +58,7 @@ class Slots:
         await self._store.move(moves)
         return len(moves)
 
-    def _is_suspicious(self, upcoming: Sequence[Upcoming], bounds: np.ndarray) -> bool:
+    def _is_suspicious(self, upcoming: Sequence[UpcomingVisit], bounds: np.ndarray) -> bool:
         """Whether some host may be asked for more than half of what a slot can give, by a quick look."""
         counts: Counter[tuple[str, int]] = Counter()
         urls: dict[str, str] = {}
@@ -72,10 +72,10 @@ class Slots:
             number * self._gate.gap_s(urls[host]) > _SUSPICIOUS * self._slot_s for (host, _), number in counts.items()
         )
 
-    async def _plan(self, hosts: Sequence[str], upcoming: Sequence[Upcoming], now: float) -> Plan:
+    async def _plan(self, hosts: Sequence[str], upcoming: Sequence[UpcomingVisit], now: float) -> RoundPlan:
         urls = {one.host: one.url for one in upcoming}
         downloads = await learned(self._store, samples=_SAMPLES)
-        return Plan(loads_of(((host, urls[host], 1) for host in hosts), self._gate, now), downloads, self._manner)
+        return RoundPlan(loads_of(((host, urls[host], 1) for host in hosts), self._gate, now), downloads, self._manner)
 
 
 def _bounds(now: float, slot_s: float) -> np.ndarray:
@@ -84,10 +84,10 @@ def _bounds(now: float, slot_s: float) -> np.ndarray:
     return np.array([now, *(next_at + n * slot_s for n in range(AHEAD))])
 
 
-def _room(plan: Plan, bounds: np.ndarray, slot_s: float, threads: int) -> Room:
+def _room(plan: RoundPlan, bounds: np.ndarray, slot_s: float, threads: int) -> SlotCapacity:
     gaps = np.maximum(plan.mean_gap_s(), 1e-3)
     busy_s = max(1e-3, float(plan.mean_s().mean()))
-    return Room(
+    return SlotCapacity(
         bounds=bounds,
         by_host=np.maximum(1, np.floor(_FILLED * slot_s / gaps)).astype(np.int64),
         in_all=max(1, int(_FILLED * threads * slot_s / busy_s)),
@@ -95,9 +95,11 @@ def _room(plan: Plan, bounds: np.ndarray, slot_s: float, threads: int) -> Room:
     )
 
 
-def _moves(upcoming: Sequence[Upcoming], hosts: Sequence[str], room: Room, plan: Plan) -> list[tuple[int, float, str]]:
+def _moves(
+    upcoming: Sequence[UpcomingVisit], hosts: Sequence[str], room: SlotCapacity, plan: RoundPlan
+) -> list[tuple[int, float, str]]:
     place = {host: n for n, host in enumerate(hosts)}
-    visits = Visits(
+    visits = PlannedVisits(
         at=np.array([one.at for one in upcoming]),
         host=np.array([place[one.host] for one in upcoming], dtype=np.intp),
         interval_s=np.array([one.interval_s or _UNKNOWN_INTERVAL_S for one in upcoming]),
@@ -111,7 +113,7 @@ def _moves(upcoming: Sequence[Upcoming], hosts: Sequence[str], room: Room, plan:
     ]
 
 
-def _reason(one: Upcoming, at: float, room: Room, host: int) -> str:
+def _reason(one: UpcomingVisit, at: float, room: SlotCapacity, host: int) -> str:
     way = "later" if at > one.at else "earlier"
     return (
         f"was due {iso(float(int(one.at)))}; {span(abs(at - one.at))} {way}, so that the round fits its slot of "

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.predict.lists import Sources
+from webstrata.predict.lists import SourceQuality
 
 
-class SourceBook:
+class SourceTable:
     """One source for each site, and the newest change that it told of each page."""
 
-    def __init__(self, site: NDArray[np.intp], *, now: float, sources: Sources | None = None) -> None:
+    def __init__(self, site: NDArray[np.intp], *, now: float, sources: SourceQuality | None = None) -> None:
         self.site = site
-        self.sources = sources or Sources()
+        self.sources = sources or SourceQuality()
         self.quality = self.sources.start(int(site.max(initial=-1)) + 1)
         self.looked_at: Days = np.full(len(self.quality), now)
         """Until when each source's word reaches; at first it has said nothing."""

@@ -8,13 +8,13 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
-from webstrata.flows.wishes import Span, Wishes
+from webstrata.flows.wishes import IntervalLimits, Overrides
 from webstrata.records import Page
 from webstrata.schedule.policy import TimerPolicy
 from webstrata.schedule.retry import retry_after_s
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class SeenPage(Struct, frozen=True, kw_only=True):
     """A page that was seen (content, or that it is gone) and whether that counts as a change."""
 
     page: Page
@@ -22,7 +22,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     changed: bool
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class NextVisit(Struct, frozen=True, kw_only=True):
     """The page's schedule after a visit."""
 
     next_at: float
@@ -32,22 +32,22 @@ class Turn(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Timetable:
+class TimerSchedule:
     """Keeps every page's schedule by one policy; state lives in the pages' rows."""
 
     hears = False
     """What feeds and sitemaps announce is not the policy's business: they call pages themselves."""
 
-    def __init__(self, policy: TimerPolicy, usual: Span | None = None) -> None:
+    def __init__(self, policy: TimerPolicy, usual: IntervalLimits | None = None) -> None:
         """`usual` are the limits that hold where none are wished for."""
         self.policy = policy
-        self.wishes = Wishes()
-        self._usual = usual or Span(0.0, float("inf"))
+        self.wishes = Overrides()
+        self._usual = usual or IntervalLimits(0.0, float("inf"))
 
     def announced(self) -> None:
         """Sources said something new."""
 
-    def after_seen(self, batch: Sequence[Seen]) -> list[Turn]:
+    def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """Let the policy learn from what was seen, then ask it for the intervals: one call for the whole batch."""
         if not batch:
             return []
@@ -64,7 +64,7 @@ class Timetable:
             for i, (seen, interval_s) in enumerate(zip(batch, intervals_s, strict=True))
         ]
 
-    def _wished(self, seen: Seen, interval_s: float) -> float:
+    def _wished(self, seen: SeenPage, interval_s: float) -> float:
         """The interval by the wishes for the page: shorter while its tag is boosted, within its own limits."""
         page = seen.page
         limits = self.wishes.limits(page.url, page.tags, self._usual)
@@ -72,12 +72,12 @@ class Timetable:
             return interval_s
         return min(max(interval_s / self.wishes.factor(page.tags, seen.at), limits.min_s), limits.max_s)
 
-    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> Turn:
+    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
         """Try again later (not before `again_at`); the policy learns nothing from a visit that saw nothing."""
         state = self._unpack([page])
         interval_s = float(self.policy.interval(state, np.zeros(1, dtype=np.intp))[0]) * DAY_S
         wait_s = max(retry_after_s(page.failures + 1, interval_s, page.url), (again_at or at) - at)
-        return Turn(
+        return NextVisit(
             next_at=at + wait_s,
             interval_s=interval_s,
             policy=self.policy.name,
@@ -98,8 +98,8 @@ class Timetable:
                 state[i] = np.frombuffer(page.policy_state, dtype=state.dtype)[0]
         return state
 
-    def _turn(self, at: float, interval_s: float, state: bytes) -> Turn:
-        return Turn(
+    def _turn(self, at: float, interval_s: float, state: bytes) -> NextVisit:
+        return NextVisit(
             next_at=at + interval_s,
             interval_s=interval_s,
             policy=self.policy.name,

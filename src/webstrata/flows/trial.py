@@ -7,17 +7,17 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.detect.layers import deciding
 from webstrata.errors import UsageError
-from webstrata.flows.doorkeeper import Doorkeeper
+from webstrata.flows.doorkeeper import PoliteClient
 from webstrata.flows.visit import Choose, visit
 from webstrata.observe.page import observe
-from webstrata.permit.gate import Gate
+from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Web
-from webstrata.records import Fingerprint, Looking, Page, Visited, Wait
+from webstrata.records import Fingerprint, Page, PageRules, VisitResult, Wait
 
 PATIENCE_S = 60.0
 
 
-class Trial(Struct, frozen=True, kw_only=True):
+class Preview(Struct, frozen=True, kw_only=True):
     """What a visit would compare."""
 
     media_type: str
@@ -31,12 +31,12 @@ class Trial(Struct, frozen=True, kw_only=True):
     fingerprint: Fingerprint
 
 
-def tried(body: bytes, content_type: str | None, url: str, looking: Looking | None) -> Trial:
+def preview(body: bytes, content_type: str | None, url: str, page_rules: PageRules | None) -> Preview:
     """Look at a content with and without the rules."""
-    seen = observe(body, content_type, url, looking)
-    return Trial(
+    seen = observe(body, content_type, url, page_rules)
+    return Preview(
         media_type=seen.fingerprint.media_type,
-        layers=tuple(deciding(seen.fingerprint, looking)),
+        layers=tuple(deciding(seen.fingerprint, page_rules)),
         before=seen.text if seen.text is not None else body.decode("utf-8", "replace"),
         after=None if seen.selected is None else seen.selected.text,
         note=(None if seen.selected is None else seen.selected.note) or seen.fingerprint.data_note,
@@ -45,11 +45,18 @@ def tried(body: bytes, content_type: str | None, url: str, looking: Looking | No
 
 
 async def visit_once(
-    url: str, looking: Looking | None, *, web: Web, gate: Gate, clock: Clock, choose: Choose, max_redirects: int
-) -> Visited:
+    url: str,
+    page_rules: PageRules | None,
+    *,
+    web: Web,
+    gate: PermitGate,
+    clock: Clock,
+    choose: Choose,
+    max_redirects: int,
+) -> VisitResult:
     """Visit a page as politely as ever, and keep nothing."""
-    page = Page(id=0, url=url, host=urls.host_of(url), looking=looking)
-    door = Doorkeeper(web, gate, clock, keep=lambda exchange: None, listed=lambda origin, sitemaps: None)
+    page = Page(id=0, url=url, host=urls.host_of(url), page_rules=page_rules)
+    door = PoliteClient(web, gate, clock, keep=lambda exchange: None, listed=lambda origin, sitemaps: None)
     try:
         until = clock.now() + PATIENCE_S
         came = await visit(

@@ -12,11 +12,11 @@ import numpy as np
 from webstrata.clock import DAY_S, span
 from webstrata.columns import Column, Days, Rows
 from webstrata.flows.crossing import crossing_days
-from webstrata.flows.crowd import CHUNK, Crowd, states_of
-from webstrata.flows.timetable import Seen, Turn
-from webstrata.flows.wishes import Span, Wishes, read_wishes
+from webstrata.flows.crowd import CHUNK, PageTable, states_of
+from webstrata.flows.timetable import NextVisit, SeenPage
+from webstrata.flows.wishes import IntervalLimits, Overrides, read_overrides
 from webstrata.ports import Store
-from webstrata.records import Outline, Page
+from webstrata.records import Page, PageSummary
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.policy import Bounds, ValuePolicy
 from webstrata.schedule.retry import retry_after_s
@@ -28,7 +28,7 @@ _STEP = 0.2
 """How far the threshold follows each round."""
 
 
-class ValueTimetable:
+class ValueSchedule:
     """Keeps the schedule of all pages by one budgeted policy."""
 
     hears = True
@@ -39,9 +39,9 @@ class ValueTimetable:
         self.price = self.threshold = 0.05
         """Below the price no page is visited; the threshold is what pages were worth that the budget just paid for."""
         self._worth: Column = np.empty(0, dtype=np.float32)
-        self.wishes = Wishes()
-        self.crowd = Crowd(policy)
-        self._usual = Span(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
+        self.wishes = Overrides()
+        self.crowd = PageTable(policy)
+        self._usual = IntervalLimits(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
         self._largest = 0
         self._loaded_at = -float("inf")
         self._has_news = True
@@ -66,7 +66,7 @@ class ValueTimetable:
     def forget(self) -> None:
         """Memory may be ahead of the store: read all again before the next round."""
         self._loaded_at = -float("inf")
-        self.crowd = Crowd(self.policy)
+        self.crowd = PageTable(self.policy)
 
     def announced(self) -> None:
         """Sources said something new."""
@@ -75,13 +75,13 @@ class ValueTimetable:
     async def _reload(self, store: Store, days: float) -> None:
         if states := self.crowd.changed_sites():
             await store.save_site_states(states)
-        self.crowd = Crowd(self.policy)
+        self.crowd = PageTable(self.policy)
         self._largest = await store.largest_id()
         await self._take_in(store, 0, days)
         self.crowd.put_sites(await store.site_states())
 
     async def _take_in(self, store: Store, after: int, days: float) -> None:
-        found: list[Outline] = []
+        found: list[PageSummary] = []
         states: list[bytes | None] = []
         while chunk := await store.outlines(after, CHUNK):
             found += chunk
@@ -105,7 +105,7 @@ class ValueTimetable:
         return rows
 
     async def _read_wishes(self, store: Store, now: float) -> None:
-        self.wishes = await read_wishes(store)
+        self.wishes = await read_overrides(store)
         limited = {page.id: url for url in self.wishes.pages if (page := await store.page(url)) is not None}
         self.crowd.wish(self.wishes, self._usual, limited, now)
 
@@ -168,7 +168,7 @@ class ValueTimetable:
 
     # ── after visits ────────────────────────────────────────────────────────────────────────────────────────
 
-    def after_seen(self, batch: Sequence[Seen]) -> list[Turn]:
+    def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """Let the policy learn from what was seen, then say when each page will be worth its next visit."""
         if not batch:
             return []
@@ -189,14 +189,14 @@ class ValueTimetable:
             for seen, row, then in zip(batch, rows.tolist(), next_at, strict=True)
         ]
 
-    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> Turn:
+    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
         """Try again later (not before `again_at`); the policy learns nothing from a visit that saw nothing."""
         self._add([page])
         row = int(self.crowd.rows([page.id])[0])
         self.crowd.ready[row] = False
         interval_s = page.interval_s or self.policy.bounds.start_days * DAY_S
         wait_s = max(retry_after_s(page.failures + 1, interval_s, page.url), (again_at or at) - at)
-        return Turn(
+        return NextVisit(
             next_at=at + wait_s,
             interval_s=interval_s,
             policy=self.policy.name,
@@ -216,9 +216,9 @@ class ValueTimetable:
         self.crowd.take_in(found, states, max((page.last_seen_at or 0.0) for page in strange) / DAY_S)
         self.crowd.wish(self.wishes, self._usual, {}, 0.0)
 
-    def _turn(self, at: float, next_at: float, state: bytes) -> Turn:
+    def _turn(self, at: float, next_at: float, state: bytes) -> NextVisit:
         wait_s = max(next_at - at, 1e-3)
-        return Turn(
+        return NextVisit(
             next_at=at + wait_s,
             interval_s=wait_s,
             policy=self.policy.name,
@@ -228,8 +228,8 @@ class ValueTimetable:
         )
 
 
-def _outline(page: Page) -> Outline:
-    return Outline(
+def _outline(page: Page) -> PageSummary:
+    return PageSummary(
         id=page.id,
         url=page.url,
         host=page.host,

@@ -16,7 +16,7 @@ from webstrata.sharp.signature import signature_fault
 from webstrata.sharp.timestamp import timestamp_fault
 
 
-class Fault(Struct, frozen=True, kw_only=True):
+class CertificateFault(Struct, frozen=True, kw_only=True):
     """One thing that does not hold."""
 
     where: str
@@ -25,49 +25,53 @@ class Fault(Struct, frozen=True, kw_only=True):
 
 def verify(
     envelope: Any, evidence: Evidence, *, key: str | None = None, authorities: Sequence[bytes] = ()
-) -> list[Fault]:
+) -> list[CertificateFault]:
     """All that fails, in the order in which a reader would want to know it; nothing: the certificate holds.
 
     `key`: fingerprint that must have signed; `authorities`: certificates (PEM) that a time stamp must lead back to.
     """
     certificate = envelope.get("certificate") if isinstance(envelope, dict) else None
     if not isinstance(certificate, dict) or certificate.get("type") != TYPE or certificate.get("version") != VERSION:
-        return [Fault(where="certificate", what=f"it is no certificate of the kind {TYPE}, version {VERSION}")]
-    faults: list[Fault] = []
+        return [
+            CertificateFault(where="certificate", what=f"it is no certificate of the kind {TYPE}, version {VERSION}")
+        ]
+    faults: list[CertificateFault] = []
     if fault := signature_fault(envelope, key):
-        faults.append(Fault(where="signature", what=fault))
+        faults.append(CertificateFault(where="signature", what=fault))
     if "timestamp" in envelope and (fault := timestamp_fault(envelope, authorities)):
-        faults.append(Fault(where="timestamp", what=fault))
+        faults.append(CertificateFault(where="timestamp", what=fault))
     try:
         faults += _archive(certificate, evidence)
         faults += _pages(certificate)
     except (KeyError, TypeError, AttributeError, ValueError, UsageError) as problem:
-        faults.append(Fault(where="certificate", what=f"a field is missing or not what it should be ({problem!r})"))
+        faults.append(
+            CertificateFault(where="certificate", what=f"a field is missing or not what it should be ({problem!r})")
+        )
     return faults
 
 
-def _archive(certificate: dict[str, Any], evidence: Evidence) -> Iterator[Fault]:
+def _archive(certificate: dict[str, Any], evidence: Evidence) -> Iterator[CertificateFault]:
     for fault in evidence.faults():
-        yield Fault(where="package", what=fault)
+        yield CertificateFault(where="package", what=fault)
     digests = evidence.digests()
     for path, digest in certificate["archive"]["files"].items():
         if digests.get(path) != digest:
-            yield Fault(where=path, what="the file is not the one that was certified")
+            yield CertificateFault(where=path, what="the file is not the one that was certified")
     kept: dict[str, KeptRecord] = {}
     for one in evidence.kept():
         if isinstance(one, str):
-            yield Fault(where="archive", what=one)
+            yield CertificateFault(where="archive", what=one)
             continue
         kept[one.record] = one
         for fault in one.faults:
-            yield Fault(where=one.record, what=fault)
+            yield CertificateFault(where=one.record, what=fault)
     sums = {name: one.sha256 for name, one in kept.items()}
     if len(sums) != certificate["archive"]["records"] or whole(sums) != certificate["archive"]["sha256"]:
-        yield Fault(where="archive", what="the records are not those that were certified")
+        yield CertificateFault(where="archive", what="the records are not those that were certified")
     for page in certificate["pages"]:
         for end in ("visit", "revisit"):
             if page[end] is not None and (what := _record_fault(page["url"], page[end], kept)):
-                yield Fault(where=f"{page['url']} ({end})", what=what)
+                yield CertificateFault(where=f"{page['url']} ({end})", what=what)
 
 
 def _record_fault(url: str, download: dict[str, Any], kept: dict[str, KeptRecord]) -> str | None:
@@ -88,21 +92,23 @@ def _record_fault(url: str, download: dict[str, Any], kept: dict[str, KeptRecord
     return None
 
 
-def _pages(certificate: dict[str, Any]) -> Iterator[Fault]:
+def _pages(certificate: dict[str, Any]) -> Iterator[CertificateFault]:
     """Do the verdicts follow from the downloads, and the counts from the verdicts?"""
     instant = certificate["instant"]
     verdicts = [page["verdict"] for page in certificate["pages"]]
     counts = certificate["counts"]
     for verdict in ("sharp", "blurred", "unreachable"):
         if counts[verdict] != verdicts.count(verdict):
-            yield Fault(
+            yield CertificateFault(
                 where="counts", what=f"{counts[verdict]} pages are said to be {verdict}, {verdicts.count(verdict)} are"
             )
     if counts["pages"] != len(verdicts):
-        yield Fault(where="counts", what=f"{counts['pages']} pages are said to be listed, {len(verdicts)} are")
+        yield CertificateFault(
+            where="counts", what=f"{counts['pages']} pages are said to be listed, {len(verdicts)} are"
+        )
     for page in certificate["pages"]:
         if page["verdict"] == "sharp" and not (instant and _sharp(page, instant)):
-            yield Fault(where=page["url"], what="it is called sharp, but its two downloads do not show it")
+            yield CertificateFault(where=page["url"], what="it is called sharp, but its two downloads do not show it")
 
 
 def _sharp(page: dict[str, Any], instant: dict[str, str]) -> bool:

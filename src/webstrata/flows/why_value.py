@@ -6,14 +6,14 @@ import numpy as np
 
 from webstrata.clock import DAY_S
 from webstrata.flows.purses import ALL, THRESHOLD
-from webstrata.flows.value_timetable import ValueTimetable
+from webstrata.flows.value_timetable import ValueSchedule
 from webstrata.ports import Store
 from webstrata.records import Page
 
 _NEVER = "never seen yet: visited at once, as far as the budget goes"
 
 
-async def value_evidence(page: Page, timetable: ValueTimetable, store: Store, now: float) -> dict[str, object]:
+async def value_evidence(page: Page, timetable: ValueSchedule, store: Store, now: float) -> dict[str, object]:
     """Rate, age, probability of a change, hints, value, weight, boost, price: what the allocator would weigh now."""
     kept = {state.name: state for state in await store.paces()}
     known = kept.get(THRESHOLD) or kept.get(ALL)

@@ -14,7 +14,7 @@ _UNIT_DAYS = {"/day": 1.0, "/week": 7.0, "/year": 365.0}
 _DEFAULT_MATCH = "state-2"
 
 
-class Budget(Struct, frozen=True, kw_only=True):
+class DownloadAllowance(Struct, frozen=True, kw_only=True):
     """Downloads of another policy, or a share of them, or a number of one's own."""
 
     match: str | None = None
@@ -33,12 +33,12 @@ class Budget(Struct, frozen=True, kw_only=True):
         return self.total if self.match is None else self.share * matched
 
 
-def parse_budget(text: str, days: float) -> Budget:
+def parse_allowance(text: str, days: float) -> DownloadAllowance:
     """`9000` downloads in the window, `50/day`, `200/week`, `5000/year`, or `0.5x:dyn`, half of what `dyn` downloads
     (`0.5x`: of state-2); each for every corpus."""
     if found := _NUMBER.fullmatch(text.strip()):
         unit = found["unit"]
-        return Budget(total=float(found["number"]) * (days / _UNIT_DAYS[unit] if unit else 1.0))
+        return DownloadAllowance(total=float(found["number"]) * (days / _UNIT_DAYS[unit] if unit else 1.0))
     if found := _SHARE.fullmatch(text.strip()):
-        return Budget(match=found["match"] or _DEFAULT_MATCH, share=float(found["share"]))
+        return DownloadAllowance(match=found["match"] or _DEFAULT_MATCH, share=float(found["share"]))
     raise UsageError(f"no budget {text!r}. Write 9000, 50/day, 200/week, 5000/year, or 0.5x:dyn.")

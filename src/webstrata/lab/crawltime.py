@@ -15,16 +15,16 @@ from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.clock import JumpingClock, parse_instant
-from webstrata.flows.planning import by_host, domains_of, survey
-from webstrata.flows.revisit import Revisit
-from webstrata.lab.crawltime_table import Row, table
-from webstrata.lab.crawltime_world import Crawl, World
+from webstrata.flows.planning import by_host, domains_of, plan_input
+from webstrata.flows.revisit import CrawlLoop
+from webstrata.lab.crawltime_table import CrawlTimeRow, table
+from webstrata.lab.crawltime_world import CrawlScenario, CrawlTimeSites
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.permit.gate import Gate
-from webstrata.plan.estimate import Estimate, estimate
+from webstrata.permit.gate import PermitGate
+from webstrata.plan.estimate import CrawlTimeEstimate, estimate
 from webstrata.plan.firstfit import pack
-from webstrata.plan.load import Manner
+from webstrata.plan.load import SpacingModel
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import Batch, NewPage
 
@@ -33,25 +33,25 @@ TEACHING = 15
 """Crawls before the first that counts."""
 
 
-class Archiver(Protocol):
+class CrawlNode(Protocol):
     """The assembled node, as much of it as the experiment uses."""
 
     def store(self) -> AbstractAsyncContextManager[Store]: ...
 
-    async def gate(self, store: Store) -> Gate: ...
+    async def gate(self, store: Store) -> PermitGate: ...
 
     def web(self) -> Web: ...
 
-    def manner(self) -> Manner: ...
+    def manner(self) -> SpacingModel: ...
 
-    def crawling(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[Revisit]: ...
+    def crawling(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[CrawlLoop]: ...
 
 
-Assemble = Callable[[Clock, Mapping[str, str], Sequence[str], float, int], Archiver]
+Assemble = Callable[[Clock, Mapping[str, str], Sequence[str], float, int], CrawlNode]
 """(clock, hosts, exceptions of the address guard, own delay, threads) -> an archiver; its home is always the same."""
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class CrawlMeasurement(Struct, frozen=True, kw_only=True):
     """One crawl: what was said before, and how long it took."""
 
     crawl: int
@@ -67,9 +67,9 @@ class Made(Struct, frozen=True, kw_only=True):
     paper_s: float
 
 
-class Result(Struct, frozen=True, kw_only=True):
-    crawls: list[Made]
-    table: list[Row]
+class CrawlTimeResults(Struct, frozen=True, kw_only=True):
+    crawls: list[CrawlMeasurement]
+    table: list[CrawlTimeRow]
     inside_interval: float | None
     """Share of the crawls that lie in the interval of ours, which is to hold eight of ten."""
     politeness_violations: int
@@ -78,16 +78,21 @@ class Result(Struct, frozen=True, kw_only=True):
 
 
 async def run(
-    assemble: Assemble, *, crawls: int, seed: int, progress: Callable[[Made], None], teaching: int = TEACHING
-) -> Result:
+    assemble: Assemble,
+    *,
+    crawls: int,
+    seed: int,
+    progress: Callable[[CrawlMeasurement], None],
+    teaching: int = TEACHING,
+) -> CrawlTimeResults:
     """Make the crawls, those that only teach first."""
     clock = JumpingClock(START_AT)
-    world = World(seed, START_AT)
-    made: list[Made] = []
+    world = CrawlTimeSites(seed, START_AT)
+    made: list[CrawlMeasurement] = []
     async with LivingWeb(world.recordings, clock, manners=world.manners) as living:
         for number, crawl in enumerate(world.crawls(teaching + crawls)):
             await clock.sleep_until(max(crawl.at, clock.now()))
-            _be_in_the_mood(living, crawl)
+            _set_latencies(living, crawl)
             archiver = assemble(clock, living.hosts(), living.exceptions(), crawl.delay_s, crawl.threads)
             one = await _estimate_and_crawl(archiver, crawl, number - teaching + 1, clock, living)
             if number >= teaching:
@@ -97,9 +102,9 @@ async def run(
     return summed_up(made, violations, seed, teaching)
 
 
-def summed_up(made: Sequence[Made], violations: int, seed: int, teaching: int) -> Result:
+def summed_up(made: Sequence[CrawlMeasurement], violations: int, seed: int, teaching: int) -> CrawlTimeResults:
     inside = [float(one.low_s <= one.actual_s <= one.high_s) for one in made]
-    return Result(
+    return CrawlTimeResults(
         crawls=list(made),
         table=[
             *table("paper", ((one.actual_s, one.paper_s) for one in made)),
@@ -112,13 +117,15 @@ def summed_up(made: Sequence[Made], violations: int, seed: int, teaching: int) -
     )
 
 
-def _be_in_the_mood(living: LivingWeb, crawl: Crawl) -> None:
+def _set_latencies(living: LivingWeb, crawl: CrawlScenario) -> None:
     """Servers are quicker on some days than on others."""
     for site in living.sites.values():
         site.manners = replace(site.manners, latency_mean_s=crawl.latencies[site.recording.site])
 
 
-async def _estimate_and_crawl(archiver: Archiver, crawl: Crawl, number: int, clock: Clock, living: LivingWeb) -> Made:
+async def _estimate_and_crawl(
+    archiver: CrawlNode, crawl: CrawlScenario, number: int, clock: Clock, living: LivingWeb
+) -> CrawlMeasurement:
     async with archiver.store() as store:
         ours, paper_s, unknown = await _estimates(archiver, store, crawl, clock.now())
         pages = [NewPage(url=url, host=urls.host_of(url)) for url in crawl.urls]
@@ -131,7 +138,7 @@ async def _estimate_and_crawl(archiver: Archiver, crawl: Crawl, number: int, clo
 
     async with archiver.crawling(wrap_web=on_the_clock) as loop:
         visits = await loop.crawl()
-    return Made(
+    return CrawlMeasurement(
         crawl=number,
         visits=visits,
         hosts=ours.hosts,
@@ -146,11 +153,13 @@ async def _estimate_and_crawl(archiver: Archiver, crawl: Crawl, number: int, clo
     )
 
 
-async def _estimates(archiver: Archiver, store: Store, crawl: Crawl, now: float) -> tuple[Estimate, float, int]:
+async def _estimates(
+    archiver: CrawlNode, store: Store, crawl: CrawlScenario, now: float
+) -> tuple[CrawlTimeEstimate, float, int]:
     """(ours, the paper's seconds, hosts of which the log knows nothing)."""
     web = archiver.web()
     try:
-        seen = await survey(by_host(crawl.urls), store=store, gate=await archiver.gate(store), web=web, now=now)
+        seen = await plan_input(by_host(crawl.urls), store=store, gate=await archiver.gate(store), web=web, now=now)
     finally:
         await web.close()
     manner = archiver.manner()

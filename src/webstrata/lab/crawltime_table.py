@@ -18,7 +18,7 @@ ALL = "all"
 CLOSE = 0.1
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class CrawlTimeRow(Struct, frozen=True, kw_only=True):
     """One group of one estimator. Over and under are mean shares of the actual time (0.78 is 78 %)."""
 
     estimator: str
@@ -32,18 +32,18 @@ class Row(Struct, frozen=True, kw_only=True):
     """Share of the crawls that were estimated as closely."""
 
 
-def table(estimator: str, pairs: Iterable[tuple[float, float]]) -> list[Row]:
+def table(estimator: str, pairs: Iterable[tuple[float, float]]) -> list[CrawlTimeRow]:
     """Rows of (actual, estimated) seconds, one for each group and one for all of them."""
     found = [(actual, estimated) for actual, estimated in pairs if actual > 0]
     rows = [_row(estimator, name, [pair for pair in found if low <= pair[0] < high]) for name, low, high in GROUPS]
     return [*rows, _row(estimator, ALL, found)]
 
 
-def _row(estimator: str, group: str, pairs: Sequence[tuple[float, float]]) -> Row:
+def _row(estimator: str, group: str, pairs: Sequence[tuple[float, float]]) -> CrawlTimeRow:
     errors = [estimated / actual - 1.0 for actual, estimated in pairs]
     over = [error for error in errors if error >= 0]
     under = [error for error in errors if error < 0]
-    return Row(
+    return CrawlTimeRow(
         estimator=estimator,
         group=group,
         over=_mean(over),

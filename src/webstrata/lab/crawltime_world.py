@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from webstrata.lab.livingweb.manners import Manners
+from webstrata.lab.livingweb.manners import SiteBehaviour
 from webstrata.lab.livingweb.recording import Recording
 
 HOSTS = 28
@@ -29,7 +29,7 @@ _OWN_DELAYS = (1.0, 2.0, 2.0, 5.0)
 _THREADS = (2, 3, 4, 8, 16, 64)
 
 
-class Crawl(Struct, frozen=True, kw_only=True):
+class CrawlScenario(Struct, frozen=True, kw_only=True):
     """One crawl that is made and estimated."""
 
     at: float
@@ -40,7 +40,7 @@ class Crawl(Struct, frozen=True, kw_only=True):
     """Mean latency of each site in this crawl."""
 
 
-class World:
+class CrawlTimeSites:
     """Sites with a character each, drawn from a seed."""
 
     def __init__(self, seed: int, start_at: float) -> None:
@@ -57,14 +57,14 @@ class World:
             for name, latency_s, delay in zip(self.names, latencies, delays, strict=True)
         }
 
-    def crawls(self, count: int) -> Iterator[Crawl]:
+    def crawls(self, count: int) -> Iterator[CrawlScenario]:
         """One after the other; some follow within hours, some after robots.txt has grown old."""
         at = self._start_at
         for number in range(count):
             at += float(self._chance.uniform(6, 40)) * 3600
             known = self.names[: HOSTS - LATE_HOSTS] if number < LATE_AFTER else self.names
             hosts = self._chance.choice(len(known), int(self._chance.integers(2, 8)), replace=False)
-            yield Crawl(
+            yield CrawlScenario(
                 at=at,
                 delay_s=float(self._chance.choice(_OWN_DELAYS)),
                 threads=int(self._chance.choice(_THREADS)),
@@ -81,9 +81,9 @@ class World:
     def _latency(self, name: str) -> float:
         return float(self.manners[name].latency_mean_s * np.exp(self._chance.normal(0.0, _DRIFT)))
 
-    def _manners(self, latency_s: float, crawl_delay_s: float | None) -> Manners:
+    def _manners(self, latency_s: float, crawl_delay_s: float | None) -> SiteBehaviour:
         """Quick and slow servers: some answer sooner than they may be asked again, some take far longer."""
-        return Manners(
+        return SiteBehaviour(
             address=f"127.0.2.{1 + int(self._chance.integers(_ADDRESSES))}",
             latency_mean_s=latency_s,
             etag=bool(self._chance.random() < 0.5),

@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from webstrata.errors import UsageError
 from webstrata.flows.policies import budgeted_names, is_budgeted, population
-from webstrata.lab.budgets import Budget, parse_budget
-from webstrata.lab.hints import MadeLists, MadeReports
+from webstrata.lab.budgets import DownloadAllowance, parse_allowance
+from webstrata.lab.hints import SimulatedLists, SimulatedReports
 from webstrata.lab.histories import Histories
-from webstrata.lab.picture import Picture, picture_of
-from webstrata.lab.replay_budget import Extras, replay_budget, start_day
+from webstrata.lab.picture import PageTimeline, picture_of
+from webstrata.lab.replay_budget import ReplaySources, replay_budget, start_day
 from webstrata.lab.replay_timer import replay_oracle, replay_timer
-from webstrata.lab.rows import Comparison, Row, compare, summarise
+from webstrata.lab.rows import Comparison, PolicyRow, compare, summarise
 from webstrata.lab.truth import Truth
-from webstrata.lab.visits import Log, Outcome, joined_logs, judge
+from webstrata.lab.visits import ReplayLog, ReplayTotals, joined_logs, judge
 from webstrata.schedule.registry import names, oracle, policy
 from webstrata.schedule.value import Value
 
 EVERY = "all"
 
 
-class Experiment(Struct, frozen=True, kw_only=True):
+class PolicyExperiment(Struct, frozen=True, kw_only=True):
     """What is asked."""
 
     policies: tuple[str, ...] = ()
@@ -53,30 +53,34 @@ class Experiment(Struct, frozen=True, kw_only=True):
     seed: int = 1
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class PolicyResults(Struct, frozen=True, kw_only=True):
     """What was found."""
 
-    rows: list[Row]
+    rows: list[PolicyRow]
     comparisons: list[Comparison]
     pages: int
     left_out: int
     """Pages that were not there at the start of the window."""
-    picture: Picture | None
+    picture: PageTimeline | None
 
 
 Progress = Callable[[str, int, int], object]
 """What is replayed now, how much is done, of how much."""
 
 
-def run(histories: Histories, asked: Experiment, progress: Progress = lambda what, done, total: None) -> Result:
+def run(
+    histories: Histories, asked: PolicyExperiment, progress: Progress = lambda what, done, total: None
+) -> PolicyResults:
     """Replay every policy asked for over the last days of the histories."""
     truth = Truth(histories, asked.days)
     timers, budgeted = _chosen(asked.policies)
     matched = _matched(asked, timers)
-    budgets = [parse_budget(text, asked.days) for text in asked.budgets] or [Budget(match=name) for name in matched]
+    budgets = [parse_allowance(text, asked.days) for text in asked.budgets] or [
+        DownloadAllowance(match=name) for name in matched
+    ]
     paced = list(dict.fromkeys([*timers, *(one.match for one in budgets if one.match and budgeted)]))
     total = len(paced) + len(budgeted) * len(budgets)
-    logs: dict[tuple[str, str | None], Log] = {}
+    logs: dict[tuple[str, str | None], ReplayLog] = {}
     for name in paced:
         progress(name, len(logs), total)
         logs[name, None] = _own_pace(name, truth)
@@ -93,7 +97,7 @@ def run(histories: Histories, asked: Experiment, progress: Progress = lambda wha
         for row in summarise(name, match, outcome, truth.histories)
     ]
     shown = {key: log for key, log in logs.items() if key[1] is not None or key[0] in timers}
-    return Result(
+    return PolicyResults(
         rows=rows,
         comparisons=list(_comparisons(outcomes, budgets, truth)),
         pages=len(truth),
@@ -114,7 +118,7 @@ def _chosen(wanted: Iterable[str]) -> tuple[list[str], list[str]]:
     return [name for name in asked if name not in budgeted], budgeted
 
 
-def _matched(asked: Experiment, timers: list[str]) -> list[str]:
+def _matched(asked: PolicyExperiment, timers: list[str]) -> list[str]:
     if EVERY in asked.match:
         return timers or names()
     for name in asked.match:
@@ -123,20 +127,24 @@ def _matched(asked: Experiment, timers: list[str]) -> list[str]:
     return list(asked.match)
 
 
-def _own_pace(name: str, truth: Truth) -> Log:
+def _own_pace(name: str, truth: Truth) -> ReplayLog:
     if name in names("oracle"):
         return replay_oracle(oracle(name), truth)
     return replay_timer(policy(name), truth)
 
 
-def _per_corpus(outcome: Outcome, truth: Truth) -> dict[str, int]:
+def _per_corpus(outcome: ReplayTotals, truth: Truth) -> dict[str, int]:
     corpora = np.array(truth.histories.corpus)
     return {corpus: int(outcome.downloads[corpora == corpus].sum()) for corpus in dict.fromkeys(truth.histories.corpus)}
 
 
 def _budgeted(
-    name: str, histories: Histories, asked: Experiment, budget: Budget, downloads: dict[str, dict[str, int]]
-) -> Log:
+    name: str,
+    histories: Histories,
+    asked: PolicyExperiment,
+    budget: DownloadAllowance,
+    downloads: dict[str, dict[str, int]],
+) -> ReplayLog:
     """One budgeted policy over every corpus, each with its own budget; rows are those of the whole population."""
     corpora = np.array(histories.corpus)
     logs = []
@@ -147,22 +155,22 @@ def _budgeted(
     return joined_logs(logs)
 
 
-def _there(corpora: NDArray[np.str_], corpus: str, histories: Histories, asked: Experiment) -> NDArray[np.bool_]:
+def _there(corpora: NDArray[np.str_], corpus: str, histories: Histories, asked: PolicyExperiment) -> NDArray[np.bool_]:
     """Which pages of the whole truth belong to a corpus."""
     inside = histories.first <= histories.until - asked.days * 86_400.0
     here: NDArray[np.bool_] = corpora[inside] == corpus
     return here
 
 
-def _one(name: str, truth: Truth, allowed: float, asked: Experiment) -> Log:
+def _one(name: str, truth: Truth, allowed: float, asked: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
     pages = population(name, site, now=start_day(truth), freshness=asked.freshness)
-    extras = Extras()
+    extras = ReplaySources()
     if name == Value.name:  # the textbooks know nothing of hints
-        extras = Extras(
+        extras = ReplaySources(
             lists=None
             if asked.lists_days is None
-            else MadeLists(
+            else SimulatedLists(
                 truth,
                 site,
                 every_days=asked.lists_days,
@@ -172,13 +180,13 @@ def _one(name: str, truth: Truth, allowed: float, asked: Experiment) -> Log:
             ),
             reports=None
             if asked.reports is None
-            else MadeReports(truth, site, rate_per_day=asked.reports, seed=asked.seed),
+            else SimulatedReports(truth, site, rate_per_day=asked.reports, seed=asked.seed),
         )
     return replay_budget(pages, truth, allowed, extras)
 
 
 def _comparisons(
-    outcomes: dict[tuple[str, str | None], Outcome], budgets: list[Budget], truth: Truth
+    outcomes: dict[tuple[str, str | None], ReplayTotals], budgets: list[DownloadAllowance], truth: Truth
 ) -> Iterable[Comparison]:
     """The flagship against the policy that it matches and against all others at the same downloads."""
     for budget in budgets:

@@ -16,7 +16,7 @@ from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 from webstrata.lab.histories import Histories, make_histories
 from webstrata.ports import Store
-from webstrata.records import Outline
+from webstrata.records import PageSummary
 
 CORPUS = "store"
 _CHUNK = 5_000
@@ -44,7 +44,7 @@ def covered_days(histories: Histories) -> float:
     return days
 
 
-def _rows(pages: Sequence[Outline], logged: Sequence[tuple[int, float, bool]]) -> list[dict[str, object]]:
+def _rows(pages: Sequence[PageSummary], logged: Sequence[tuple[int, float, bool]]) -> list[dict[str, object]]:
     seen: dict[int, list[tuple[float, bool]]] = {}
     for page, at, changed in logged:
         seen.setdefault(page, []).append((at, changed))

@@ -16,7 +16,7 @@ _MOST_FALSE = 50.0
 """False entries for each true one, at most: beyond, a list is noise all the same."""
 
 
-class MadeLists:
+class SimulatedLists:
     """One list for each site that says of its pages when they changed last.
 
     Each real change is listed with probability `recall`; as many false entries are mixed in, at random pages and days,
@@ -45,7 +45,7 @@ class MadeLists:
         false = round(len(page) * min((1.0 - precision) / precision, _MOST_FALSE)) if precision else len(page)
         if not precision:
             page, at = page[:0], at[:0]
-        self._entries = _Entries(
+        self._entries = _DatedHints(
             np.concatenate([page, random.integers(0, len(truth), false)]),
             np.concatenate([at, random.random(false) * truth.days]),
             site,
@@ -56,7 +56,7 @@ class MadeLists:
         return self._entries.between(site, since, now)
 
 
-class MadeReports:
+class SimulatedReports:
     """Visitors' browsers that tell of a change when they next meet the page, each page at `rate_per_day`."""
 
     def __init__(self, truth: Truth, site: NDArray[np.intp], *, rate_per_day: float, seed: int = 1) -> None:
@@ -65,14 +65,14 @@ class MadeReports:
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
         told = at + random.exponential(1.0, len(at)) / max(rate_per_day, 1e-12)
-        self._entries = _Entries(page, told, site)
+        self._entries = _DatedHints(page, told, site)
 
     def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
         """Pages of a site of which a report came in (since, now], and when the last one did."""
         return self._entries.between(site, since, now)
 
 
-class _Entries:
+class _DatedHints:
     """Dated words about pages, by site and time."""
 
     def __init__(self, page: Rows, at: Days, site: NDArray[np.intp]) -> None:

@@ -8,13 +8,13 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.lab.truth import Truth
-from webstrata.lab.visits import Log
+from webstrata.lab.visits import ReplayLog
 
 _CHANGES = 15
 """Changes of a page that make a picture worth looking at."""
 
 
-class Visited(Struct, frozen=True, kw_only=True):
+class PolicyVisits(Struct, frozen=True, kw_only=True):
     """One policy's visits of the page."""
 
     policy: str
@@ -23,17 +23,17 @@ class Visited(Struct, frozen=True, kw_only=True):
     captured: list[bool]
 
 
-class Picture(Struct, frozen=True, kw_only=True):
+class PageTimeline(Struct, frozen=True, kw_only=True):
     """The page, its real changes, and who came when; time in days of the window."""
 
     corpus: str
     page: str
     days: float
     changes: list[float]
-    visits: list[Visited]
+    visits: list[PolicyVisits]
 
 
-def picture_of(truth: Truth, logs: Mapping[tuple[str, str | None], Log]) -> Picture | None:
+def picture_of(truth: Truth, logs: Mapping[tuple[str, str | None], ReplayLog]) -> PageTimeline | None:
     """The page whose number of changes is nearest to fifteen, the first such; none where nothing changed."""
     total = truth.total()
     if not total.any():
@@ -45,9 +45,9 @@ def picture_of(truth: Truth, logs: Mapping[tuple[str, str | None], Log]) -> Pict
         mine = np.flatnonzero(log.page == row)
         mine = mine[np.argsort(log.at[mine], kind="stable")]
         visits.append(
-            Visited(policy=policy, match=match, days=log.at[mine].tolist(), captured=log.changed[mine].tolist())
+            PolicyVisits(policy=policy, match=match, days=log.at[mine].tolist(), captured=log.changed[mine].tolist())
         )
-    return Picture(
+    return PageTimeline(
         corpus=truth.histories.corpus[row],
         page=truth.histories.page[row],
         days=truth.days,

@@ -10,21 +10,21 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Rows
-from webstrata.flows.population import Population
-from webstrata.flows.sources import SourceBook
-from webstrata.lab.hints import MadeLists, MadeReports
+from webstrata.flows.population import PolicyState
+from webstrata.flows.sources import SourceTable
+from webstrata.lab.hints import SimulatedLists, SimulatedReports
 from webstrata.lab.truth import Truth
-from webstrata.lab.visits import Log
+from webstrata.lab.visits import ReplayLog
 from webstrata.schedule.allocator import DailyShare, choose
 
 WEEK_DAYS = 7
 
 
-class Extras(Struct, frozen=True, kw_only=True):
+class ReplaySources(Struct, frozen=True, kw_only=True):
     """What a population may hear besides its own visits."""
 
-    lists: MadeLists | None = None
-    reports: MadeReports | None = None
+    lists: SimulatedLists | None = None
+    reports: SimulatedReports | None = None
 
 
 def start_day(truth: Truth) -> int:
@@ -32,19 +32,21 @@ def start_day(truth: Truth) -> int:
     return -int(truth.past_days)
 
 
-def replay_budget(population: Population, truth: Truth, downloads: float, extras: Extras | None = None) -> Log:
+def replay_budget(
+    population: PolicyState, truth: Truth, downloads: float, extras: ReplaySources | None = None
+) -> ReplayLog:
     """Spend so many downloads evenly over the window. The population begins at `start_day`."""
-    extras = extras or Extras()
+    extras = extras or ReplaySources()
     _show_archive(population, truth)
     days = int(truth.days)
     share = DailyShare(per_day=downloads / days)
-    run = _Run(population, truth, extras)
+    run = _BudgetReplay(population, truth, extras)
     for day in range(1, days + 1):
         run.live(day, share.next_day())
     return run.log()
 
 
-def _show_archive(population: Population, truth: Truth) -> None:
+def _show_archive(population: PolicyState, truth: Truth) -> None:
     """Weekly copies before the window, of the pages that existed; the last one is the copy of day 0."""
     begin = start_day(truth)
     seen = np.where(truth.first_day <= begin, float(begin), -np.inf)
@@ -58,10 +60,10 @@ def _show_archive(population: Population, truth: Truth) -> None:
     population.copied(np.flatnonzero(population.age(0.0) > 0), 0.0)
 
 
-class _Run:
+class _BudgetReplay:
     """One replay under way."""
 
-    def __init__(self, population: Population, truth: Truth, extras: Extras) -> None:
+    def __init__(self, population: PolicyState, truth: Truth, extras: ReplaySources) -> None:
         self.population, self.truth, self.extras = population, truth, extras
         self.price = 0.0
         self.seen_at = np.zeros(len(truth))
@@ -72,9 +74,9 @@ class _Run:
         self.flags = [np.zeros(0, dtype=bool)]
         self.lists: list[tuple[int, int]] = []
         if extras.lists is not None:
-            population.lists = SourceBook(population.site, now=0.0)
+            population.lists = SourceTable(population.site, now=0.0)
         if extras.reports is not None:
-            population.reports = SourceBook(population.site, now=0.0)
+            population.reports = SourceTable(population.site, now=0.0)
 
     def live(self, day: int, allowed: int) -> None:
         """One day: hear reports, fetch the lists that are worth it, visit the pages that are."""
@@ -120,10 +122,10 @@ class _Run:
             self.lists.append((day, site))
         return len(fetched)
 
-    def log(self) -> Log:
+    def log(self) -> ReplayLog:
         sizes = [len(rows) for rows in self.visited]
         first_of = np.unique(self.population.site, return_index=True)[1]
-        return Log(
+        return ReplayLog(
             page=np.concatenate(self.visited),
             at=np.repeat(np.array(self.days, dtype=np.float64), sizes),
             since=np.concatenate(self.befores),

@@ -6,22 +6,22 @@ import numpy as np
 
 from webstrata.columns import State
 from webstrata.lab.truth import Truth
-from webstrata.lab.visits import Log
+from webstrata.lab.visits import ReplayLog
 from webstrata.schedule.gold import Gold
 from webstrata.schedule.policy import TimerPolicy
 
 
-def replay_timer(policy: TimerPolicy, truth: Truth) -> Log:
+def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
     """Play the window to a timer policy. It learns only what its own visits see."""
     return _replay(policy, policy.start(len(truth)), truth)
 
 
-def replay_oracle(policy: Gold, truth: Truth) -> Log:
+def replay_oracle(policy: Gold, truth: Truth) -> ReplayLog:
     """The same for the oracle, which is told beforehand how often each page will change."""
     return _replay(policy, policy.told(truth.total().astype(np.float64), truth.days), truth)
 
 
-def _replay(policy: TimerPolicy, state: State, truth: Truth) -> Log:
+def _replay(policy: TimerPolicy, state: State, truth: Truth) -> ReplayLog:
     n = len(truth)
     rows = np.arange(n, dtype=np.intp)
     since = np.zeros(n)
@@ -41,7 +41,7 @@ def _replay(policy: TimerPolicy, state: State, truth: Truth) -> Log:
         befores.append(since)
         flags.append(changed)
         since, seen = at, now_seen
-    return Log(
+    return ReplayLog(
         page=np.concatenate(pages),
         at=np.concatenate(ats),
         since=np.concatenate(befores),

@@ -10,7 +10,7 @@ from msgspec import Struct
 from webstrata.columns import Rows
 from webstrata.lab.bootstrap import Resamples, interval, share
 from webstrata.lab.histories import BUCKETS, Histories
-from webstrata.lab.visits import Outcome
+from webstrata.lab.visits import ReplayTotals
 
 ALL = "all"
 
@@ -23,7 +23,7 @@ class Quarter(Struct, frozen=True, kw_only=True):
     freshness: float
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class PolicyRow(Struct, frozen=True, kw_only=True):
     """One policy on the pages of one corpus and bucket. Shares of nothing are 0; a delay without a capture too.
 
     Pairs are the ends of 95 % intervals.
@@ -65,7 +65,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     ratio_interval: tuple[float, float]
 
 
-def summarise(policy: str, match: str | None, outcome: Outcome, histories: Histories) -> Iterator[Row]:
+def summarise(policy: str, match: str | None, outcome: ReplayTotals, histories: Histories) -> Iterator[PolicyRow]:
     """Rows of every corpus: the whole, then its buckets."""
     corpora, buckets = np.array(histories.corpus), np.array(histories.bucket)
     for corpus in dict.fromkeys(histories.corpus):
@@ -80,7 +80,7 @@ def summarise(policy: str, match: str | None, outcome: Outcome, histories: Histo
 
 
 def compare(
-    policy: str, versus: str, match: str, one: Outcome, other: Outcome, histories: Histories
+    policy: str, versus: str, match: str, one: ReplayTotals, other: ReplayTotals, histories: Histories
 ) -> Iterator[Comparison]:
     """How many times the other's changes the one captured: every corpus, then their geometric mean."""
     corpora = np.array(histories.corpus)
@@ -108,15 +108,15 @@ def _comparison(
 
 
 def _row(
-    policy: str, match: str | None, corpus: str, bucket: str, outcome: Outcome, pages: Rows, resamples: Resamples
-) -> Row:
+    policy: str, match: str | None, corpus: str, bucket: str, outcome: ReplayTotals, pages: Rows, resamples: Resamples
+) -> PolicyRow:
     names = ("downloads", "captured", "changes", "outdated", "delay")
     each = {name: getattr(outcome, name)[pages].sum(axis=0) for name in names}
     total = {name: float(values.sum()) for name, values in each.items()}
     drawn = {name: resamples.sums(getattr(outcome, name).sum(axis=1), pages) for name in names}
     page_days = outcome.days * len(pages)
     quarters = len(each["changes"])
-    return Row(
+    return PolicyRow(
         policy=policy,
         corpus=corpus,
         bucket=bucket,

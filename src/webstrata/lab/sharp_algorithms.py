@@ -14,13 +14,13 @@ from webstrata.sharp.linktree import LinkTree
 from webstrata.sharp.online_run import optimal_online
 from webstrata.sharp.optimal import hopeless_pages, optimal
 from webstrata.sharp.rates import Numbers
-from webstrata.sharp.schedule import Schedule, survivals
+from webstrata.sharp.schedule import SharpSchedule, survivals
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
-from webstrata.sharp.survival import Poisson
+from webstrata.sharp.survival import PoissonSurvival
 
 
 @dataclass(frozen=True)
-class Site:
+class ScheduleInput:
     """What an algorithm is told: rates per slot, confidence lengths in slots, weights, and where pages are found."""
 
     rates: Numbers
@@ -30,13 +30,13 @@ class Site:
     tau: float = TAU
 
 
-def _optimal_online(site: Site) -> Schedule:
+def _optimal_online(site: ScheduleInput) -> SharpSchedule:
     schedule, _ = optimal_online(site.rates, site.tree, site.weights)
-    chances = survivals(schedule, Poisson(site.rates))
-    return Schedule(schedule.visits, schedule.revisits, hopeless_pages(chances))
+    chances = survivals(schedule, PoissonSurvival(site.rates))
+    return SharpSchedule(schedule.visits, schedule.revisits, hopeless_pages(chances))
 
 
-OFFLINE: dict[str, Callable[[Site], Schedule]] = {
+OFFLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
     "hottest-middle": lambda site: hottest_middle(site.rates),
     "sharc-threshold": lambda site: sharc_threshold(site.rates, site.tau),
     "solar-offline": lambda site: solar_offline(site.lengths),
@@ -45,7 +45,7 @@ OFFLINE: dict[str, Callable[[Site], Schedule]] = {
 }
 """All pages and rates are known beforehand."""
 
-ONLINE: dict[str, Callable[[Site], Schedule]] = {
+ONLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
     "hottest-middle-online": lambda site: hottest_middle_online(site.rates, site.tree),
     "solar-online": lambda site: solar_online(site.lengths, site.tree),
     "optimal-online": _optimal_online,
@@ -55,14 +55,14 @@ ONLINE: dict[str, Callable[[Site], Schedule]] = {
 ALGORITHMS = OFFLINE | ONLINE
 
 
-def schedule_by(name: str, site: Site) -> Schedule:
+def schedule_by(name: str, site: ScheduleInput) -> SharpSchedule:
     """The schedule of the algorithm of this name."""
     if name not in ALGORITHMS:
         raise UsageError(f"no algorithm {name!r}. There are: {', '.join(ALGORITHMS)}.")
     return ALGORITHMS[name](site)
 
 
-def simulated(schedule: Schedule, rates: Numbers, runs: int, seed: int) -> Numbers:
+def simulated(schedule: SharpSchedule, rates: Numbers, runs: int, seed: int) -> Numbers:
     """##pages of so many executions: each page's first change after its visit is drawn, and falls behind its revisit or
     not."""
     random = np.random.default_rng(seed)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from webstrata.flows.capture_events import ReadyPlan
-from webstrata.lab.livingweb.manners import manners_of
+from webstrata.flows.capture_events import PrecomputedSchedule
+from webstrata.lab.livingweb.manners import behaviour_of
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_algorithms import Site, schedule_by
-from webstrata.lab.sharp_links import Links
+from webstrata.lab.sharp_algorithms import ScheduleInput, schedule_by
+from webstrata.lab.sharp_links import RecordedLinks
 from webstrata.sharp.lengths import TAU, whole_lengths_of
 from webstrata.sharp.prior import posterior_rates, site_prior
 from webstrata.sharp.rates import Numbers
@@ -19,7 +19,7 @@ _SLOT_S = 1.0
 """From request to request, where a site asks for no more."""
 
 
-class Hurried:
+class CompressedSite:
     """`recording` has the hurried versions; before the first change the site stands still."""
 
     def __init__(self, original: Recording, start_at: float, hours: float) -> None:
@@ -38,17 +38,17 @@ class Hurried:
             pages=pages,
             contents=original.contents,
         )
-        self._links = Links(self.recording)
+        self._links = RecordedLinks(self.recording)
         self._path_of = {self.recording.url(path): path for path in pages}
 
-    def plan(self, algorithm: str, pages: Sequence[str], now: float) -> ReadyPlan:
+    def plan(self, algorithm: str, pages: Sequence[str], now: float) -> PrecomputedSchedule:
         """The schedule of an algorithm that knows what the pages did until now."""
         paths = [self._path_of[url] for url in pages]
         rates = self.rates_per_s(paths, now)
-        slots = rates * max(_SLOT_S, manners_of(self.recording.site).crawl_delay_s or 0.0)
+        slots = rates * max(_SLOT_S, behaviour_of(self.recording.site).crawl_delay_s or 0.0)
         tree = self._links.tree(paths, now)
-        schedule = schedule_by(algorithm, Site(slots, whole_lengths_of(slots, TAU), np.ones(len(paths)), tree))
-        return ReadyPlan(
+        schedule = schedule_by(algorithm, ScheduleInput(slots, whole_lengths_of(slots, TAU), np.ones(len(paths)), tree))
+        return PrecomputedSchedule(
             algorithm=algorithm,
             visits=tuple(pages[place] for place in np.argsort(-schedule.visits)),
             revisits=tuple(pages[place] for place in np.argsort(schedule.revisits)),

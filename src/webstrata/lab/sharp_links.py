@@ -7,7 +7,7 @@ from webstrata.observe.page import observe
 from webstrata.sharp.linktree import LinkTree, link_tree
 
 
-class Links:
+class RecordedLinks:
     """The links of one recorded site; each content is read once."""
 
     def __init__(self, recording: Recording) -> None:

@@ -14,14 +14,14 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from webstrata.clock import JumpingClock, parse_instant
-from webstrata.flows.capture_events import Order
-from webstrata.flows.capture_proof import Proved
-from webstrata.flows.capturing import Capturing
-from webstrata.lab.livingweb.manners import manners_of
+from webstrata.flows.capture_events import CaptureOrder
+from webstrata.flows.capture_proof import FinishedCapture
+from webstrata.flows.capturing import CaptureService
+from webstrata.lab.livingweb.manners import behaviour_of
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.sharp_hurry import Hurried
+from webstrata.lab.sharp_hurry import CompressedSite
 from webstrata.lab.sharp_sites import STRATEGIES
 from webstrata.lab.sharp_truth import PageTruth, SiteTruth
 from webstrata.ports import Clock, Web
@@ -35,13 +35,13 @@ WAYS = (SINGLE, *STRATEGIES, SHARP, REPAIRED, BY_LINKS)
 alone, all but the last are given the pages; that one starts at the home page, where there is one."""
 
 
-class Archiver(Protocol):
+class CaptureNode(Protocol):
     """The assembled node, as much of it as the experiment uses."""
 
-    def capturing(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[Capturing]: ...
+    def capturing(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[CaptureService]: ...
 
 
-Assemble = Callable[[Clock, Mapping[str, str], Sequence[str]], Archiver]
+Assemble = Callable[[Clock, Mapping[str, str], Sequence[str]], CaptureNode]
 """(clock, hosts, exceptions of the address guard) -> an archiver; its home is always the same."""
 Check = Callable[[Path], int]
 """File -> faults that both verifiers find in it."""
@@ -83,7 +83,7 @@ async def live_rows(
     """Capture every site so often in every way, spread over the hours that it lives."""
     rows: list[LiveRow] = []
     for recording in recordings:
-        site = Hurried(recording, START_AT, HOURS)
+        site = CompressedSite(recording, START_AT, HOURS)
         has_front = "index.html" in recording.pages
         for way in (way for way in ways if has_front or way != BY_LINKS):
             told(f"{recording.site}, {way}")
@@ -91,11 +91,13 @@ async def live_rows(
     return rows
 
 
-async def _captures(site: Hurried, way: str, assemble: Assemble, check: Check, folder: Path, captures: int) -> LiveRow:
+async def _captures(
+    site: CompressedSite, way: str, assemble: Assemble, check: Check, folder: Path, captures: int
+) -> LiveRow:
     clock = JumpingClock(START_AT)
     name = site.recording.site
-    truth = SiteTruth(site.recording, manners_of(name).gone_status)
-    told: list[tuple[Proved, list[PageTruth], int]] = []
+    truth = SiteTruth(site.recording, behaviour_of(name).gone_status)
+    told: list[tuple[FinishedCapture, list[PageTruth], int]] = []
     async with LivingWeb([site.recording], clock) as living:
         archiver = assemble(clock, living.hosts(), living.exceptions())
         for number in range(captures):
@@ -111,9 +113,9 @@ async def _captures(site: Hurried, way: str, assemble: Assemble, check: Check, f
     return _row(name, way, told, violations)
 
 
-def _order(site: Hurried, way: str, pages: Sequence[str], now: float) -> Order:
+def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> CaptureOrder:
     """What is asked for in this way."""
-    return Order(
+    return CaptureOrder(
         url=f"http://{site.recording.host}/",
         sharp=way != SINGLE,
         scope="host",
@@ -124,7 +126,7 @@ def _order(site: Hurried, way: str, pages: Sequence[str], now: float) -> Order:
     )
 
 
-def _row(site: str, way: str, told: Sequence[tuple[Proved, list[PageTruth], int]], violations: int) -> LiveRow:
+def _row(site: str, way: str, told: Sequence[tuple[FinishedCapture, list[PageTruth], int]], violations: int) -> LiveRow:
     counts = [proved.certificate["counts"] for proved, _, _ in told]
     pages = [page for _, judged, _ in told for page in judged]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from webstrata.lab.sharp_algorithms import Site, schedule_by
+from webstrata.lab.sharp_algorithms import ScheduleInput, schedule_by
 from webstrata.sharp.lengths import TAU, checked_lengths, rates_of
 from webstrata.sharp.linktree import read_tree
 from webstrata.sharp.optimal import optimal
@@ -32,7 +32,7 @@ def one_schedule(
     """Rates are ln(1/tau) / length; pages are numbered as given."""
     rates = rates_of(lengths, tau)
     weighed = checked_weights(weights, rates.size)
-    site = Site(rates, checked_lengths(lengths), weighed, read_tree(tree, rates.size), tau)
+    site = ScheduleInput(rates, checked_lengths(lengths), weighed, read_tree(tree, rates.size), tau)
     schedule = schedule_by(algorithm, site)
     return OneSchedule(
         visits=schedule.visits.tolist(),

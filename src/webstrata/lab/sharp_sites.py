@@ -17,8 +17,8 @@ import numpy as np
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_algorithms import Site, schedule_by
-from webstrata.lab.sharp_links import Links
+from webstrata.lab.sharp_algorithms import ScheduleInput, schedule_by
+from webstrata.lab.sharp_links import RecordedLinks
 from webstrata.sharp.breadth_first import breadth_first
 from webstrata.sharp.lengths import TAU, whole_lengths_of
 from webstrata.sharp.prior import posterior_rates, site_prior
@@ -83,7 +83,7 @@ class _Replay:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._links = Links(recording)
+        self._links = RecordedLinks(recording)
         self._published = sorted({at for versions in recording.pages.values() for at, _ in versions})
         self._begun = max(self._published[0], self._published[-1] - _RECORDED_DAYS * DAY_S)
 
@@ -124,7 +124,7 @@ class _Replay:
         slot_s = days * DAY_S / (2 * count - 2)
         tree = self._links.tree(paths, start)
         rates = self._rates(paths, start) * slot_s
-        site = Site(rates, whole_lengths_of(rates, TAU), np.ones(count), tree)
+        site = ScheduleInput(rates, whole_lengths_of(rates, TAU), np.ones(count), tree)
         once = self._coexisted([paths[row] for row in breadth_first(tree)], start, slot_s)
         outcome: dict[str, Outcome] = {SINGLE_PASS: (count, once, None)}
         instant = start + (count - 1) * slot_s

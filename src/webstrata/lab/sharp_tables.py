@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
-from webstrata.lab.sharp_algorithms import ALGORITHMS, OFFLINE, Site, schedule_by, simulated
+from webstrata.lab.sharp_algorithms import ALGORITHMS, OFFLINE, ScheduleInput, schedule_by, simulated
 from webstrata.lab.sharp_data import DATASETS, PAPER
 from webstrata.sharp.lengths import TAU, whole_lengths_of
 from webstrata.sharp.linktree import paper_tree
@@ -50,14 +50,14 @@ def table_rows(
     """Row by row: offline algorithms first (table 1), then online ones (table 2); with the paper's tau by default."""
     for dataset in datasets:
         rates = DATASETS[dataset]()
-        site = Site(rates, whole_lengths_of(rates, tau), np.ones(rates.size), paper_tree(rates.size), tau)
+        site = ScheduleInput(rates, whole_lengths_of(rates, tau), np.ones(rates.size), paper_tree(rates.size), tau)
         bound = optimal(rates)[1].bound
         for name in ALGORITHMS:
             told(f"{dataset} {name}")
             yield _row(dataset, name, site, bound, runs)
 
 
-def _row(dataset: str, name: str, site: Site, bound: float, runs: int) -> TableRow:
+def _row(dataset: str, name: str, site: ScheduleInput, bound: float, runs: int) -> TableRow:
     schedule = schedule_by(name, site)
     pages = simulated(schedule, site.rates, runs, seed=list(ALGORITHMS).index(name))
     mean, deviation = float(pages.mean()), float(pages.std(ddof=1)) if runs > 1 else 0.0

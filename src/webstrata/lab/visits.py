@@ -20,7 +20,7 @@ from webstrata.lab.truth import Counts, Truth
 QUARTER_DAYS = 365.0 / 4
 
 
-class Log(Struct, frozen=True, kw_only=True):
+class ReplayLog(Struct, frozen=True, kw_only=True):
     """Downloads of one replay, each with the day of the copy before it."""
 
     page: Rows
@@ -33,7 +33,7 @@ class Log(Struct, frozen=True, kw_only=True):
     """For each of them one page of the list's site, so that it is counted where it belongs."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class ReplayTotals(Struct, frozen=True, kw_only=True):
     """Sums per page (first axis) and quarter (second): any selection of pages can be added up."""
 
     downloads: Counts
@@ -45,9 +45,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """Days that copies had been outdated when captured, summed."""
     days: float
 
-    def of(self, pages: Rows) -> Outcome:
+    def of(self, pages: Rows) -> ReplayTotals:
         """Some of the pages."""
-        return Outcome(
+        return ReplayTotals(
             downloads=self.downloads[pages],
             captured=self.captured[pages],
             changes=self.changes[pages],
@@ -57,9 +57,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
         )
 
 
-def joined_logs(parts: Sequence[tuple[Rows, Log]]) -> Log:
+def joined_logs(parts: Sequence[tuple[Rows, ReplayLog]]) -> ReplayLog:
     """Logs of parts of a population as one; each part says which row of the whole each of its pages is."""
-    return Log(
+    return ReplayLog(
         page=np.concatenate([rows[log.page] for rows, log in parts]),
         at=np.concatenate([log.at for _, log in parts]),
         since=np.concatenate([log.since for _, log in parts]),
@@ -69,7 +69,7 @@ def joined_logs(parts: Sequence[tuple[Rows, Log]]) -> Log:
     )
 
 
-def judge(log: Log, truth: Truth) -> Outcome:
+def judge(log: ReplayLog, truth: Truth) -> ReplayTotals:
     """What the log caught of the truth."""
     n, quarters = len(truth), max(1, round(truth.days / QUARTER_DAYS))
     edges = np.linspace(0.0, truth.days, quarters + 1)
@@ -85,7 +85,7 @@ def judge(log: Log, truth: Truth) -> Outcome:
     hit = log.changed
     delay = truth.outdated(log.page[hit], log.since[hit], log.at[hit])
     happened = truth.events(0.0, truth.days)
-    return Outcome(
+    return ReplayTotals(
         downloads=downloads.astype(np.int64),
         captured=by_quarter(log.page[hit], log.at[hit]).astype(np.int64),
         changes=by_quarter(*happened).astype(np.int64),
@@ -95,7 +95,7 @@ def judge(log: Log, truth: Truth) -> Outcome:
     )
 
 
-def _outdated(log: Log, truth: Truth, edges: Days) -> NDArray[np.float64]:
+def _outdated(log: ReplayLog, truth: Truth, edges: Days) -> NDArray[np.float64]:
     """Days without the present copy, per page and quarter: every span between two downloads, cut at the quarters."""
     n, quarters = len(truth), len(edges) - 1
     last = np.zeros(n)

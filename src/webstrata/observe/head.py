@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from webstrata.observe.links import Links, Resolver, srcset_urls
-from webstrata.observe.outline import Outline, clean
-from webstrata.observe.parts import Parts
+from webstrata.observe.links import LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.outline import HtmlOutline, clean
+from webstrata.observe.parts import PageParts
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -22,8 +22,8 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
 
     title: tuple[bytes, ...] = ()
     """Its words."""
-    links: Links = Links()
-    main_links: Links = Links()
+    links: PageLinks = PageLinks()
+    main_links: PageLinks = PageLinks()
     """Those in the body part."""
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
@@ -32,11 +32,11 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
-def pointers(tree: LexborHTMLParser, url: str, body: Outline, parts: Parts) -> Pointers:
+def pointers(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> Pointers:
     """`url` is the page's canonical URL."""
     head = tree.head
-    title, base, robots, canonical, feeds = _Head(head).read() if head is not None else _NO_HEAD
-    resolver = Resolver((join(url, base) if base else None) or url)
+    title, base, robots, canonical, feeds = _HeadReader(head).read() if head is not None else _NO_HEAD
+    resolver = LinkResolver((join(url, base) if base else None) or url)
     others = body.pointers if body.has_body else _frames(tree)
     return Pointers(
         title=title,
@@ -67,7 +67,7 @@ def title_text(tree: LexborHTMLParser) -> tuple[bytes, ...]:
     return tuple(clean(first.text())) if first is not None else ()
 
 
-class _Head:
+class _HeadReader:
     """Reads the head's children, of which there are few."""
 
     def __init__(self, head: LexborNode) -> None:

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from webstrata.columns import RUN
-from webstrata.observe.data.places import Place
+from webstrata.observe.data.places import DataPlace
 
 TITLE, BODY, HEADER, FOOTER, DATA = range(5)
 MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
@@ -73,7 +73,7 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
     return found
 
 
-def runs_of_data(places: Sequence[Place]) -> bytes:
+def runs_of_data(places: Sequence[DataPlace]) -> bytes:
     """The places of data as runs."""
     rows = [
         (one.value, crc32(one.name.encode("utf-8", "replace")), min(one.size, _MOST_WORDS), DATA, one.stamps)
@@ -82,7 +82,7 @@ def runs_of_data(places: Sequence[Place]) -> bytes:
     return np.array(rows, dtype=RUN).tobytes()
 
 
-def excerpts_of_data(places: Sequence[Place], previous: bytes) -> dict[int, str]:
+def excerpts_of_data(places: Sequence[DataPlace], previous: bytes) -> dict[int, str]:
     """The same as `excerpts_of`: the places that say something else, each with its first value."""
     if not previous or len(previous) % RUN.itemsize:
         return {}

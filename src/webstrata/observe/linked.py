@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from webstrata.observe import charset as encoding
 from webstrata.observe.data import jsonld
-from webstrata.observe.data.rdfa import TooMuchError, rdfa_lines
+from webstrata.observe.data.rdfa import RdfaTooLargeError, rdfa_lines
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.tree import parse
 from webstrata.urls import join
@@ -20,7 +20,7 @@ _MOST = 100
 _LARGEST = 20_000_000
 
 
-class Linked(NamedTuple):
+class EmbeddedData(NamedTuple):
     alternates: tuple[tuple[str, str], ...] = ()
     """(URL, media type) of documents that the page names as its own in another form, or as describing it."""
     embedded: bytes | None = None
@@ -32,7 +32,7 @@ class Linked(NamedTuple):
 class LinkedData:
     """What the `rdf` handler must understand, in one object that it can be handed. Pure."""
 
-    def found(self, body: bytes, content_type: str | None, url: str) -> Linked:
+    def found(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
         return linked(body, content_type, url)
 
     def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
@@ -44,15 +44,15 @@ class LinkedData:
         return b"".join([line + b"\n" for line in jsonld.quads(body, url, contexts)])
 
 
-def linked(body: bytes, content_type: str | None, url: str) -> Linked:
+def linked(body: bytes, content_type: str | None, url: str) -> EmbeddedData:
     """Read a page (content coding removed). Never raises; what is not HTML, or costs too much, has none."""
     kind = media_type(body, content_type)
     if kind not in HTML or len(body) > _LARGEST:
-        return Linked()
+        return EmbeddedData()
     html, _ = encoding.decode(body, header_charset(content_type), html=True)
     tree = parse(html)
     if tree is None:
-        return Linked()
+        return EmbeddedData()
     base = join(url, next((node.attributes.get("href") or "" for node in tree.css("base[href]")), "")) or url
     alternates: list[tuple[str, str]] = []
     for node in tree.css("link[rel][type][href]")[:_MOST]:
@@ -61,14 +61,14 @@ def linked(body: bytes, content_type: str | None, url: str) -> Linked:
         if relations & _RELATIONS and target is not None:
             alternates.append((target, (node.attributes.get("type") or "").partition(";")[0].strip().lower()))
     scripts = [node.text() for node in tree.css("script[type]") if _is_json_ld(node.attributes.get("type"))]
-    return Linked(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]), rdfa=_rdfa(tree, url))
+    return EmbeddedData(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]), rdfa=_rdfa(tree, url))
 
 
 def _rdfa(tree: LexborHTMLParser, url: str) -> bytes:
     """A page that says too much says nothing: half of it would be another graph."""
     try:
         return b"".join([line + b"\n" for line in rdfa_lines(tree, url)])
-    except TooMuchError:
+    except RdfaTooLargeError:
         return b""
 
 

@@ -25,7 +25,7 @@ _MEMO_LENGTH = 256
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
 
-class Links(Struct, frozen=True, gc=False):
+class PageLinks(Struct, frozen=True, gc=False):
     """Where the links of a page, or of a part of it, lead."""
 
     packed: bytes = b""
@@ -49,7 +49,7 @@ class Links(Struct, frozen=True, gc=False):
         return tuple(self.packed[:-1].decode().split("\0")) if self.packed else ()
 
 
-class Resolver:
+class LinkResolver:
     """Resolves the addresses on one page."""
 
     def __init__(self, base: str) -> None:
@@ -61,7 +61,7 @@ class Resolver:
         self._folder = path[: path.rfind("/") + 1]
         self._long = len(self._folder) > _MEMO_LENGTH
 
-    def links(self, hrefs: bytes, page: str, spans: bytes | None = None) -> Links:
+    def links(self, hrefs: bytes, page: str, spans: bytes | None = None) -> PageLinks:
         """Of a page with this URL. `hrefs` are in UTF-8, a 0 behind each; `spans` (pairs of int32) tell which of them
         are meant, none: all of them."""
         root = (_joined(self._root, "/") or "").encode()
@@ -77,7 +77,7 @@ class Resolver:
             kernel.links_finish(read, answers, len(answers), home, len(home), spans is None)
             if found.status == kernel.NO_MEMORY:
                 raise MemoryError
-            return Links(
+            return PageLinks(
                 packed=found.urls.copy(),
                 digest=hashlib.sha256(found.places.copy()).hexdigest(),
                 hashes=found.hashes.copy(),

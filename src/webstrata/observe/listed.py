@@ -29,7 +29,7 @@ _SYNTAX = {
 }
 
 
-class Listed(Struct, frozen=True, kw_only=True):
+class ListedItems(Struct, frozen=True, kw_only=True):
     urls: tuple[str, ...] = ()
     """Pages, in the order of the file, each once."""
     sitemaps: tuple[str, ...] = ()
@@ -38,27 +38,27 @@ class Listed(Struct, frozen=True, kw_only=True):
     """One for each page, with its time where the file says one."""
 
 
-def listed(body: bytes, media_type: str, charset: str | None, url: str, handler: str) -> Listed:
+def listed(body: bytes, media_type: str, charset: str | None, url: str, handler: str) -> ListedItems:
     """What a body (content coding removed) lists, read as the page's handler says. Never raises."""
     if handler == "sitemap":
         return _sitemap(body, url)
     if handler == "feed":
         return _feed(body, charset, url)
     if handler == "rdf":
-        return Listed(urls=see_also(body, media_type, charset, url))
-    return Listed()
+        return ListedItems(urls=see_also(body, media_type, charset, url))
+    return ListedItems()
 
 
-def _sitemap(body: bytes, url: str) -> Listed:
+def _sitemap(body: bytes, url: str) -> ListedItems:
     read = read_sitemap(body, url)
     found = {entry.url: entry.lastmod for entry in reversed(read.entries)}
     names = tuple(reversed(found))
     if read.kind == "index":
-        return Listed(sitemaps=names)
-    return Listed(urls=names, signals=_signals(url, ((name, found[name]) for name in names), "sitemap-lastmod"))
+        return ListedItems(sitemaps=names)
+    return ListedItems(urls=names, signals=_signals(url, ((name, found[name]) for name in names), "sitemap-lastmod"))
 
 
-def _feed(body: bytes, charset: str | None, url: str) -> Listed:
+def _feed(body: bytes, charset: str | None, url: str) -> ListedItems:
     """Of several entries about one page the latest time counts."""
     found: dict[str, float | None] = {}
     for entry in read_feed(body, charset, url).entries:
@@ -66,7 +66,7 @@ def _feed(body: bytes, charset: str | None, url: str) -> Listed:
             known = found.get(entry.url)
             times = [at for at in (known, entry.updated_at) if at is not None]
             found[entry.url] = max(times) if times else None
-    return Listed(urls=tuple(found), signals=_signals(url, found.items(), "feed-entry"))
+    return ListedItems(urls=tuple(found), signals=_signals(url, found.items(), "feed-entry"))
 
 
 def _signals(

@@ -22,7 +22,7 @@ import numpy as np
 from selectolax.lexbor import LexborNode
 
 from webstrata.observe.kernel import library as kernel
-from webstrata.observe.spelling import spelled
+from webstrata.observe.spelling import reserialised
 
 Span = tuple[int, int]
 
@@ -30,12 +30,12 @@ _LINE_FEED = 0x0A
 _NO_LINES = np.zeros(0, dtype=np.int32)
 
 
-class Outline:
+class HtmlOutline:
     """The body of a page."""
 
     __slots__ = ("has_body", "hrefs", "line_ends", "main_lines", "main_links", "pointers", "text")
 
-    def __init__(self, read: kernel.Page | None = None) -> None:
+    def __init__(self, read: kernel.KernelPage | None = None) -> None:
         self.has_body = read is not None
         self.text = b"" if read is None else read.text.copy()
         """All lines, one space apart."""
@@ -68,17 +68,17 @@ class Outline:
         return int(self.line_ends[line - 1]) + 1 if line else 0
 
 
-def outline(body: LexborNode | None) -> Outline:
+def outline(body: LexborNode | None) -> HtmlOutline:
     """Of a page's body element, if it has one."""
     if body is None or body.tag != "body":
-        return Outline()
+        return HtmlOutline()
     read = _read((body.html or "").encode("utf-8", "replace"), is_spelled=False)
     if read is None:
-        read = _read(spelled(body), is_spelled=True)
-    return read or Outline()
+        read = _read(reserialised(body), is_spelled=True)
+    return read or HtmlOutline()
 
 
-def _read(html: bytes, *, is_spelled: bool) -> Outline | None:
+def _read(html: bytes, *, is_spelled: bool) -> HtmlOutline | None:
     """None where the kernel cannot tell what the serialised tree was."""
     page = kernel.page_read(html, len(html), is_spelled)
     if not page:
@@ -92,7 +92,7 @@ def _read(html: bytes, *, is_spelled: bool) -> Outline | None:
             kernel.page_finish(page)
         if read.status == kernel.NO_MEMORY:
             raise MemoryError
-        return Outline(read) if read.status == kernel.READ else None
+        return HtmlOutline(read) if read.status == kernel.READ else None
     finally:
         kernel.page_free(page)
 

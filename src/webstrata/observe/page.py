@@ -11,20 +11,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.observe import charset as encoding
-from webstrata.observe.data.data import Data
+from webstrata.observe.data.data import DataDigest
 from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.data.places import Place, places_of
+from webstrata.observe.data.places import DataPlace, places_of
 from webstrata.observe.head import Pointers, pointers
-from webstrata.observe.links import Links
+from webstrata.observe.links import PageLinks
 from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.outline import Outline, clean, outline
-from webstrata.observe.parts import Parts
+from webstrata.observe.outline import HtmlOutline, clean, outline
+from webstrata.observe.parts import PageParts
 from webstrata.observe.scan import scan_pointers, scan_text, without_silence
-from webstrata.observe.select import Selected, has_rules, select
+from webstrata.observe.select import SelectedContent, has_rules, select
 from webstrata.observe.simhash import simhash
 from webstrata.observe.text import joined_lines, plain_lines
 from webstrata.observe.tree import parse
-from webstrata.records import Fingerprint, Looking
+from webstrata.records import Fingerprint, PageRules
 
 VERSION = 2
 """Of the rules by which the layers are made. Digests of different versions are never compared."""
@@ -42,13 +42,13 @@ class PartTexts(NamedTuple):
     footer: str
 
 
-class Seen(Struct, frozen=True, kw_only=True, gc=False):
+class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """What one content is and where it points."""
 
     fingerprint: Fingerprint
     title: str | None = None
-    linked: Links = Links()
-    main_linked: Links = Links()
+    linked: PageLinks = PageLinks()
+    main_linked: PageLinks = PageLinks()
     """Of the body part."""
     feeds: tuple[str, ...] = ()
     spaces: int = 0
@@ -57,12 +57,12 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
     """What the page says its own address is."""
     nofollow: bool = False
     noindex: bool = False
-    selected: Selected | None = None
+    selected: SelectedContent | None = None
     """What the page's own rules leave; none without rules."""
     read_text: Callable[[], str] | None = None
     read_parts: Callable[[], PartTexts] | None = None
     read_requisites: Callable[[], tuple[str, ...]] | None = None
-    read_places: Callable[[], list[Place]] | None = None
+    read_places: Callable[[], list[DataPlace]] | None = None
     """The places of data, where detection may learn which of them are noise."""
 
     @property
@@ -86,15 +86,15 @@ class Seen(Struct, frozen=True, kw_only=True, gc=False):
         return () if self.read_requisites is None else self.read_requisites()
 
 
-def observe(body: bytes, content_type: str | None, url: str, looking: Looking | None = None) -> Seen:
+def observe(body: bytes, content_type: str | None, url: str, page_rules: PageRules | None = None) -> ObservedContent:
     """Look at a body (content coding removed) as the answer to a request for `url`, with its Content-Type header.
 
-    `looking` has the page's own rules. Never raises.
+    `page_rules` has the page's own rules. Never raises.
     """
-    return look(body, media_type(body, content_type), header_charset(content_type), url, looking)
+    return look(body, media_type(body, content_type), header_charset(content_type), url, page_rules)
 
 
-def look(body: bytes, kind: str, charset: str | None, url: str, looking: Looking | None = None) -> Seen:
+def look(body: bytes, kind: str, charset: str | None, url: str, page_rules: PageRules | None = None) -> ObservedContent:
     """The same for a known media type and charset label."""
     mark = Fingerprint(
         raw=hashlib.sha256(body).hexdigest(), size=len(body), media_type=kind, charset=charset, version=VERSION
@@ -105,36 +105,36 @@ def look(body: bytes, kind: str, charset: str | None, url: str, looking: Looking
         content, name = encoding.decode(body, charset, html=True, default=default)
         seen = _html(content, replace(mark, charset=name), url)
     else:
-        data = data_of(body, kind, charset, url, looking)
+        data = data_of(body, kind, charset, url, page_rules)
         if data is not None:
             mark = replace(mark, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
         if kind in _PLAIN:
             content, name = encoding.decode_plain(body, charset)
             seen = _plain(content, replace(mark, charset=name))
         else:
-            seen = Seen(fingerprint=mark)
-        if data is not None and data.digest is not None and not (looking is not None and looking.unordered):
-            keyed = looking is None or not looking.ordered
+            seen = ObservedContent(fingerprint=mark)
+        if data is not None and data.digest is not None and not (page_rules is not None and page_rules.unordered):
+            keyed = page_rules is None or not page_rules.ordered
             seen = replace(seen, read_places=partial(_places, body, data, kind, charset, url, keyed))
-    if looking is None or not has_rules(looking):
+    if page_rules is None or not has_rules(page_rules):
         return seen
-    selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, looking)
+    selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, page_rules)
     return replace(seen, selected=selected, fingerprint=replace(seen.fingerprint, selected=selected.digest))
 
 
-def _places(body: bytes, data: Data, kind: str, charset: str | None, url: str, keyed: bool) -> list[Place]:
+def _places(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataPlace]:
     """Without those that are left out of the digest anyway."""
     found = places_of(body, data.kind, kind, charset, url, keyed=keyed)
     return [place for place in found if place.name not in data.noise]
 
 
-def _plain(text: str, mark: Fingerprint) -> Seen:
+def _plain(text: str, mark: Fingerprint) -> ObservedContent:
     words = b" ".join(clean(text))
     marked = replace(mark, text=_text_digest(words), simhash=simhash(words))
-    return Seen(fingerprint=marked, read_text=partial(plain_lines, text))
+    return ObservedContent(fingerprint=marked, read_text=partial(plain_lines, text))
 
 
-def _html(html: str, mark: Fingerprint, url: str) -> Seen:
+def _html(html: str, mark: Fingerprint, url: str) -> ObservedContent:
     tree = parse(html)
     if tree is None:
         heard = without_silence(html)
@@ -142,7 +142,7 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
         text = b" ".join(clean(marked))
         return _seen(mark, scan_pointers(heard, url), text, None, partial(plain_lines, marked))
     walked = outline(tree.body)
-    parts = Parts(walked)
+    parts = PageParts(walked)
     points = pointers(tree, url, walked, parts)
     title = b" ".join(points.title)
     mark = replace(mark, parts=parts.digests(title), main_links=points.main_links.digest)
@@ -151,11 +151,11 @@ def _html(html: str, mark: Fingerprint, url: str) -> Seen:
     return replace(seen, spaces=text.count(b" ") - len(walked.line_ends))
 
 
-def _all_lines(title: bytes, body: Outline) -> str:
+def _all_lines(title: bytes, body: HtmlOutline) -> str:
     return joined_lines([title, body.lined()])
 
 
-def _part_texts(title: bytes, parts: Parts) -> PartTexts:
+def _part_texts(title: bytes, parts: PageParts) -> PartTexts:
     return PartTexts(title.decode(), parts.header, parts.body, parts.footer)
 
 
@@ -165,7 +165,7 @@ def _seen(
     text: bytes,
     read_parts: Callable[[], PartTexts] | None,
     read_text: Callable[[], str],
-) -> Seen:
+) -> ObservedContent:
     title = b" ".join(points.title).decode()[:_LONGEST_TITLE] or None
     marked = replace(
         mark,
@@ -178,7 +178,7 @@ def _seen(
         external_links=points.links.external,
         document_links=points.links.documents,
     )
-    return Seen(
+    return ObservedContent(
         fingerprint=marked,
         title=title,
         linked=points.links,

@@ -11,17 +11,17 @@ import hashlib
 from collections.abc import Iterable
 from struct import pack
 
-from webstrata.observe.outline import Outline, Span
+from webstrata.observe.outline import HtmlOutline, Span
 
 ALL_LINKS = pack("=ii", 0, 2**31 - 1)
 
 
-class Parts:
+class PageParts:
     """The lines of a page's body element, each in one part, and which links stand in the body part."""
 
     __slots__ = ("_body", "_footer", "_header", "_outline", "main_links")
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: HtmlOutline) -> None:
         number = len(outline.line_ends)
         lines = outline.main_lines
         self.main_links = outline.main_links

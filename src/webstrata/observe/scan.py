@@ -12,7 +12,7 @@ from html import unescape
 
 from webstrata.observe.head import Pointers
 from webstrata.observe.kernel import library as kernel
-from webstrata.observe.links import MOST_LINKS, Resolver
+from webstrata.observe.links import MOST_LINKS, LinkResolver
 from webstrata.observe.outline import clean
 from webstrata.observe.spelling import SILENT
 
@@ -50,7 +50,7 @@ def scan_pointers(heard: str, url: str) -> Pointers:
     title = _TITLE.search(heard)
     words = clean(unescape(title[1])) if title else []
     written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
-    return Pointers(title=tuple(words), links=Resolver(url).links(written, url))
+    return Pointers(title=tuple(words), links=LinkResolver(url).links(written, url))
 
 
 def scan_text(heard: str) -> str:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from webstrata.errors import UsageError
 from webstrata.observe.media import HTML
 from webstrata.observe.text import plain_lines
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 HANDLERS = ("auto", "http", "rdf", "sparql", "feed", "sitemap", "browser")
 LAYERS = ("auto", "raw", "text", "main", "links", "data")
@@ -25,7 +25,7 @@ _TOO_COSTLY = "the page is too large or too deep for CSS and XPath rules; they w
 Rule = tuple[str, str]
 
 
-class Selected(Struct, frozen=True, kw_only=True, gc=False):
+class SelectedContent(Struct, frozen=True, kw_only=True, gc=False):
     """What the rules leave."""
 
     text: str | None
@@ -39,25 +39,25 @@ class Selected(Struct, frozen=True, kw_only=True, gc=False):
         return None if self.text is None else hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()
 
 
-def has_rules(looking: Looking | None) -> bool:
-    return looking is not None and bool(looking.include or looking.ignore or looking.ignore_text)
+def has_rules(page_rules: PageRules | None) -> bool:
+    return page_rules is not None and bool(page_rules.include or page_rules.ignore or page_rules.ignore_text)
 
 
-def check_looking(looking: Looking) -> None:
+def check_page_rules(page_rules: PageRules) -> None:
     """A `UsageError` says which of the rules cannot be used, and why."""
-    if looking.handler not in HANDLERS:
-        raise UsageError(f"{looking.handler!r} is no handler; there are {', '.join(HANDLERS)}")
-    if looking.layer not in LAYERS:
-        raise UsageError(f"{looking.layer!r} is no layer; there are {', '.join(LAYERS)}")
-    if not 0.0 <= looking.min_size <= 1.0:
-        raise UsageError(f"the minimum size is a share from 0 to 1, not {looking.min_size}")
-    if looking.ordered and looking.unordered:
+    if page_rules.handler not in HANDLERS:
+        raise UsageError(f"{page_rules.handler!r} is no handler; there are {', '.join(HANDLERS)}")
+    if page_rules.layer not in LAYERS:
+        raise UsageError(f"{page_rules.layer!r} is no layer; there are {', '.join(LAYERS)}")
+    if not 0.0 <= page_rules.min_size <= 1.0:
+        raise UsageError(f"the minimum size is a share from 0 to 1, not {page_rules.min_size}")
+    if page_rules.ordered and page_rules.unordered:
         raise UsageError("the order of a table's rows counts or does not: --ordered or --unordered, not both.")
-    if len(looking.include) + len(looking.ignore) + len(looking.ignore_text) > _MOST_RULES:
+    if len(page_rules.include) + len(page_rules.ignore) + len(page_rules.ignore_text) > _MOST_RULES:
         raise UsageError(f"a page can have at most {_MOST_RULES} rules")
-    rules = [_rule(rule) for rule in (*looking.include, *looking.ignore)]
-    if rules or looking.ignore_text:
-        _check_rules(rules, looking.ignore_text)
+    rules = [_rule(rule) for rule in (*page_rules.include, *page_rules.ignore)]
+    if rules or page_rules.ignore_text:
+        _check_rules(rules, page_rules.ignore_text)
 
 
 # Most pages have no rules: what these need (lxml, JSONPath, RE2) takes longer to load than most pages to read.
@@ -75,19 +75,19 @@ def _check_rules(rules: list[Rule], ignore_text: Sequence[str]) -> None:
         pattern(expression)
 
 
-def select(content: str, media_type: str, looking: Looking) -> Selected:
+def select(content: str, media_type: str, page_rules: PageRules) -> SelectedContent:
     """What a page's rules (checked before) leave of its decoded content."""
     from webstrata.observe.rules_text import without
 
-    include, ignore = [_rule(rule) for rule in looking.include], [_rule(rule) for rule in looking.ignore]
+    include, ignore = [_rule(rule) for rule in page_rules.include], [_rule(rule) for rule in page_rules.ignore]
     found, note = _by_kind(content, media_type, include, ignore)
-    if found is None and not looking.ignore_text:
-        return Selected(text=None, note=note)
+    if found is None and not page_rules.ignore_text:
+        return SelectedContent(text=None, note=note)
     text, missed = found if found is not None else (plain_lines(content[:_LONGEST_TEXT]), [])
     notes = [note] if note else []
     notes += [f"{rule} matched nothing" for rule in missed]
-    text = without(text[:_LONGEST_TEXT], looking.ignore_text)
-    return Selected(text=text, note="; ".join(notes) or None)
+    text = without(text[:_LONGEST_TEXT], page_rules.ignore_text)
+    return SelectedContent(text=text, note="; ".join(notes) or None)
 
 
 def _by_kind(

@@ -30,7 +30,7 @@ _LONGEST_TEXT = 10_000
 Kind = Literal["urlset", "index", "feed", "text", "unknown"]
 
 
-class Entry(Struct, frozen=True, kw_only=True, gc=False):
+class SitemapEntry(Struct, frozen=True, kw_only=True, gc=False):
     url: str
     lastmod: float | None = None
     """What the file says; neither future nor nonsense has been judged."""
@@ -42,7 +42,7 @@ class Sitemap(Struct, frozen=True, kw_only=True):
     """What a sitemap lists. Of an index the entries are sitemaps, not pages."""
 
     kind: Kind
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[SitemapEntry, ...] = ()
     problem: str | None = None
     """Why the file was not read to its end."""
 
@@ -64,7 +64,7 @@ def read_sitemap(body: bytes, url: str) -> Sitemap:
 
 def _read_lines(body: bytes, url: str) -> Sitemap:
     text, _ = charset.decode(body, "utf-8")
-    reader = _Entries(url)
+    reader = _SitemapEntries(url)
     for line in text.splitlines():
         if line.lstrip().lower().startswith(("http://", "https://")):
             reader.add(line.strip(), None)
@@ -79,9 +79,9 @@ def _read_xml(body: bytes, url: str) -> Sitemap:
     problem: str | None = None
     try:
         reader.parser.Parse(_from_first_mark(body), True)
-    except _Refused as refusal:
+    except _SitemapRefused as refusal:
         return Sitemap(kind="unknown", problem=str(refusal))
-    except _Full:
+    except _SitemapFull:
         problem = f"more than {MOST_ENTRIES} entries"
     except expat.ExpatError as error:
         problem = f"not well-formed XML: {error}"
@@ -98,30 +98,30 @@ def _from_first_mark(body: bytes) -> bytes:
     return bare if bare.startswith(b"<?xml") else body
 
 
-class _Refused(Exception):  # noqa: N818 - a signal, not an error
+class _SitemapRefused(Exception):  # noqa: N818 - a signal, not an error
     """The file tries something that no sitemap needs."""
 
 
-class _Full(Exception):  # noqa: N818
+class _SitemapFull(Exception):  # noqa: N818
     """As many entries as are read of one file."""
 
 
-class _Entries:
+class _SitemapEntries:
     """Entries so far, each URL once."""
 
     def __init__(self, url: str) -> None:
         self._base = url
-        self.found: dict[str, Entry] = {}
+        self.found: dict[str, SitemapEntry] = {}
 
     def add(self, loc: str, lastmod: str | None, changefreq: str | None = None) -> None:
         url = join(self._base, loc)
         if url is None:
             return
         if len(self.found) >= MOST_ENTRIES:
-            raise _Full
-        self.found.setdefault(url, Entry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
+            raise _SitemapFull
+        self.found.setdefault(url, SitemapEntry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[SitemapEntry, ...]:
         return tuple(self.found.values())
 
 
@@ -137,7 +137,7 @@ class _XmlReader:
     """Expat handlers: collects the address and time of each entry element."""
 
     def __init__(self, url: str) -> None:
-        self.entries = _Entries(url)
+        self.entries = _SitemapEntries(url)
         self.kind: Kind = "unknown"
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.StartElementHandler = self._start
@@ -158,11 +158,11 @@ class _XmlReader:
                 self._keep_field()
             try:
                 self._keep_entry()
-            except _Full:
+            except _SitemapFull:
                 return
 
     def _refuse(self, *_: object) -> None:
-        raise _Refused("declares entities")
+        raise _SitemapRefused("declares entities")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1

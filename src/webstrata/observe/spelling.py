@@ -20,7 +20,7 @@ _NODE_END = "<!---->"
 """Tells where one text ends, should another follow."""
 
 
-def spelled(root: LexborNode) -> bytes:
+def reserialised(root: LexborNode) -> bytes:
     """An element with its content, in UTF-8. No recursion: trees may be deep."""
     pieces: list[str] = []
     open_nodes: list[tuple[LexborNode, str]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zlib import crc32
 
 from webstrata.permit.retry_after import parse_retry_after
-from webstrata.permit.rules import Rules
+from webstrata.permit.rules import PolitenessRules
 from webstrata.records import Exchange, FailureKind
 
 _REFUSALS = frozenset((429, 503))
@@ -26,7 +26,7 @@ def is_unreachable(exchange: Exchange) -> bool:
     return exchange.failure is not None and exchange.failure.kind in _UNREACHABLE
 
 
-def rest_s(host: str, exchange: Exchange, count: int, now: float, rules: Rules) -> float:
+def rest_s(host: str, exchange: Exchange, count: int, now: float, rules: PolitenessRules) -> float:
     """Seconds that a host rests after its `count`-th refusal or failed connection in a row."""
     doubled = doubling_s(host, count, rules.backoff_first_s, rules.backoff_max_s)
     if is_unreachable(exchange):

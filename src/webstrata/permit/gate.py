@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from webstrata import urls
 from webstrata.permit import backoff
 from webstrata.permit.robots_fetch import robots_url
-from webstrata.permit.robots_memory import RobotsMemory
-from webstrata.permit.rules import Rules
-from webstrata.permit.spacing import Host, Spacing
+from webstrata.permit.robots_memory import RobotsCache
+from webstrata.permit.rules import PolitenessRules
+from webstrata.permit.spacing import HostActivity, HostSpacing
 from webstrata.records import (
     AddressState,
     Exchange,
@@ -32,17 +32,17 @@ from webstrata.records import (
     Wait,
 )
 
-__all__ = ["Gate", "Rules"]
+__all__ = ["PermitGate", "PolitenessRules"]
 
 _LOOK_AGAIN_S = 0.1
 """When to ask again where the end of an open request is waited for."""
 
 
-class Gate:
-    def __init__(self, rules: Rules) -> None:
+class PermitGate:
+    def __init__(self, rules: PolitenessRules) -> None:
         self._rules = rules
-        self._spacing = Spacing()
-        self._robots = RobotsMemory(rules)
+        self._spacing = HostSpacing()
+        self._robots = RobotsCache(rules)
 
     def recall(
         self,
@@ -102,7 +102,7 @@ class Gate:
             for_robots=for_robots,
         )
 
-    def _wait(self, host: Host, address: str, now: float) -> Wait | None:
+    def _wait(self, host: HostActivity, address: str, now: float) -> Wait | None:
         if host.backoff_until > now:
             return Wait(until=host.free_at(), why=f"{host.name} asked for a rest or does not answer")
         if host.next_at > now:

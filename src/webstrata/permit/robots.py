@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from webstrata.permit.robots_match import Pattern, compiled, matches, path_of_url, product_token
+from webstrata.permit.robots_match import RobotsPattern, compiled, matches, path_of_url, product_token
 
 LIMIT = 512 * 1024
 """Bytes of a file that are read (RFC 9309 asks for 500 KiB at least); a line that the limit cuts is left out."""
@@ -36,7 +36,7 @@ _NAMES = {
 """Line names, with the misspellings that occur in the wild."""
 
 
-class Ruling(NamedTuple):
+class RobotsRuling(NamedTuple):
     allowed: bool
     why: str
     """The line that decided, or what stood in for one."""
@@ -47,7 +47,7 @@ class _Block:
     """The lines below one list of agents. Kept once, however many agents it names."""
 
     agents: int = 0
-    patterns: list[Pattern] = field(default_factory=list)
+    patterns: list[RobotsPattern] = field(default_factory=list)
     delays: list[tuple[int, float]] = field(default_factory=list)
     """(agents named before it, seconds)."""
 
@@ -61,7 +61,7 @@ class _Membership(NamedTuple):
 class _Group(NamedTuple):
     """All that the file says to one product token."""
 
-    patterns: list[tuple[str, bool, Pattern]]
+    patterns: list[tuple[str, bool, RobotsPattern]]
     """(what the path begins with, allows, the whole), the first that matches decides."""
     delay_s: float | None
 
@@ -75,7 +75,7 @@ class Robots:
         self,
         members: dict[str, list[_Membership]],
         sitemaps: tuple[str, ...],
-        everything: Ruling | None = None,
+        everything: RobotsRuling | None = None,
     ) -> None:
         self._members = members
         self._groups: dict[str, _Group] = {}
@@ -94,18 +94,18 @@ class Robots:
             return cls(*_read(_text(body)))
         if is_temporary(status):
             why = f"status {status}" if status else "no answer"
-            return cls({}, (), Ruling(False, f"robots.txt cannot be reached ({why}): nothing may be visited"))
-        return cls({}, (), Ruling(True, f"there is no robots.txt (status {status})"))
+            return cls({}, (), RobotsRuling(False, f"robots.txt cannot be reached ({why}): nothing may be visited"))
+        return cls({}, (), RobotsRuling(True, f"there is no robots.txt (status {status})"))
 
     def allows(self, agent: str, url: str) -> bool:
         """Whether `agent` (a product token, or a whole User-Agent header) may visit `url`."""
         return self.ruling(agent, url).allowed
 
-    def ruling(self, agent: str, url: str) -> Ruling:
+    def ruling(self, agent: str, url: str) -> RobotsRuling:
         """The same with the reason."""
         path = path_of_url(url)
         if path.strict == "/robots.txt":
-            return Ruling(True, "robots.txt itself may always be fetched")
+            return RobotsRuling(True, "robots.txt itself may always be fetched")
         if self._everything is not None:
             return self._everything
         group = self._group(agent)
@@ -113,8 +113,8 @@ class Robots:
             strict, resolved = path
             for first, allow, pattern in group.patterns:  # most fall at the first look
                 if (strict if allow else resolved).startswith(first) and matches(pattern, path):
-                    return Ruling(pattern.allow, f"{'Allow' if pattern.allow else 'Disallow'}: {pattern.text}")
-        return Ruling(True, "no rule of robots.txt matches")
+                    return RobotsRuling(pattern.allow, f"{'Allow' if pattern.allow else 'Disallow'}: {pattern.text}")
+        return RobotsRuling(True, "no rule of robots.txt matches")
 
     def crawl_delay(self, agent: str) -> float | None:
         """Seconds between visits that the file asks of `agent`; the longest if it asks more than once."""

@@ -20,7 +20,7 @@ _PATH_START = re.compile("[/?;]")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 
 
-class Pattern(NamedTuple):
+class RobotsPattern(NamedTuple):
     """A rule's path, ready for matching. Sorted by `rank`, the first that matches decides."""
 
     rank: tuple[int, bool]
@@ -34,14 +34,14 @@ class Pattern(NamedTuple):
     """As the file says it."""
 
 
-class Path(NamedTuple):
+class RobotsPath(NamedTuple):
     """Path and query of a URL in both spellings."""
 
     strict: str
     resolved: str
 
 
-def compiled(text: str, allow: bool) -> Pattern:
+def compiled(text: str, allow: bool) -> RobotsPattern:
     """A rule's pattern from what follows `Allow:` or `Disallow:`."""
     to_the_end = text.endswith("$")
     body = normalised(text[:-1] if to_the_end else text)
@@ -50,7 +50,7 @@ def compiled(text: str, allow: bool) -> Pattern:
         body = body.replace("**", "*")
     if not allow:
         body = _resolved(body).replace("$", "%24")
-    return Pattern(
+    return RobotsPattern(
         rank=(-length, not allow),
         allow=allow,
         pieces=tuple(body.split("*")),
@@ -59,7 +59,7 @@ def compiled(text: str, allow: bool) -> Pattern:
     )
 
 
-def matches(pattern: Pattern, spelled: Path) -> bool:
+def matches(pattern: RobotsPattern, spelled: RobotsPath) -> bool:
     """Whether a pattern matches a path; linear in its length."""
     pieces = pattern.pieces
     path = spelled.strict if pattern.allow else spelled.resolved
@@ -99,10 +99,10 @@ def _unescaped_if_unreserved(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0]
 
 
-def path_of_url(url: str) -> Path:
+def path_of_url(url: str) -> RobotsPath:
     """The path of any URL, ready for matching."""
     strict = normalised(path_and_query(_SURROGATE.sub("\ufffd", url)))
-    return Path(strict, _resolved(strict).replace("*", "%2A").replace("$", "%24"))
+    return RobotsPath(strict, _resolved(strict).replace("*", "%2A").replace("$", "%24"))
 
 
 def path_and_query(url: str) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from webstrata.permit.backoff import doubling_s
 from webstrata.permit.robots import Robots, is_temporary
-from webstrata.permit.rules import Rules
+from webstrata.permit.rules import PolitenessRules
 from webstrata.records import RobotsState
 
 GIVE_UP_AFTER_S = 30 * 86_400.0
@@ -22,8 +22,8 @@ _RETRY_MAX_S = 6 * 3600.0
 _MOST_PARSED = 2000
 
 
-class RobotsMemory:
-    def __init__(self, rules: Rules) -> None:
+class RobotsCache:
+    def __init__(self, rules: PolitenessRules) -> None:
         self._rules = rules
         self._states: dict[str, RobotsState] = {}
         self._parsed: dict[tuple[str, bool], Robots] = {}

@@ -7,7 +7,7 @@ from msgspec import Struct
 _ADDRESS_DELAY_S = 0.5
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class PolitenessRules(Struct, frozen=True, kw_only=True):
     agent: str
     """The whole User-Agent header: product, version, contact."""
     token: str

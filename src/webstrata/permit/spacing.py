@@ -9,7 +9,7 @@ from webstrata.records import AddressState, HostState
 _FORGET_ABOVE = 100_000
 
 
-class Host:
+class HostActivity:
     """The mutable side of a HostState, with the requests that are open."""
 
     __slots__ = ("backoff_count", "backoff_until", "last_duration_s", "name", "next_at", "open_requests")
@@ -35,11 +35,11 @@ class Host:
         return max(self.next_at, self.backoff_until)
 
 
-class Spacing:
+class HostSpacing:
     """All hosts and addresses that were visited lately. What changed is kept until it is drained."""
 
     def __init__(self) -> None:
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, HostActivity] = {}
         self._addresses: dict[str, float] = {}
         self._changed_hosts: set[str] = set()
         self._changed_addresses: set[str] = set()
@@ -47,15 +47,15 @@ class Spacing:
     def recall(self, hosts: Iterable[HostState], addresses: Iterable[AddressState]) -> None:
         """Take up what an earlier process promised; the later of two promises holds."""
         for state in hosts:
-            self._hosts[state.host] = Host(state)
+            self._hosts[state.host] = HostActivity(state)
         for address in addresses:
             self._addresses[address.address] = max(address.next_at, self.address_free_at(address.address))
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> HostActivity:
         """The host, to be read; one never visited is not remembered for being looked at."""
-        return self._hosts.get(name) or Host(HostState(host=name))
+        return self._hosts.get(name) or HostActivity(HostState(host=name))
 
-    def host_to_change(self, name: str) -> Host:
+    def host_to_change(self, name: str) -> HostActivity:
         self._changed_hosts.add(name)
         return self._hosts.setdefault(name, self.host(name))
 

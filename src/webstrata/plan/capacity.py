@@ -13,24 +13,24 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.errors import UsageError
-from webstrata.plan.downloads import Downloads
-from webstrata.plan.load import Load, Manner
-from webstrata.plan.rounds import Plan
+from webstrata.plan.downloads import DownloadTimes
+from webstrata.plan.load import HostLoad, SpacingModel
+from webstrata.plan.rounds import RoundPlan
 
 _FULLEST = 5
 _UNBOUNDED = 10**12
 """More pages than anybody has: nothing is short."""
 
 
-class Demand(Struct, frozen=True, kw_only=True):
+class HostDemand(Struct, frozen=True, kw_only=True):
     """What the schedule asks of one host."""
 
-    load: Load
+    load: HostLoad
     """Its `docs` are the pages."""
     visits_per_hour: float
 
 
-class Full(Struct, frozen=True, kw_only=True):
+class Utilisation(Struct, frozen=True, kw_only=True):
     """How much of something is used: 1 is all of it."""
 
     what: str
@@ -45,18 +45,23 @@ class Capacity(Struct, frozen=True, kw_only=True):
     more_pages_same_hosts: int = 0
     """Negative: so many are too many."""
     more_pages_new_hosts: int = 0
-    fullest: tuple[Full, ...] = ()
+    fullest: tuple[Utilisation, ...] = ()
     limited_by: str = ""
 
 
 def capacity(
-    demands: Iterable[Demand], downloads: Downloads, manner: Manner, *, threads: int, slot_s: float = 3600.0
+    demands: Iterable[HostDemand],
+    downloads: DownloadTimes,
+    manner: SpacingModel,
+    *,
+    threads: int,
+    slot_s: float = 3600.0,
 ) -> Capacity:
     """Room for more pages with these threads, so that what is asked of a slot fits into it."""
     if threads < 1 or not slot_s > 0:
         raise UsageError("capacity needs at least one thread and a slot longer than nothing.")
     asked = [one for one in demands if one.load.docs > 0 and 0 < one.visits_per_hour < float("inf")]
-    plan = Plan((one.load for one in asked), downloads, manner)
+    plan = RoundPlan((one.load for one in asked), downloads, manner)
     if not plan.hosts:
         return Capacity()
     pages = sum(one.load.docs for one in asked)
@@ -66,11 +71,11 @@ def capacity(
     hosts = turns * plan.mean_gap_s()
     doors = np.bincount(plan.doors, turns) * manner.address_gap_s
     work = float((turns * plan.mean_s()).sum()) / threads
-    full = [Full(what=load.host, used=float(used)) for load, used in zip(plan.loads, hosts, strict=True)]
+    full = [Utilisation(what=load.host, used=float(used)) for load, used in zip(plan.loads, hosts, strict=True)]
     named = {int(door): load.door for load, door in zip(plan.loads, plan.doors, strict=True)}
     shared = np.bincount(plan.doors) > 1
-    full += [Full(what=f"address {named[n]}", used=float(doors[n])) for n in np.flatnonzero(shared).tolist()]
-    full.append(Full(what=f"{threads} threads", used=work))
+    full += [Utilisation(what=f"address {named[n]}", used=float(doors[n])) for n in np.flatnonzero(shared).tolist()]
+    full.append(Utilisation(what=f"{threads} threads", used=work))
     full.sort(key=lambda one: -one.used)
     return Capacity(
         pages=pages,

@@ -38,13 +38,13 @@ _SHAPE_WEIGHT = 8.0
 """So many own samples count as much as the shape of all hosts."""
 
 
-class Downloads:
+class DownloadTimes:
     """Times of requests by host. `rows` finds hosts; the last row stands for all that are unknown."""
 
     def __init__(self, samples: Iterable[Sample] = (), means: Mapping[str, Mean] | None = None) -> None:
         """`means` are older sums, for hosts that the samples do not name."""
         visits = [(host, s, n) for host, s, n in samples if 0 <= s < float("inf") and n >= 0]
-        known = _Known([(host, s / n) for host, s, n in visits if n], means or {})
+        known = _HostSamples([(host, s / n) for host, s, n in visits if n], means or {})
         self._row = {name: row for row, name in enumerate(known.names)}
         self._table, self._uncertainty = known.table()
         self._extra = _extra_requests(visits, self._row)
@@ -89,7 +89,7 @@ class Downloads:
         return found
 
 
-class _Population(Struct, frozen=True):
+class _AllHosts(Struct, frozen=True):
     level: float
     difference: float
     """Standard deviation of the hosts' levels."""
@@ -99,7 +99,7 @@ class _Population(Struct, frozen=True):
     """Quantiles of the times around their host's level."""
 
 
-class _Known:
+class _HostSamples:
     """Samples by host, sorted within each; hosts known by sums only stand behind."""
 
     def __init__(self, requests: Sequence[tuple[str, float]], means: Mapping[str, Mean]) -> None:
@@ -147,11 +147,11 @@ class _Known:
         found: Numbers = self.logs[low] * (1 - part) + self.logs[high] * part
         return found
 
-    def _population(self, levels: Numbers) -> _Population:
+    def _population(self, levels: Numbers) -> _AllHosts:
         probabilities = np.linspace(0.0, 1.0, POINTS)
         if not len(self.logs):
             shape = _DEFAULT_SPREAD * _normal_quantiles()
-            return _Population(_DEFAULT_LEVEL, _DEFAULT_DIFFERENCE, _DEFAULT_SPREAD, shape)
+            return _AllHosts(_DEFAULT_LEVEL, _DEFAULT_DIFFERENCE, _DEFAULT_SPREAD, shape)
         around = self.logs - levels[self.codes]
         freedom = len(self.logs) - len(levels)
         if freedom >= POINTS:
@@ -164,9 +164,9 @@ class _Known:
         if len(levels) >= 3:
             apart = float(levels.var(ddof=1) - (spread**2 / self.counts).mean())
             difference = float(np.sqrt(max(apart, 0.1**2)))
-        return _Population(float(levels.mean()), difference, spread, shape)
+        return _AllHosts(float(levels.mean()), difference, spread, shape)
 
-    def _summed(self, population: _Population) -> tuple[Numbers, Numbers]:
+    def _summed(self, population: _AllHosts) -> tuple[Numbers, Numbers]:
         sums = np.array(list(self.summed.values()), dtype=np.float64).reshape(-1, 2)
         means = np.log(np.clip(sums[:, 1] / np.maximum(sums[:, 0], 1), SHORTEST_S, LONGEST_S))
         # A mean stands above the level by what the shape's own mean does.

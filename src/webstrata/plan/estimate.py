@@ -17,11 +17,11 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.errors import UsageError
-from webstrata.plan.downloads import Downloads
+from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
-from webstrata.plan.load import Load, Manner
+from webstrata.plan.load import HostLoad, SpacingModel
 from webstrata.plan.queues import Bar, simulate
-from webstrata.plan.rounds import MOST_DRAWN, Plan
+from webstrata.plan.rounds import MOST_DRAWN, RoundPlan
 
 Method = Literal["lanes", "events", "bounds"]
 
@@ -53,7 +53,7 @@ class Bottleneck(Struct, frozen=True, kw_only=True):
     """Share of the imagined rounds in which it is the last one."""
 
 
-class Estimate(Struct, frozen=True, kw_only=True):
+class CrawlTimeEstimate(Struct, frozen=True, kw_only=True):
     """Seconds that a round takes with so many threads."""
 
     median_s: float = 0.0
@@ -71,19 +71,21 @@ class Estimate(Struct, frozen=True, kw_only=True):
     bottlenecks: tuple[Bottleneck, ...] = ()
 
 
-def estimate(loads: Iterable[Load], downloads: Downloads, manner: Manner, threads: int) -> Estimate:
+def estimate(
+    loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel, threads: int
+) -> CrawlTimeEstimate:
     """Imagine the round often; nothing to visit takes no time."""
     if threads < 1:
         raise UsageError("a crawl needs at least one thread. Give --threads a number from 1 up.")
-    plan = Plan(loads, downloads, manner)
+    plan = RoundPlan(loads, downloads, manner)
     if not plan.hosts:
-        return Estimate(threads=threads)
+        return CrawlTimeEstimate(threads=threads)
     method, replicates = _way(plan, threads)
-    imagined = _Imagined(plan, method, replicates)
+    imagined = _SimulatedRounds(plan, method, replicates)
     totals, ends = imagined.ends(threads)
     low, median, high = np.quantile(totals, (LOW, 0.5, HIGH))
     needed = imagined.threads_needed()
-    return Estimate(
+    return CrawlTimeEstimate(
         median_s=float(median),
         low_s=float(min(low, median * (1 - _LEAST_WIDTH))),
         high_s=float(max(high, median * (1 + _LEAST_WIDTH))),
@@ -99,10 +101,10 @@ def estimate(loads: Iterable[Load], downloads: Downloads, manner: Manner, thread
 
 
 def typical_round(
-    loads: Iterable[Load], downloads: Downloads, manner: Manner, threads: int
+    loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel, threads: int
 ) -> tuple[list[str], list[Bar]]:
     """Hosts and requests of an imagined round whose length is nearest to the median of some: for a picture."""
-    plan = Plan(loads, downloads, manner)
+    plan = RoundPlan(loads, downloads, manner)
     rounds: list[tuple[float, list[Bar]]] = []
     for replicate in range(_FEWEST_REPLICATES if plan.hosts else 0):
         bars: list[Bar] = []
@@ -119,7 +121,7 @@ def typical_round(
     return [load.host for load in plan.loads], rounds[len(rounds) // 2][1] if rounds else []
 
 
-def _way(plan: Plan, threads: int) -> tuple[Method, int]:
+def _way(plan: RoundPlan, threads: int) -> tuple[Method, int]:
     requests = int(plan.requests.sum())
     shared = plan.manner.address_gap_s > 0 and len(np.unique(plan.doors)) < plan.hosts
     if threads >= plan.hosts and not shared and plan.manner.connections_per_host == 1:
@@ -134,10 +136,10 @@ def _clip(replicates: int) -> int:
     return max(_FEWEST_REPLICATES, min(replicates, _MOST_REPLICATES))
 
 
-class _Imagined:
+class _SimulatedRounds:
     """The replicates of one plan, drawn once and run with as many threads as are asked about."""
 
-    def __init__(self, plan: Plan, method: Method, replicates: int) -> None:
+    def __init__(self, plan: RoundPlan, method: Method, replicates: int) -> None:
         self._plan = plan
         self._method = method
         lanes = [plan.lanes(replicate) for replicate in range(replicates)]
@@ -198,7 +200,7 @@ class _Imagined:
         return float(max(0.0, turns.max() - 1.0)) * self._plan.manner.address_gap_s
 
 
-def _bottlenecks(plan: Plan, ends: Numbers) -> tuple[Bottleneck, ...]:
+def _bottlenecks(plan: RoundPlan, ends: Numbers) -> tuple[Bottleneck, ...]:
     middle = np.median(ends, axis=0)
     last = np.bincount(ends.argmax(axis=1), minlength=plan.hosts) / len(ends)
     gaps = plan.mean_gap_s()

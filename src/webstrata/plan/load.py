@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from webstrata.errors import UsageError
 
 
-class Manner(Struct, frozen=True, kw_only=True):
+class SpacingModel(Struct, frozen=True, kw_only=True):
     """The spacing that holds for every host (`permit.rules.Rules` has the same numbers)."""
 
     delay_s: float = 2.0
@@ -26,7 +26,7 @@ class Manner(Struct, frozen=True, kw_only=True):
             raise UsageError("delays are numbers from 0 up, and a host has at least one connection.")
 
 
-class Load(Struct, frozen=True, kw_only=True):
+class HostLoad(Struct, frozen=True, kw_only=True):
     """Visits to one host."""
 
     host: str
@@ -45,9 +45,9 @@ class Load(Struct, frozen=True, kw_only=True):
         return self.address or f"host {self.host}"
 
 
-def tidy(loads: Iterable[Load]) -> list[Load]:
+def tidy(loads: Iterable[HostLoad]) -> list[HostLoad]:
     """One load for each host with documents; what is no time counts as not known."""
-    found: dict[str, Load] = {}
+    found: dict[str, HostLoad] = {}
     for load in loads:
         if load.docs <= 0:
             continue

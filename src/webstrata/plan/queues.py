@@ -19,7 +19,7 @@ Bar = tuple[int, float, float]
 _ASKS, _GRANTED = -1, -2
 
 
-class Queues(Struct, frozen=True, kw_only=True):
+class RequestQueues(Struct, frozen=True, kw_only=True):
     """Requests of all hosts, one host behind the other; the n-th host's are those from `first[n]` to `first[n + 1]`."""
 
     seconds: list[float]
@@ -39,7 +39,7 @@ class Queues(Struct, frozen=True, kw_only=True):
 
 
 def simulate(
-    queues: Queues, *, threads: int, door_gap_s: float, connections: int = 1, bars: list[Bar] | None = None
+    queues: RequestQueues, *, threads: int, door_gap_s: float, connections: int = 1, bars: list[Bar] | None = None
 ) -> list[float]:
     """When each host is done. `connections` are those that a host may have open; `bars` collects every request."""
     run = _one_by_one if connections == 1 else _several
@@ -47,7 +47,7 @@ def simulate(
 
 
 def _one_by_one(
-    queues: Queues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None
+    queues: RequestQueues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None
 ) -> list[float]:
     seconds, rests, delays, doors = queues.seconds, queues.rests, queues.delays, queues.doors
     ends = [0.0] * queues.hosts
@@ -81,7 +81,9 @@ def _one_by_one(
     return ends
 
 
-def _several(queues: Queues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None) -> list[float]:
+def _several(
+    queues: RequestQueues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None
+) -> list[float]:
     """A host's connections share its spacing; the end of an answer binds the starts after it."""
     ends = [0.0] * queues.hosts
     upcoming, last = queues.first[:-1], queues.first[1:]

@@ -1,7 +1,8 @@
 """One imagined round: every host's requests with times drawn from what the log tells, ready to be queued.
 
-`Plan` is what is to be done; `Plan.round(replicate)` draws one way in which it may go. Where hosts do not get in each
-other's way (threads for all, addresses of their own) a round's length needs no events: each host's lane is a sum.
+`RoundPlan` is what is to be done; `RoundPlan.round(replicate)` draws one way in which it may go. Where hosts do not
+get in each other's way (threads for all, addresses of their own) a round's length needs no events: each host's requests
+add up.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.plan import draws
-from webstrata.plan.downloads import Downloads
+from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
-from webstrata.plan.load import Load, Manner, tidy
-from webstrata.plan.queues import Queues
+from webstrata.plan.load import HostLoad, SpacingModel, tidy
+from webstrata.plan.queues import RequestQueues
 
 MOST_DRAWN = 2_000
 """Requests of one host that are drawn one by one for a lane; the rest has their mean."""
 
 
-class Drawn(Struct, frozen=True):
+class SampledRequests(Struct, frozen=True):
     """Requests of a round, host behind host."""
 
     seconds: Numbers
@@ -32,10 +33,10 @@ class Drawn(Struct, frozen=True):
     first: NDArray[np.intp]
 
 
-class Plan:
+class RoundPlan:
     """Visits by host, with all that is known of the hosts."""
 
-    def __init__(self, loads: Iterable[Load], downloads: Downloads, manner: Manner) -> None:
+    def __init__(self, loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel) -> None:
         self.loads = tidy(loads)
         self.manner = manner
         self._downloads = downloads
@@ -69,7 +70,7 @@ class Plan:
         """By host: requests of a visit beyond the first."""
         return self._downloads.extra_requests(self._rows)
 
-    def draw(self, replicate: int, most: int | None = None) -> Drawn:
+    def draw(self, replicate: int, most: int | None = None) -> SampledRequests:
         """One way in which the round may go; of each host at most so many requests."""
         counts = self.requests if most is None else np.minimum(self.requests, most)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
@@ -83,10 +84,10 @@ class Plan:
         asks = self.robots & (delays > self.manner.delay_s)
         at = first[:-1][asks]
         rests[at] = np.maximum(rests[at], delays[asks])
-        return Drawn(seconds, rests, delays, first)
+        return SampledRequests(seconds, rests, delays, first)
 
-    def queues(self, drawn: Drawn) -> Queues:
-        return Queues(
+    def queues(self, drawn: SampledRequests) -> RequestQueues:
+        return RequestQueues(
             seconds=drawn.seconds.tolist(),
             rests=drawn.rests.tolist(),
             first=drawn.first.tolist(),

@@ -19,7 +19,7 @@ Places = NDArray[np.intp]
 _SHORTEST_INTERVAL_S = 60.0
 
 
-class Visits(Struct, frozen=True, kw_only=True):
+class PlannedVisits(Struct, frozen=True, kw_only=True):
     """Visits to come, as columns."""
 
     at: Numbers
@@ -28,7 +28,7 @@ class Visits(Struct, frozen=True, kw_only=True):
     weight: Numbers
 
 
-class Room(Struct, frozen=True, kw_only=True):
+class SlotCapacity(Struct, frozen=True, kw_only=True):
     """What fits. `bounds` are the instants between slots, one more than slots; behind the last all fit."""
 
     bounds: Numbers
@@ -49,9 +49,9 @@ class Room(Struct, frozen=True, kw_only=True):
         return found
 
 
-def fit(visits: Visits, room: Room) -> Places:
+def fit(visits: PlannedVisits, room: SlotCapacity) -> Places:
     """The slot of each visit, `room.slots` for those that go behind the last; unmoved where there is room."""
-    shelves = _Shelves(visits, room)
+    shelves = _SlotAssignment(visits, room)
     for n in range(room.slots):
         for host in shelves.overfull(n):
             shelves.relieve(shelves.members(n, host), n, shelves.excess(n, host))
@@ -60,10 +60,10 @@ def fit(visits: Visits, room: Room) -> Places:
     return shelves.slot
 
 
-class _Shelves:
+class _SlotAssignment:
     """Which visit stands in which slot, with the counts by host."""
 
-    def __init__(self, visits: Visits, room: Room) -> None:
+    def __init__(self, visits: PlannedVisits, room: SlotCapacity) -> None:
         self._visits = visits
         self._bounds = room.bounds
         self.slot = _slots(visits, room)
@@ -119,18 +119,18 @@ class _Shelves:
         self.slot[visit] = n
 
 
-def _slots(visits: Visits, room: Room) -> Places:
+def _slots(visits: PlannedVisits, room: SlotCapacity) -> Places:
     found: Places = np.minimum(np.searchsorted(room.bounds[1:], visits.at, side="right"), room.slots).astype(np.intp)
     return found
 
 
-def _harm(visits: Visits, members: Places, to: float) -> Numbers:
+def _harm(visits: PlannedVisits, members: Places, to: float) -> Numbers:
     shift = np.abs(visits.at[members] - to)
     found: Numbers = visits.weight[members] * shift / np.maximum(visits.interval_s[members], _SHORTEST_INTERVAL_S)
     return np.nan_to_num(found, nan=0.0)
 
 
-def moments(visits: Visits, room: Room, slot: Places, gaps_s: Sequence[float]) -> Numbers:
+def moments(visits: PlannedVisits, room: SlotCapacity, slot: Places, gaps_s: Sequence[float]) -> Numbers:
     """New instants: those moved later from the start of their slot on, those moved earlier up to its end.
 
     Visits of one host keep their order and stand a gap apart; who was not moved stays.

@@ -9,12 +9,12 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from webstrata.lab.crawltime import Made
+from webstrata.lab.crawltime import CrawlMeasurement
 
 _OURS, _PAPER, _INK = "#0f766e", "#b45309", "#334155"
 
 
-def draw(crawls: Sequence[Made], file: Path) -> None:
+def draw(crawls: Sequence[CrawlMeasurement], file: Path) -> None:
     """A point for each crawl and estimator; on the line they are right, in the band within 10 %."""
     actual = [max(one.actual_s, 1e-3) / 60 for one in crawls] or [1.0]
     figure = Figure(figsize=(6.4, 6), layout="constrained")

@@ -11,15 +11,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from webstrata.lab.picture import Picture
-from webstrata.lab.rows import Row
+from webstrata.lab.picture import PageTimeline
+from webstrata.lab.rows import PolicyRow
 
 _INK, _FLAGSHIP, _OTHER, _MISSED = "#334155", "#0f766e", "#94a3b8", "#b45309"
 _VALUE = "value"
 _COLOURS = ("#0f766e", "#b45309", "#4338ca", "#be185d", "#4d7c0f", "#0369a1", "#7c2d12", "#6b7280")
 
 
-def draw_recall_precision(file: Path, rows: Sequence[Row]) -> None:
+def draw_recall_precision(file: Path, rows: Sequence[PolicyRow]) -> None:
     """A panel for each corpus, a point for each policy; the flagship stands out."""
     whole = [row for row in rows if row.bucket == "all"]
     figure, panels = _panels(list(dict.fromkeys(row.corpus for row in whole)))
@@ -43,7 +43,7 @@ def draw_recall_precision(file: Path, rows: Sequence[Row]) -> None:
     _save(figure, file)
 
 
-def draw_recall_budget(file: Path, rows: Sequence[Row]) -> None:
+def draw_recall_budget(file: Path, rows: Sequence[PolicyRow]) -> None:
     """A panel for each corpus: recall over downloads, a line for each budgeted policy, a cross for each timer."""
     whole = [row for row in rows if row.bucket == "all"]
     budgeted = list(dict.fromkeys(row.policy for row in whole if row.match is not None))
@@ -63,7 +63,7 @@ def draw_recall_budget(file: Path, rows: Sequence[Row]) -> None:
     _save(figure, file)
 
 
-def draw_page(file: Path, picture: Picture) -> None:
+def draw_page(file: Path, picture: PageTimeline) -> None:
     """Datamonitor's Figure 3: the real changes on top, under them each policy's visits, filled where they captured."""
     figure = Figure(figsize=(10, 1.2 + 0.3 * (len(picture.visits) + 1)), layout="constrained")
     FigureCanvasAgg(figure)

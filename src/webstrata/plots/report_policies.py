@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from webstrata.lab.experiment_policies import Experiment, Result
+from webstrata.lab.experiment_policies import PolicyExperiment, PolicyResults
 from webstrata.plots.policies import draw_page, draw_recall_budget, draw_recall_precision
 
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; color: #1e293b }
@@ -19,7 +19,7 @@ th { border-bottom: 1px solid #94a3b8 } td:nth-child(-n+3), th:nth-child(-n+3) {
 tr.value { background: #ccfbf1 } svg { max-width: 100%; height: auto }"""
 
 
-def write_report(folder: Path, asked: Experiment, found: Result) -> list[Path]:
+def write_report(folder: Path, asked: PolicyExperiment, found: PolicyResults) -> list[Path]:
     """Write `policies.json`, the pictures and `report.html` into the folder; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [folder / "recall-precision.svg", folder / "recall-budget.svg"]
@@ -35,7 +35,7 @@ def write_report(folder: Path, asked: Experiment, found: Result) -> list[Path]:
     return [data, *pictures, report]
 
 
-def _page(asked: Experiment, found: Result, pictures: Sequence[Path]) -> str:
+def _page(asked: PolicyExperiment, found: PolicyResults, pictures: Sequence[Path]) -> str:
     told = [f"{found.pages} pages, {asked.days:g} days"]
     if asked.history_days:
         told.append(f"{asked.history_days:g} days of weekly archive copies before")
@@ -78,7 +78,7 @@ def _drawing(picture: Path) -> str:
     return picture.read_text(encoding="utf-8").partition("<svg")[2]
 
 
-def _rows(found: Result) -> str:
+def _rows(found: PolicyResults) -> str:
     names = ("policy", "at", "corpus", "bucket", "downloads", "captured", "changes", "recall", "precision", "freshness")
     more = ("delay d", "outdated d", "unnecessary", "undetected")
     return _table(

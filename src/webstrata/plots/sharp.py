@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from webstrata.lab.sharp_data import DATASETS
 from webstrata.lab.sharp_tables import TableRow
-from webstrata.plots.visits import Panel, draw_visits, schedule_panel
+from webstrata.plots.visits import SchedulePanel, draw_visits, schedule_panel
 from webstrata.sharp.lengths import whole_lengths_of
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.solar import shrink, solar_offline
@@ -40,7 +40,7 @@ def draw_all(folder: Path, rows: Sequence[TableRow]) -> list[Path]:
     return files
 
 
-def before_and_after(lengths: Sequence[float]) -> list[Panel]:
+def before_and_after(lengths: Sequence[float]) -> list[SchedulePanel]:
     """SOLAR-offline before and after shrinking (the paper's Figure 3)."""
     before = solar_offline(lengths)
     return [

@@ -36,7 +36,7 @@ _STYLES: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class VisitLine:
     """One page: where its visit and its revisit lie from the instant (negative before it), and what became of it."""
 
     name: str
@@ -47,9 +47,9 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class SchedulePanel:
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[VisitLine]
     unit: str = "slots"
 
 
@@ -59,7 +59,7 @@ def schedule_panel(
     hopeless: Sequence[int],
     title: str,
     sharp: Sequence[bool] | None = None,
-) -> Panel:
+) -> SchedulePanel:
     """A schedule in slots, with what an execution made of it, if there was one."""
     given_up = set(hopeless)
 
@@ -69,10 +69,12 @@ def schedule_panel(
         return HOPELESS if page in given_up else PLANNED
 
     pairs = enumerate(zip(visits, revisits, strict=True))
-    return Panel(title, [Line(f"p{page}", -visit, revisit, state(page)) for page, (visit, revisit) in pairs])
+    return SchedulePanel(
+        title, [VisitLine(f"p{page}", -visit, revisit, state(page)) for page, (visit, revisit) in pairs]
+    )
 
 
-def draw_visits(file: Path, panels: Sequence[Panel]) -> None:
+def draw_visits(file: Path, panels: Sequence[SchedulePanel]) -> None:
     """Panels side by side on one scale. The file's ending says what kind of picture it is."""
     if file.suffix.lower() not in KINDS:
         raise UsageError(f"{file.name} is no picture that can be drawn. End its name with {', '.join(KINDS)}.")
@@ -93,7 +95,7 @@ def draw_visits(file: Path, panels: Sequence[Panel]) -> None:
         figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: SchedulePanel) -> None:
     """The shortest spans at the bottom, as in the paper."""
     lines = sorted(panel.lines, key=lambda line: (line.revisit - line.visit, line.name))
     if len(lines) > _MOST_LINES:

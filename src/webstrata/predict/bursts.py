@@ -13,12 +13,12 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import Estimate
+from webstrata.predict.estimate import RateEstimate
 from webstrata.predict.gamma import after_visit, bayesian, begin, believed, learned
 from webstrata.predict.interpolated import moved
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.prior import Prior
-from webstrata.predict.visits import Visits
+from webstrata.predict.prior import GammaPrior
+from webstrata.predict.visits import VisitHistory
 
 _HOLD = 2.0
 """The page's overall rate weighs as much as so many changes."""
@@ -31,7 +31,7 @@ class Burstiness(Struct, frozen=True, kw_only=True):
     dispersion: Days
 
 
-class Moods(Struct, frozen=True, kw_only=True):
+class BurstBeliefs(Struct, frozen=True, kw_only=True):
     """Two beliefs for each page: after a change and after none; and whether the last visit saw a change."""
 
     hot_shape: Days
@@ -41,7 +41,7 @@ class Moods(Struct, frozen=True, kw_only=True):
     hot: Flags
 
 
-def burstiness(history: Visits) -> Burstiness:
+def burstiness(history: VisitHistory) -> Burstiness:
     history = history.lasting()
     rate = np.nan_to_num(irregular_rate(history))
     expected = -np.expm1(-np.repeat(rate, history.counts) * history.elapsed_days)
@@ -54,14 +54,14 @@ def burstiness(history: Visits) -> Burstiness:
     return Burstiness(clustering=clustering, dispersion=_dispersion(history))
 
 
-def _dispersion(history: Visits) -> Days:
+def _dispersion(history: VisitHistory) -> Days:
     """Variance of the gaps between changes by the square of their mean; two gaps at least."""
     changes = moved(history)
     changes = changes.where(changes.changed)
     gaps = np.diff(changes.at_days, prepend=0.0)
     later = np.ones(len(gaps), dtype=bool)
     later[changes.offsets[:-1][changes.counts > 0]] = False
-    between = Visits(
+    between = VisitHistory(
         offsets=changes.offsets, elapsed_days=gaps, changed=changes.changed, at_days=changes.at_days
     ).where(later)
     number, total = between.counts, between.totals(between.elapsed_days)
@@ -72,10 +72,10 @@ def _dispersion(history: Visits) -> Days:
     return dispersion
 
 
-def first_moods(shape: Days, days: Days) -> Moods:
+def first_beliefs(shape: Days, days: Days) -> BurstBeliefs:
     """Both beliefs at the page's overall rate, worth two changes."""
     hold = np.minimum(_HOLD / shape, 1.0)
-    return Moods(
+    return BurstBeliefs(
         hot_shape=shape * hold,
         hot_days=days * hold,
         calm_shape=shape * hold,
@@ -84,11 +84,11 @@ def first_moods(shape: Days, days: Days) -> Moods:
     )
 
 
-def after_a_visit(moods: Moods, elapsed_days: Days, changed: Flags) -> Moods:
+def after_a_visit(moods: BurstBeliefs, elapsed_days: Days, changed: Flags) -> BurstBeliefs:
     """One visit more to each page: the belief that held learns from it."""
     hot = after_visit(moods.hot_shape, moods.hot_days, elapsed_days, changed)
     calm = after_visit(moods.calm_shape, moods.calm_days, elapsed_days, changed)
-    return Moods(
+    return BurstBeliefs(
         hot_shape=np.where(moods.hot, hot[0], moods.hot_shape),
         hot_days=np.where(moods.hot, hot[1], moods.hot_days),
         calm_shape=np.where(moods.hot, moods.calm_shape, calm[0]),
@@ -97,10 +97,10 @@ def after_a_visit(moods: Moods, elapsed_days: Days, changed: Flags) -> Moods:
     )
 
 
-def bursting(history: Visits, prior: Prior) -> Estimate:
+def bursting(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
     """The rate that holds after what the last visit saw. Pages without visits have the prior's."""
     overall = learned(history, *begin(prior, history.pages))
-    moods = first_moods(*overall)
+    moods = first_beliefs(*overall)
     before = history.previous(history.changed).astype(bool)
     hot = learned(history.where(before), moods.hot_shape, moods.hot_days)
     calm = learned(history.where(~before), moods.calm_shape, moods.calm_days)
@@ -111,9 +111,9 @@ def bursting(history: Visits, prior: Prior) -> Estimate:
     return found if filled.all() else _or(found, bayesian(history, prior), filled)
 
 
-def _or(one: Estimate, other: Estimate, first: Flags) -> Estimate:
+def _or(one: RateEstimate, other: RateEstimate, first: Flags) -> RateEstimate:
     """The one where `first` holds, else the other."""
-    return Estimate(
+    return RateEstimate(
         rate=np.where(first, one.rate, other.rate),
         error=np.where(first, one.error, other.error),
         low=np.where(first, one.low, other.low),

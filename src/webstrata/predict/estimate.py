@@ -19,7 +19,7 @@ _STEPS = 60
 _SMALLEST, _LARGEST = 1e-12, 1e12
 
 
-class Estimate(Struct, frozen=True, kw_only=True):
+class RateEstimate(Struct, frozen=True, kw_only=True):
     """Changes per day, one entry for each page; no number where nothing can be said, infinity where nothing bounds."""
 
     rate: Days

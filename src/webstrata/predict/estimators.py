@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from webstrata.predict import bursts, gamma, interpolated, markov, poisson, regimes, seasons
-from webstrata.predict.estimate import Estimate
-from webstrata.predict.prior import Prior
-from webstrata.predict.visits import Visits
+from webstrata.predict.estimate import RateEstimate
+from webstrata.predict.prior import GammaPrior
+from webstrata.predict.visits import VisitHistory
 
-Estimator = Callable[[Visits, Prior], Estimate]
+Estimator = Callable[[VisitHistory, GammaPrior], RateEstimate]
 
 
-def _seasonal(history: Visits, prior: Prior) -> Estimate:
+def _seasonal(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
     """The forgetting belief, by the weekday a day after the last visit."""
     last = np.zeros(history.pages)
     filled = history.counts > 0

@@ -13,15 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import Estimate
-from webstrata.predict.prior import Prior
+from webstrata.predict.estimate import RateEstimate
+from webstrata.predict.prior import GammaPrior
 from webstrata.predict.special import gamma_quantile
-from webstrata.predict.visits import Visits
+from webstrata.predict.visits import VisitHistory
 
 HALF_LIFE_DAYS = 90.0
 
 
-def begin(prior: Prior, pages: int) -> tuple[Days, Days]:
+def begin(prior: GammaPrior, pages: int) -> tuple[Days, Days]:
     """The beliefs of pages of which nothing is known: shapes and days."""
     return np.full(pages, prior.shape), np.full(pages, prior.days)
 
@@ -42,7 +42,7 @@ def forgotten(
     return first_shape + (shape - first_shape) * kept, first_days + (days - first_days) * kept
 
 
-def learned(history: Visits, shape: Days, days: Days, half_life_days: float | None = None) -> tuple[Days, Days]:
+def learned(history: VisitHistory, shape: Days, days: Days, half_life_days: float | None = None) -> tuple[Days, Days]:
     """The beliefs after a whole history, visit by visit, all pages abreast: the same as one visit at a time."""
     shape, days = shape.astype(np.float64).copy(), days.astype(np.float64).copy()
     first_shape, first_days = shape.copy(), days.copy()
@@ -65,9 +65,9 @@ def chance(shape: Days, days: Days, elapsed_days: Days) -> Days:
     return -np.expm1(shape * np.log(days / (days + elapsed_days)))
 
 
-def believed(shape: Days, days: Days) -> Estimate:
+def believed(shape: Days, days: Days) -> RateEstimate:
     """The belief's mean, its standard deviation and its central 95 %."""
-    return Estimate(
+    return RateEstimate(
         rate=shape / days,
         error=np.sqrt(shape) / days,
         low=gamma_quantile(0.025, shape) / days,
@@ -75,6 +75,6 @@ def believed(shape: Days, days: Days) -> Estimate:
     )
 
 
-def bayesian(history: Visits, prior: Prior, half_life_days: float | None = None) -> Estimate:
+def bayesian(history: VisitHistory, prior: GammaPrior, half_life_days: float | None = None) -> RateEstimate:
     """Every page from the same prior."""
     return believed(*learned(history, *begin(prior, history.pages), half_life_days))

@@ -11,12 +11,12 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Days
-from webstrata.predict.estimate import Estimate
+from webstrata.predict.estimate import RateEstimate
 from webstrata.predict.poisson import irregular, irregular_rate
-from webstrata.predict.visits import Visits
+from webstrata.predict.visits import VisitHistory
 
 
-class Prospect(Struct, frozen=True, kw_only=True):
+class HacsForecast(Struct, frozen=True, kw_only=True):
     """HACS's view of pages at one date."""
 
     rate: Days
@@ -26,14 +26,14 @@ class Prospect(Struct, frozen=True, kw_only=True):
     """That the page will have changed since then by the end of the evaluation interval."""
 
 
-def interpolated(history: Visits) -> Estimate:
+def interpolated(history: VisitHistory) -> RateEstimate:
     return irregular(moved(history))
 
 
-def moved(history: Visits) -> Visits:
+def moved(history: VisitHistory) -> VisitHistory:
     """The visits with each change put half-way back to the visit before."""
     back = np.where(history.changed, history.elapsed_days / 2, 0.0)
-    return Visits(
+    return VisitHistory(
         offsets=history.offsets,
         elapsed_days=history.elapsed_days - back + history.previous(back),
         changed=history.changed,
@@ -41,7 +41,9 @@ def moved(history: Visits) -> Visits:
     )
 
 
-def prospect(history: Visits, now_days: float, window_days: float, evaluation_days: float = 7.0) -> Prospect:
+def hacs_forecast(
+    history: VisitHistory, now_days: float, window_days: float, evaluation_days: float = 7.0
+) -> HacsForecast:
     """What the captures in the window before `now_days` say. Pages without an interval in it have no number."""
     begun = history.at_days - history.elapsed_days
     inside = history.where((begun >= now_days - window_days) & (history.at_days <= now_days))
@@ -55,4 +57,4 @@ def prospect(history: Visits, now_days: float, window_days: float, evaluation_da
     last[some] = updates.at_days[updates.offsets[1:][some] - 1]
     rate = irregular_rate(captures)
     chance = -np.expm1(-rate * (now_days + evaluation_days - last))
-    return Prospect(rate=rate, last_update_days=last, chance=chance)
+    return HacsForecast(rate=rate, last_update_days=last, chance=chance)

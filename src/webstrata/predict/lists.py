@@ -42,7 +42,7 @@ _CHECKS = (
 )
 
 
-class Doubt(Struct, frozen=True, kw_only=True):
+class SourcePrior(Struct, frozen=True, kw_only=True):
     """What is held of a source before it has shown anything, as if it had been checked so often."""
 
     right: float = 0.25
@@ -57,7 +57,7 @@ class Doubt(Struct, frozen=True, kw_only=True):
     """Entries that a change may have."""
 
 
-class Sources:
+class SourceQuality:
     """Quality of many sources at once, one row each, owned by the caller."""
 
     dtype = columns(
@@ -71,8 +71,8 @@ class Sources:
         }
     )
 
-    def __init__(self, doubt: Doubt | None = None) -> None:
-        self._doubt = doubt or Doubt()
+    def __init__(self, doubt: SourcePrior | None = None) -> None:
+        self._doubt = doubt or SourcePrior()
 
     def start(self, n: int) -> State:
         return np.zeros(n, dtype=self.dtype)

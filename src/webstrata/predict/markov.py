@@ -12,13 +12,13 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import NORMAL, Estimate
-from webstrata.predict.visits import Visits
+from webstrata.predict.estimate import NORMAL, RateEstimate
+from webstrata.predict.visits import VisitHistory
 
 _GRID = 1e6  # intervals equal within a millionth of a day share a table
 
 
-class Tables(Struct, frozen=True, kw_only=True):
+class TransitionTables(Struct, frozen=True, kw_only=True):
     """One row for each page and interval that has a transition."""
 
     page: NDArray[np.intp]
@@ -27,7 +27,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     """(rows, states, 2): how often no change and a change followed each state; bit 0 of a state is the last visit."""
 
 
-def tables(history: Visits, order: int) -> Tables:
+def tables(history: VisitHistory, order: int) -> TransitionTables:
     """All transitions of all pages."""
     state = states(history, order)
     page = history.page_of()
@@ -37,10 +37,10 @@ def tables(history: Visits, order: int) -> Tables:
     pairs, row = np.unique(np.stack([page[counted], key[counted]]), axis=1, return_inverse=True)
     counts = np.zeros((pairs.shape[1], 2**order, 2), dtype=np.int64)
     np.add.at(counts, (row.ravel(), state[counted], history.changed[counted].astype(np.intp)), 1)
-    return Tables(page=pairs[0], interval_days=pairs[1] / _GRID, counts=counts)
+    return TransitionTables(page=pairs[0], interval_days=pairs[1] / _GRID, counts=counts)
 
 
-def states(history: Visits, order: int) -> NDArray[np.intp]:
+def states(history: VisitHistory, order: int) -> NDArray[np.intp]:
     """The state before each visit: what the last visits had seen."""
     state = np.zeros(len(history.changed), dtype=np.intp)
     before = history.changed.astype(np.float64)
@@ -73,7 +73,7 @@ def likelihood(none: Days, some: Days) -> tuple[Days, Days, Days]:
     return (some + 1) / (number + 2), low, high
 
 
-def markov(history: Visits, order: int) -> Estimate:
+def markov(history: VisitHistory, order: int) -> RateEstimate:
     """The rate now: by the table of the last interval, in the state that the last visits left. Pages with fewer visits
     than the order, or without such a transition, have no number."""
     known = tables(history, order)
@@ -95,11 +95,13 @@ def markov(history: Visits, order: int) -> Estimate:
     return _rates(history.pages, page, days, likelihood(counts[:, 0], counts[:, 1]), counts.sum(axis=1))
 
 
-def _rates(pages: int, page: NDArray[np.intp], days: Days, chances: tuple[Days, Days, Days], number: Days) -> Estimate:
+def _rates(
+    pages: int, page: NDArray[np.intp], days: Days, chances: tuple[Days, Days, Days], number: Days
+) -> RateEstimate:
     """Chances at an interval as rates: 1 - exp(-rate days)."""
     rate, error, low, high = (np.full(pages, np.nan) for _ in range(4))
     chance, least, most = chances
     with np.errstate(divide="ignore"):
         rate[page], low[page], high[page] = (-np.log1p(-share) / days for share in (chance, least, most))
     error[page] = np.sqrt(chance / ((1 - chance) * (number + 3))) / days
-    return Estimate(rate=rate, error=error, low=low, high=high)
+    return RateEstimate(rate=rate, error=error, low=low, high=high)

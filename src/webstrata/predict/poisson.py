@@ -14,14 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days
-from webstrata.predict.estimate import Estimate, likelihood_interval
+from webstrata.predict.estimate import RateEstimate, likelihood_interval
 from webstrata.predict.kernel import library
-from webstrata.predict.visits import Visits
+from webstrata.predict.visits import VisitHistory
 
 _LARGEST_EXPONENT = 300.0
 
 
-def naive(history: Visits) -> Estimate:
+def naive(history: VisitHistory) -> RateEstimate:
     history = history.lasting()
     seen, days = history.totals(history.changed), history.totals(history.elapsed_days)
     rate = _by_days(seen, days)
@@ -33,7 +33,7 @@ def naive(history: Visits) -> Estimate:
     return _known(days, rate, _by_days(np.sqrt(seen), days), low, high)
 
 
-def regular(history: Visits) -> Estimate:
+def regular(history: VisitHistory) -> RateEstimate:
     history = history.lasting()
     seen, days = history.totals(history.changed), history.totals(history.elapsed_days)
     number = history.counts.astype(np.float64)
@@ -57,7 +57,7 @@ def regular_rate(number: Days, seen: Days, days: Days) -> Days:
     return _by_days(np.log((number + 0.5) / (number - seen + 0.5)) * number, days)
 
 
-def irregular(history: Visits) -> Estimate:
+def irregular(history: VisitHistory) -> RateEstimate:
     history = history.lasting()
     rate = irregular_rate(history)
     hit = history.where(history.changed)
@@ -77,7 +77,7 @@ def irregular(history: Visits) -> Estimate:
     return _known(days, rate, error, low, high)
 
 
-def irregular_rate(history: Visits) -> Days:
+def irregular_rate(history: VisitHistory) -> Days:
     """The root of eq. 5 for every page; the kernel, without uncertainty."""
     history = history.lasting()
     offsets = np.ascontiguousarray(history.offsets, dtype=np.int64)
@@ -105,11 +105,11 @@ def _start(rate: Days, days: Days) -> Days:
     return np.where(rate > 0, rate, 1e-6 / np.where(days > 0, days, 1.0))
 
 
-def _known(days: Days, rate: Days, error: Days, low: Days, high: Days) -> Estimate:
+def _known(days: Days, rate: Days, error: Days, low: Days, high: Days) -> RateEstimate:
     """Pages without a day of observation have no number at all."""
     error = np.where(rate > 0, error, np.nan)
     none = ~(days > 0)
-    return Estimate(
+    return RateEstimate(
         rate=np.where(none, np.nan, rate),
         error=np.where(none, np.nan, error),
         low=np.where(none, np.nan, np.minimum(low, rate)),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from webstrata.columns import Days
 from webstrata.errors import UsageError
 from webstrata.predict.special import digamma
-from webstrata.predict.visits import Visits
+from webstrata.predict.visits import VisitHistory
 
 PAGES_WORTH = 10.0
 """What is known of the population weighs as much as so many pages of the kind."""
@@ -27,7 +27,7 @@ _ROUNDS = 200
 _EXACT = 1e-6
 
 
-class Prior(Struct, frozen=True, kw_only=True):
+class GammaPrior(Struct, frozen=True, kw_only=True):
     """Rates are Gamma distributed: on average `shape / days` changes per day."""
 
     shape: float
@@ -38,11 +38,11 @@ class Prior(Struct, frozen=True, kw_only=True):
             raise UsageError("a prior has a positive shape and a positive number of days.")
 
 
-ANY_PAGE = Prior(shape=0.45, days=23.4)
+ANY_PAGE = GammaPrior(shape=0.45, days=23.4)
 """Where nothing was learned yet: from the pages of five collections of real histories."""
 
 
-def fitted(history: Visits, population: Prior | None = None, pages_worth: float = PAGES_WORTH) -> Prior:
+def fitted(history: VisitHistory, population: GammaPrior | None = None, pages_worth: float = PAGES_WORTH) -> GammaPrior:
     """The prior of these pages; with a population, held near it while they are few. Unvisited pages say nothing."""
     history = history.lasting().of_pages(history.lasting().counts > 0)
     start = population or ANY_PAGE
@@ -69,8 +69,8 @@ def fitted(history: Visits, population: Prior | None = None, pages_worth: float 
 
 
 def by_kind(
-    history: Visits, kinds: Sequence[str], population: Prior, pages_worth: float = PAGES_WORTH
-) -> dict[str, tuple[Prior, int]]:
+    history: VisitHistory, kinds: Sequence[str], population: GammaPrior, pages_worth: float = PAGES_WORTH
+) -> dict[str, tuple[GammaPrior, int]]:
     """For every kind (tag, site, class) its prior and how many pages it was learned from."""
     names = np.asarray(kinds)
     if len(names) != history.pages:
@@ -81,7 +81,9 @@ def by_kind(
     }
 
 
-def joined(population: Prior, kinds: Sequence[tuple[Prior, int]], pages_worth: float = PAGES_WORTH) -> Prior:
+def joined(
+    population: GammaPrior, kinds: Sequence[tuple[GammaPrior, int]], pages_worth: float = PAGES_WORTH
+) -> GammaPrior:
     """One prior for a page of several kinds: each moves the population's by its difference, shared among them and
     weighed by its pages. Natural parameters are averaged, so the order does not matter and nothing becomes negative."""
     shape, days = population.shape, population.days
@@ -89,10 +91,10 @@ def joined(population: Prior, kinds: Sequence[tuple[Prior, int]], pages_worth: f
         weight = pages / (pages + pages_worth) / len(kinds)
         shape += weight * (kind.shape - population.shape)
         days += weight * (kind.days - population.days)
-    return Prior(shape=shape, days=days)
+    return GammaPrior(shape=shape, days=days)
 
 
-def _likelihood(history: Visits) -> NDArray[np.float64]:
+def _likelihood(history: VisitHistory) -> NDArray[np.float64]:
     """Of each page's visits (rows) at each rate of the grid, relative to the best."""
     hit = history.where(history.changed)
     still = history.totals(np.where(history.changed, 0.0, history.elapsed_days))
@@ -103,7 +105,7 @@ def _likelihood(history: Visits) -> NDArray[np.float64]:
     return likelihood
 
 
-def _density(prior: Prior) -> Days:
+def _density(prior: GammaPrior) -> Days:
     """The prior's weight of each rate of the grid (equal steps of the logarithm)."""
     logs = prior.shape * np.log(_GRID) - prior.days * _GRID
     weights: Days = np.exp(logs - logs.max())
@@ -111,7 +113,7 @@ def _density(prior: Prior) -> Days:
     return weights
 
 
-def _likeliest(mean: float, log_mean: float) -> Prior:
+def _likeliest(mean: float, log_mean: float) -> GammaPrior:
     """The Gamma distribution with this mean and mean of the logarithm: ln a - digamma(a) = ln mean - log_mean."""
     gap = max(np.log(mean) - log_mean, 1e-6)
     low, high = np.log(1e-4), np.log(1e6)
@@ -120,4 +122,4 @@ def _likeliest(mean: float, log_mean: float) -> Prior:
         shape = np.array(np.exp(middle))
         low, high = (middle, high) if float(np.log(shape) - digamma(shape)) > gap else (low, middle)
     shape_ = float(np.exp(low))
-    return Prior(shape=shape_, days=shape_ / mean)
+    return GammaPrior(shape=shape_, days=shape_ / mean)

@@ -15,11 +15,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import Estimate
+from webstrata.predict.estimate import RateEstimate
 from webstrata.predict.gamma import after_visit, begin, believed, learned
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.prior import Prior
-from webstrata.predict.visits import Visits
+from webstrata.predict.prior import GammaPrior
+from webstrata.predict.visits import VisitHistory
 
 _BREAK = 8.85
 _MARGIN = 0.15
@@ -27,7 +27,7 @@ _FACTOR = 3.0
 _ALARM = 4.0
 
 
-def breaks(history: Visits) -> NDArray[np.int64]:
+def breaks(history: VisitHistory) -> NDArray[np.int64]:
     """For each page the place among its visits at which its present regime begins; 0 where it never changed."""
     history = history.lasting()
     rate = np.nan_to_num(irregular_rate(history))
@@ -48,7 +48,7 @@ def breaks(history: Visits) -> NDArray[np.int64]:
     return begins
 
 
-def _gains(history: Visits, hits: Days) -> Days:
+def _gains(history: VisitHistory, hits: Days) -> Days:
     """For a split after each visit: how much better two rates explain the visits than one."""
     counts = history.counts
     begun = np.repeat(history.offsets[:-1], counts)
@@ -68,7 +68,7 @@ def _log(hits: Days, days: Days) -> Days:
     return np.where(some, hits * np.log(np.where(some, hits, 1.0) / np.where(some, days, 1.0)), 0.0)
 
 
-def regime(history: Visits, prior: Prior) -> Estimate:
+def regime(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
     """The rate since the last break, from the prior."""
     history = history.lasting()
     begins = breaks(history)
@@ -77,7 +77,7 @@ def regime(history: Visits, prior: Prior) -> Estimate:
     return believed(*learned(present, *begin(prior, history.pages)))
 
 
-class Watch(Struct, frozen=True, kw_only=True):
+class RegimeState(Struct, frozen=True, kw_only=True):
     """For each page its belief, the sums for a higher and a lower rate, and what was learned since each was zero."""
 
     shape: Days
@@ -90,15 +90,15 @@ class Watch(Struct, frozen=True, kw_only=True):
     down_days: Days
 
 
-def first_watch(prior: Prior, pages: int) -> Watch:
+def first_state(prior: GammaPrior, pages: int) -> RegimeState:
     shape, days = begin(prior, pages)
     zero = np.zeros(pages)
-    return Watch(
+    return RegimeState(
         shape=shape, days=days, up=zero, down=zero, up_shape=shape, up_days=days, down_shape=shape, down_days=days
     )
 
 
-def after_a_visit(watch: Watch, prior: Prior, elapsed_days: Days, changed: Flags) -> Watch:
+def after_a_visit(watch: RegimeState, prior: GammaPrior, elapsed_days: Days, changed: Flags) -> RegimeState:
     """One visit more to each page."""
     rate = watch.shape / watch.days
     up = np.maximum(watch.up + _evidence(rate, rate * _FACTOR, elapsed_days, changed), 0.0)
@@ -108,7 +108,7 @@ def after_a_visit(watch: Watch, prior: Prior, elapsed_days: Days, changed: Flags
     since_down = _since(watch.down_shape, watch.down_days, down, prior, elapsed_days, changed)
     rises, falls = (up > _ALARM) & (up >= down), (down > _ALARM) & (down > up)
     calm = ~(rises | falls)
-    return Watch(
+    return RegimeState(
         shape=np.select([rises, falls], [since_up[0], since_down[0]], belief[0]),
         days=np.select([rises, falls], [since_up[1], since_down[1]], belief[1]),
         up=up * calm,
@@ -128,7 +128,9 @@ def _evidence(rate: Days, other: Days, elapsed_days: Days, changed: Flags) -> Da
     return np.where(lasting, np.where(changed, hit, (rate - other) * span), 0.0)
 
 
-def _since(shape: Days, days: Days, total: Days, prior: Prior, elapsed_days: Days, changed: Flags) -> tuple[Days, Days]:
+def _since(
+    shape: Days, days: Days, total: Days, prior: GammaPrior, elapsed_days: Days, changed: Flags
+) -> tuple[Days, Days]:
     """The belief learned while a sum is above zero; the prior's where it is not."""
     learned_shape, learned_days = after_visit(shape, days, elapsed_days, changed)
     growing = total > 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.predict.poisson import irregular_rate, regular_rate
-from webstrata.predict.visits import Visits, visits
+from webstrata.predict.visits import VisitHistory, visit_history
 
 _CLASSES = 24
 _SHORTEST = 5 / 1440  # days
@@ -62,7 +62,7 @@ def running_irregular_rate(state: State) -> Days:
     return irregular_rate(as_visits(state))
 
 
-def as_visits(state: State) -> Visits:
+def as_visits(state: State) -> VisitHistory:
     """A history with the same sums: each class's mean as often as it was seen, then the days without a change."""
     number, sums = state["number"].astype(np.int64), state["sums"].astype(np.float64)
     means = np.divide(sums, number, out=np.zeros_like(sums), where=number > 0)
@@ -74,7 +74,7 @@ def as_visits(state: State) -> Visits:
     times = np.concatenate([number, still[:, None]], axis=1)
     changed = np.broadcast_to(np.arange(_CLASSES + 1) < _CLASSES, times.shape)
     offsets = np.concatenate([[0], np.cumsum(times.sum(axis=1))])
-    return visits(offsets, np.repeat(lengths.ravel(), times.ravel()), np.repeat(changed.ravel(), times.ravel()))
+    return visit_history(offsets, np.repeat(lengths.ravel(), times.ravel()), np.repeat(changed.ravel(), times.ravel()))
 
 
 def _class(elapsed_days: Days) -> Rows:

@@ -15,8 +15,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import Estimate
-from webstrata.predict.visits import Visits
+from webstrata.predict.estimate import RateEstimate
+from webstrata.predict.visits import VisitHistory
 
 Cycle = Literal["week", "day"]
 Slots: TypeAlias = NDArray[np.float64]
@@ -52,7 +52,7 @@ def _passed(at_days: Days, edges: Days, offset: float) -> Slots:
     return passed
 
 
-def profile(history: Visits, cycle: Cycle = "week", hold: float = HOLD) -> Profile:
+def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) -> Profile:
     """Every page's profile from all its visits."""
     history = history.lasting()
     parts = shares(history.at_days - history.elapsed_days, history.at_days, cycle)
@@ -84,17 +84,17 @@ def factors_of(hits: Slots, exposure: Slots, hold: float = HOLD) -> Slots:
     return _held(hits, exposure, hold)
 
 
-def seasonal(history: Visits, overall: Estimate, next_days: Days, cycle: Cycle = "week") -> Estimate:
+def seasonal(history: VisitHistory, overall: RateEstimate, next_days: Days, cycle: Cycle = "week") -> RateEstimate:
     """A rate for a coming instant: the overall one by the factor of its weekday or hour."""
     slots, width, offset = _SLOTS[cycle]
     slot = ((next_days + offset) / width % slots).astype(np.intp)
     factor = profile(history, cycle).factors[np.arange(history.pages), slot]
-    return Estimate(
+    return RateEstimate(
         rate=overall.rate * factor, error=overall.error * factor, low=overall.low * factor, high=overall.high * factor
     )
 
 
-def _by_page(history: Visits, values: Slots) -> Slots:
+def _by_page(history: VisitHistory, values: Slots) -> Slots:
     return np.stack([history.totals(column) for column in values.T], axis=1)
 
 
@@ -116,7 +116,7 @@ def _held(hits: Slots, exposure: Slots, hold: float) -> Slots:
     return factors
 
 
-def _gain(hit: Visits, parts: Slots, factors: Slots, exposure: Slots) -> Days:
+def _gain(hit: VisitHistory, parts: Slots, factors: Slots, exposure: Slots) -> Days:
     """The logarithm of the likelihood of where the changes lie, up to what does not depend on the profile."""
     inside = (parts * factors[hit.page_of()]).sum(axis=1)
     length = parts.sum(axis=1)

@@ -29,7 +29,7 @@ _DOUBT = 1e-9
 """No event after all is never less likely: what is kept in single precision may add up to more than 1."""
 
 
-class Events(Struct, frozen=True, kw_only=True):
+class JointEventRates(Struct, frozen=True, kw_only=True):
     """The population's parameters: fitted to the three years before those that the policies are measured on."""
 
     coverage: tuple[float, ...] = (0.03, 0.1, 0.3, 0.6, 0.95)
@@ -49,8 +49,8 @@ def ring_places(site: NDArray[np.intp], since: DayNumbers) -> NDArray[np.intp]:
 class Siblings:
     """Events of many sites at once. Holds only parameters; the caller owns the sites' state, one row each."""
 
-    def __init__(self, events: Events | None = None) -> None:
-        events = events or Events()
+    def __init__(self, events: JointEventRates | None = None) -> None:
+        events = events or JointEventRates()
         self._coverage = np.array(events.coverage)
         self._per_day = np.array(events.per_day)
         self._prior_days = events.prior_days

@@ -60,7 +60,7 @@ def reach(given_at: float | None, seen_at: float) -> float | None:
     return given_at + DAY_S if given_at % DAY_S == 0.0 else given_at
 
 
-class Checks(Struct, frozen=True, kw_only=True):
+class SourceChecks(Struct, frozen=True, kw_only=True):
     """Visits of pages that sources list, one row for each page and source."""
 
     source: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Checks(Struct, frozen=True, kw_only=True):
     """It gave the time only after the visit: that proves it right or wrong, but announced nothing."""
 
 
-class Tally(Struct, frozen=True, kw_only=True):
+class SourceCounts(Struct, frozen=True, kw_only=True):
     """What checks add to one source's counts, which fade to `keep` before."""
 
     source: int
@@ -87,7 +87,7 @@ class Tally(Struct, frozen=True, kw_only=True):
     delays: float
 
 
-def tally(checks: Checks) -> list[Tally]:
+def source_counts(checks: SourceChecks) -> list[SourceCounts]:
     """The checks, source by source. Where neither the source nor the page moved, there is nothing to learn."""
     telling = checks.announced | checks.changed
     found = []
@@ -101,7 +101,7 @@ def tally(checks: Checks) -> list[Tally]:
         ahead = right & ~checks.late
         delays = np.clip(checks.delay_s[ahead], 0.0, _LONGEST_DELAY_S)
         found.append(
-            Tally(
+            SourceCounts(
                 source=source,
                 keep=keep,
                 right=weight * np.count_nonzero(right),

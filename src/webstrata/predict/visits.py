@@ -16,7 +16,7 @@ Offsets = NDArray[np.int64]
 _INSTANT = 1e-9  # days
 
 
-class Visits(Struct, frozen=True, kw_only=True):
+class VisitHistory(Struct, frozen=True, kw_only=True):
     """Page p's visits are those from `offsets[p]` to before `offsets[p + 1]`, in order of time."""
 
     offsets: Offsets
@@ -47,27 +47,27 @@ class Visits(Struct, frozen=True, kw_only=True):
             sums[filled] = np.add.reduceat(values.astype(np.float64), self.offsets[:-1][filled])
         return sums
 
-    def where(self, kept: Flags) -> Visits:
+    def where(self, kept: Flags) -> VisitHistory:
         """Only some of the visits; every page stays."""
         number = np.concatenate([[0], np.cumsum(kept)])
-        return Visits(
+        return VisitHistory(
             offsets=number[self.offsets],
             elapsed_days=self.elapsed_days[kept],
             changed=self.changed[kept],
             at_days=self.at_days[kept],
         )
 
-    def of_pages(self, pages: NDArray[np.bool_]) -> Visits:
+    def of_pages(self, pages: NDArray[np.bool_]) -> VisitHistory:
         """Only some of the pages."""
         kept = self.where(np.repeat(pages, self.counts))
-        return Visits(
+        return VisitHistory(
             offsets=np.concatenate([[0], np.cumsum(self.counts[pages])]),
             elapsed_days=kept.elapsed_days,
             changed=kept.changed,
             at_days=kept.at_days,
         )
 
-    def lasting(self) -> Visits:
+    def lasting(self) -> VisitHistory:
         """Without visits at the very time of the one before (a tenth of a millisecond): they say nothing of a rate."""
         kept = self.elapsed_days > _INSTANT
         return self if kept.all() else self.where(kept)
@@ -80,7 +80,7 @@ class Visits(Struct, frozen=True, kw_only=True):
         return before
 
 
-def visits(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = None) -> Visits:
+def visit_history(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = None) -> VisitHistory:
     """Columns from anything like arrays, checked. Without `at_days` every page's clock starts at zero."""
     starts = np.asarray(offsets, dtype=np.int64)
     elapsed = np.asarray(elapsed_days, dtype=np.float64)
@@ -102,13 +102,13 @@ def visits(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = None) -
     at = since - np.repeat(begun, np.diff(starts)) if at_days is None else np.asarray(at_days, dtype=np.float64)
     if at.shape != elapsed.shape or not np.isfinite(at).all():
         raise UsageError("every visit has its time, and it is a number.")
-    return Visits(offsets=starts, elapsed_days=elapsed, changed=flags, at_days=at)
+    return VisitHistory(offsets=starts, elapsed_days=elapsed, changed=flags, at_days=at)
 
 
-def from_times(page: NDArray[np.intp], at_days: Days, changed: Flags, pages: int) -> Visits:
+def from_times(page: NDArray[np.intp], at_days: Days, changed: Flags, pages: int) -> VisitHistory:
     """From one row for each visit, first visits included, sorted by page and time."""
     first = np.ones(len(page), dtype=bool)
     first[1:] = page[1:] != page[:-1]
     elapsed = np.diff(at_days, prepend=at_days[:1])
     offsets = np.concatenate([[0], np.cumsum(np.bincount(page[~first], minlength=pages))])
-    return visits(offsets, elapsed[~first], changed[~first], at_days[~first])
+    return visit_history(offsets, elapsed[~first], changed[~first], at_days[~first])

@@ -6,53 +6,59 @@ never changed: the next stage makes its own (`msgspec.structs.replace`).
 
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
 from webstrata.records.changes import Change, ChangeKind, Outcome
-from webstrata.records.counts import Census, HostDay
-from webstrata.records.exchange import Exchange, Failure, FailureKind, Followed, Posted, Resource, Validators
+from webstrata.records.counts import HostDayTotals, StoreTotals
+from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
 from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
-from webstrata.records.schedule import Boost, Due, Limit, Outline, PaceState, Upcoming
-from webstrata.records.seeing import Fingerprint, Looking, Observation, Sighting, StaticFeatures
-from webstrata.records.signals import Announced, Announcement, Checked, Listing, Signal, SignalKind, Source
-from webstrata.records.visits import Batch, Entry, Hop, Visit, Visited
+from webstrata.records.schedule import Boost, BudgetState, DuePage, IntervalLimit, PageSummary, UpcomingVisit
+from webstrata.records.seeing import Fingerprint, Observation, PageRules, Sighting, StaticFeatures
+from webstrata.records.signals import (
+    Announcement,
+    Listing,
+    NewAnnouncements,
+    Signal,
+    SignalKind,
+    SignalSource,
+    SourceCheck,
+)
+from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
     "AddressState",
-    "Announced",
     "Announcement",
     "Batch",
     "Boost",
+    "BudgetState",
     "Capture",
-    "Census",
     "Change",
     "ChangeKind",
-    "Checked",
-    "Due",
-    "Entry",
+    "DuePage",
     "Exchange",
     "Failure",
     "FailureKind",
+    "FetchResult",
     "Fingerprint",
-    "Followed",
+    "FinishedVisit",
     "Hop",
-    "HostDay",
+    "HostDayTotals",
     "HostState",
+    "IntervalLimit",
     "KeptRecord",
-    "Limit",
     "Listing",
-    "Looking",
     "NeedRobots",
+    "NewAnnouncements",
     "NewPage",
     "Observation",
     "Original",
     "Outcome",
-    "Outline",
-    "PaceState",
     "Page",
     "PageRole",
+    "PageRules",
     "PageState",
+    "PageSummary",
     "Permit",
     "Position",
-    "Posted",
+    "PostBody",
     "Refusal",
     "Resource",
     "ResourceCapture",
@@ -60,12 +66,14 @@ __all__ = [
     "Sighting",
     "Signal",
     "SignalKind",
+    "SignalSource",
     "Site",
-    "Source",
+    "SourceCheck",
     "StaticFeatures",
-    "Upcoming",
+    "StoreTotals",
+    "UpcomingVisit",
     "Validators",
     "Visit",
-    "Visited",
+    "VisitResult",
     "Wait",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class HostDay(Struct, frozen=True, kw_only=True, gc=False):
+class HostDayTotals(Struct, frozen=True, kw_only=True, gc=False):
     """Aggregate of a host's visits in one UTC day."""
 
     host: str
@@ -18,7 +18,7 @@ class HostDay(Struct, frozen=True, kw_only=True, gc=False):
     duration_s: float
 
 
-class Census(Struct, frozen=True, kw_only=True, gc=False):
+class StoreTotals(Struct, frozen=True, kw_only=True, gc=False):
     """The store's counts, for `status`."""
 
     pages: int

@@ -95,14 +95,14 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
         return None
 
 
-class Posted(Struct, frozen=True, kw_only=True, gc=False):
+class PostBody(Struct, frozen=True, kw_only=True, gc=False):
     """What a POST carries. Only for questions: nothing that we send may change anything."""
 
     body: bytes
     content_type: str
 
 
-class Followed(Struct, frozen=True, kw_only=True):
+class FetchResult(Struct, frozen=True, kw_only=True):
     """What came of asking for one URL and wherever its redirects lead."""
 
     exchanges: tuple[Exchange, ...] = ()

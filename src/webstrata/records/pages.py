@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from webstrata.records.changes import Outcome
 from webstrata.records.exchange import Validators
-from webstrata.records.seeing import Fingerprint, Looking
+from webstrata.records.seeing import Fingerprint, PageRules
 
 
 class PageState(StrEnum):
@@ -42,7 +42,7 @@ class NewPage(Struct, frozen=True, kw_only=True, gc=False):
     """Archive its images, styles and scripts too."""
     next_at: float | None = None
     """First visit; none: at once."""
-    looking: Looking | None = None
+    page_rules: PageRules | None = None
 
 
 class Page(Struct, frozen=True, kw_only=True, gc=False):
@@ -87,7 +87,7 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     """Payload digest (`sha1:…`) of the last archived content: what a 304 stands for."""
     fingerprint: Fingerprint | None = None
     gone: bool = False
-    looking: Looking | None = None
+    page_rules: PageRules | None = None
     memory: bytes = b""
     """What detection remembers of earlier versions: links seen, lines that keep changing (`webstrata.detect`)."""
     counted: tuple[int, ...] = ()

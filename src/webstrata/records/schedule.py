@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Upcoming(Struct, frozen=True, kw_only=True, gc=False):
+class UpcomingVisit(Struct, frozen=True, kw_only=True, gc=False):
     """A visit to come, as much of it as planning needs."""
 
     page_id: int
@@ -18,7 +18,7 @@ class Upcoming(Struct, frozen=True, kw_only=True, gc=False):
     weight: float = 1.0
 
 
-class Outline(Struct, frozen=True, kw_only=True, gc=False):
+class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
     """A watched page, as much of it as the allocator of the budget needs."""
 
     id: int
@@ -36,7 +36,7 @@ class Outline(Struct, frozen=True, kw_only=True, gc=False):
     added_at: float = 0.0
 
 
-class Due(Struct, frozen=True, kw_only=True, gc=False):
+class DuePage(Struct, frozen=True, kw_only=True, gc=False):
     """A page that may be claimed."""
 
     id: int
@@ -46,7 +46,7 @@ class Due(Struct, frozen=True, kw_only=True, gc=False):
     """Its first copy, or a part of another page: not what a budget by the page counts."""
 
 
-class PaceState(Struct, frozen=True, kw_only=True, gc=False):
+class BudgetState(Struct, frozen=True, kw_only=True, gc=False):
     """How a budget stands: what is saved of it (in its own unit), and from which value on pages are visited."""
 
     name: str
@@ -65,7 +65,7 @@ class Boost(Struct, frozen=True, kw_only=True, gc=False):
     until: float
 
 
-class Limit(Struct, frozen=True, kw_only=True, gc=False):
+class IntervalLimit(Struct, frozen=True, kw_only=True, gc=False):
     """Shortest and longest interval of a page (by its URL) or of a tag's pages; none: as the settings say."""
 
     kind: Literal["page", "tag"]

@@ -77,7 +77,7 @@ class StaticFeatures(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=
     """`scholarly`, `government`, `news`, `blog`, `wiki`, `code` or nothing, by the site's name."""
 
 
-class Looking(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """How a page is to be looked at: its handler, the layer that counts, and what to compare. Per page or per tag."""
 
     handler: str = "auto"

@@ -21,7 +21,7 @@ class Signal(Struct, frozen=True, kw_only=True, gc=False):
 SignalKind = Literal["feed-entry", "sitemap-lastmod"]
 
 
-class Source(Struct, frozen=True, kw_only=True, gc=False):
+class SignalSource(Struct, frozen=True, kw_only=True, gc=False):
     """Who gives signals (a feed, a sitemap), and how right it was. The counts fade, so that old ones weigh less."""
 
     id: int
@@ -69,7 +69,7 @@ class Listing(Struct, frozen=True, kw_only=True, gc=False):
     last_change_at: float | None = None
 
 
-class Announced(Struct, frozen=True, kw_only=True, gc=False):
+class NewAnnouncements(Struct, frozen=True, kw_only=True, gc=False):
     """What reading a source brought: the signals that are new, to be kept with their pages."""
 
     source: str
@@ -90,7 +90,7 @@ class Announced(Struct, frozen=True, kw_only=True, gc=False):
     """What is said of their next visit."""
 
 
-class Checked(Struct, frozen=True, kw_only=True, gc=False):
+class SourceCheck(Struct, frozen=True, kw_only=True, gc=False):
     """What the visits of one batch say of a source: added to its counts, which fade to `keep` of what they were."""
 
     source_id: int

@@ -9,10 +9,10 @@ from webstrata.records.changes import ChangeKind, Outcome
 from webstrata.records.exchange import Exchange, Failure, Resource
 from webstrata.records.pages import NewPage, Page
 from webstrata.records.politeness import AddressState, HostState, RobotsState
-from webstrata.records.signals import Announced, Checked
+from webstrata.records.signals import NewAnnouncements, SourceCheck
 
 
-class Visited(Struct, frozen=True, kw_only=True):
+class VisitResult(Struct, frozen=True, kw_only=True):
     """What came of a visit, not yet archived or judged."""
 
     page: Page
@@ -77,7 +77,7 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     id: int | None = None
 
 
-class Entry(Struct, frozen=True, kw_only=True, gc=False):
+class FinishedVisit(Struct, frozen=True, kw_only=True, gc=False):
     """A finished visit on its way into the store: the log row and the page as it is now."""
 
     visit: Visit
@@ -87,7 +87,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
 class Batch(Struct, frozen=True, kw_only=True, gc=False):
     """What one transaction writes, after the archive was synced."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[FinishedVisit, ...] = ()
     originals: tuple[Original, ...] = ()
     discovered: tuple[NewPage, ...] = ()
     """New pages found; due at once."""
@@ -96,8 +96,8 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     hosts: tuple[HostState, ...] = ()
     addresses: tuple[AddressState, ...] = ()
     robots: tuple[RobotsState, ...] = ()
-    announced: tuple[Announced, ...] = ()
-    checked: tuple[Checked, ...] = ()
+    announced: tuple[NewAnnouncements, ...] = ()
+    checked: tuple[SourceCheck, ...] = ()
     payer: str = ""
     """Who takes `paid` from the portions that it holds."""
     paid: tuple[tuple[str, float], ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from webstrata.clock import DAY_S
-from webstrata.records import Census, HostDay, PageRole, PageState, Visit
+from webstrata.records import HostDayTotals, PageRole, PageState, StoreTotals, Visit
 from webstrata.remember.tables import day_totals, host_days, page_tags, pages, queue, sites, totals
 from webstrata.remember.upsert import add_up
 
@@ -19,7 +19,7 @@ SUMS = ("visits", "changes", "errors", "bytes", "duration_s")
 COUNTS = ("pages", "paused", "requisites", "hosts", "rate")
 
 
-class Tally:
+class TotalsDelta:
     """Differences that one transaction makes to the totals."""
 
     def __init__(self) -> None:
@@ -84,10 +84,10 @@ def next_due(connection: Connection) -> float | None:
     return connection.execute(query).scalar()
 
 
-def census(connection: Connection, now: float) -> Census:
+def census(connection: Connection, now: float) -> StoreTotals:
     kept = connection.execute(select(*(func.coalesce(func.sum(totals.c[name]), 0) for name in COUNTS + SUMS[:4]))).one()
     watched, paused, requisites, host_count, asked, visited, changes, errors, size = (int(n) for n in kept)
-    return Census(
+    return StoreTotals(
         pages=watched,
         paused=paused,
         requisites=requisites,
@@ -108,23 +108,23 @@ def _count(connection: Connection, query: Any) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def by_host_and_day(connection: Connection, since_day: int, host: str | None) -> list[HostDay]:
+def by_host_and_day(connection: Connection, since_day: int, host: str | None) -> list[HostDayTotals]:
     query = select(host_days).where(host_days.c.day >= since_day).order_by(host_days.c.day, host_days.c.host)
     if host is not None:
         query = query.where(host_days.c.host == host)
     return [_day(*row) for row in connection.execute(query)]
 
 
-def by_day(connection: Connection, since_day: int) -> list[HostDay]:
+def by_day(connection: Connection, since_day: int) -> list[HostDayTotals]:
     columns = (func.sum(day_totals.c[name]) for name in SUMS)
     query = select(day_totals.c.day, *columns).where(day_totals.c.day >= since_day)
     rows = connection.execute(query.group_by(day_totals.c.day).order_by(day_totals.c.day))
     return [_day("", *row) for row in rows]
 
 
-def _day(host: str, day: int, visited: Any, changes: Any, errors: Any, size: Any, duration_s: float) -> HostDay:
+def _day(host: str, day: int, visited: Any, changes: Any, errors: Any, size: Any, duration_s: float) -> HostDayTotals:
     # PostgreSQL sums whole numbers as decimals.
-    return HostDay(
+    return HostDayTotals(
         host=host,
         day=day,
         visits=int(visited),

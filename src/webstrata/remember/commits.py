@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
-from webstrata.records import Batch, Entry, Original
+from webstrata.records import Batch, FinishedVisit, Original
 from webstrata.remember import claims, places, politeness, purse, rows, signals
 from webstrata.remember.among import execute_among
-from webstrata.remember.census import Tally, count_visits, rate
-from webstrata.remember.looking import by_old_wishes
+from webstrata.remember.census import TotalsDelta, count_visits, rate
 from webstrata.remember.many import execute_many
+from webstrata.remember.page_rules import by_old_wishes
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
 from webstrata.remember.upsert import bites, insert_missing
@@ -40,7 +40,7 @@ _LOGGED = select(visits.c.page_id, visits.c.at).where(
 
 def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     """Write it all. A batch that was written before changes nothing, so a lost answer may be asked for again."""
-    tally = Tally()
+    tally = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
     _take_over(connection, entries, _called(connection, batch), tally)
     fresh = _unlogged(connection, entries)
@@ -65,7 +65,9 @@ def _called(connection: Connection, batch: Batch) -> list[int]:
     return places.ids_of(connection, (url for url in urls if is_storable(url)))
 
 
-def _take_over(connection: Connection, entries: Sequence[Entry], also: Sequence[int], tally: Tally) -> None:
+def _take_over(
+    connection: Connection, entries: Sequence[FinishedVisit], also: Sequence[int], tally: TotalsDelta
+) -> None:
     """The pages as they are now; of one page visited twice in a batch, the later.
 
     All pages that the batch will touch are held from here on, in one order: two batches never wait for each other.
@@ -87,13 +89,13 @@ def _holding(among: Any) -> Any:
     return query.order_by(pages.c.id).with_for_update(key_share=True)
 
 
-def _unlogged(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
+def _unlogged(connection: Connection, entries: Sequence[FinishedVisit]) -> list[FinishedVisit]:
     """Entries whose visit is not in the log yet, each visit once."""
     logged: set[Any] = set()
     since = min((entry.visit.at for entry in entries), default=0.0)
     for bite in bites(sorted({entry.visit.page_id for entry in entries})):
         logged.update(tuple(row) for row in connection.execute(_LOGGED, {"ids": bite, "since": since}))
-    fresh: dict[tuple[int, float], Entry] = {}
+    fresh: dict[tuple[int, float], FinishedVisit] = {}
     for entry in entries:
         key = (entry.visit.page_id, entry.visit.at)
         if key not in logged:

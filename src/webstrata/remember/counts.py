@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Integer, cast, delete, func, select
 
 from webstrata.clock import DAY_S
-from webstrata.remember.census import COUNTS, SUMS, Tally, rate
+from webstrata.remember.census import COUNTS, SUMS, TotalsDelta, rate
 from webstrata.remember.tables import day_totals, host_days, hosts, pages, totals, visits
 from webstrata.remember.upsert import add_up
 
@@ -75,8 +75,8 @@ def _day(connection: Connection) -> ColumnElement[Any]:
     return func.floor(days) if connection.dialect.name == "postgresql" else cast(days, Integer)
 
 
-def _tally(connection: Connection) -> Tally:
-    tally = Tally()
+def _tally(connection: Connection) -> TotalsDelta:
+    tally = TotalsDelta()
     kinds = select(pages.c.role, pages.c.state, func.count()).group_by(pages.c.role, pages.c.state)
     for role, state, number in connection.execute(kinds):
         tally.place(role, state, number)

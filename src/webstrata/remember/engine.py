@@ -12,7 +12,7 @@ from webstrata.errors import StoreError
 from webstrata.ports import Clock
 from webstrata.remember import schema
 from webstrata.remember.faults import explained
-from webstrata.remember.lane import Lane
+from webstrata.remember.lane import DbThread
 from webstrata.remember.sql import SqlStore
 
 PATIENCE_S = 30.0
@@ -48,8 +48,8 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
     return SqlStore(
         clock,
-        writer=Lane(writer, "writer", clock, patience_s),
-        reader=Lane(engine, "reader", clock, patience_s),
+        writer=DbThread(writer, "writer", clock, patience_s),
+        reader=DbThread(engine, "reader", clock, patience_s),
     )
 
 

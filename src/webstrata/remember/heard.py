@@ -6,7 +6,7 @@ from sqlalchemy import Connection, bindparam, delete, func, literal, select
 from sqlalchemy.types import Integer
 
 from webstrata.clock import DAY_S
-from webstrata.records import Announced
+from webstrata.records import NewAnnouncements
 from webstrata.remember.tables import heard, pages, signals
 from webstrata.remember.text import is_storable
 from webstrata.remember.upsert import insert_into
@@ -27,7 +27,7 @@ _OLD = _OF_SOURCE.where(heard.c.seen_at < bindparam("since"))
 _TOO_MANY = _OF_SOURCE.where(heard.c.url.not_in(_LATEST))
 
 
-def keep(connection: Connection, source: int, one: Announced) -> None:
+def keep(connection: Connection, source: int, one: NewAnnouncements) -> None:
     """The caller holds the source's row: nobody else writes what it said."""
     if not one.others:
         return

@@ -46,7 +46,7 @@ def _tell(answer: asyncio.Future[Any], tell: Callable[[Any], None], what: Any) -
         tell(what)
 
 
-class Lane:
+class DbThread:
     """Runs functions of a connection, each as one transaction, in order.
 
     A transaction that met a passing fault (another writer, a deadlock, a server that restarts) is run again, as a

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, Double, bindparam, case, cast, exists, func, select, update
 
 from webstrata.clock import DAY_S
-from webstrata.records import PageState, Upcoming
+from webstrata.records import PageState, UpcomingVisit
 from webstrata.remember import places, rows
 from webstrata.remember.tables import host_days, pages, queue, visits
 
@@ -42,10 +42,10 @@ _UPCOMING = (
 )
 
 
-def upcoming(connection: Connection, until: float, limit: int) -> list[Upcoming]:
+def upcoming(connection: Connection, until: float, limit: int) -> list[UpcomingVisit]:
     found = connection.execute(_UPCOMING.limit(limit), {"until": until})
     return [
-        Upcoming(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
+        UpcomingVisit(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
         for id_, url, host, at, interval_s, weight in found
     ]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from webstrata.ports import Deal
-from webstrata.records import PaceState
+from webstrata.ports import ReservationPlan
+from webstrata.records import BudgetState
 from webstrata.remember import upsert
 from webstrata.remember.tables import paces, portions
 
@@ -28,14 +28,14 @@ _ALL = select(portions.c.owner, portions.c.name, portions.c.amount, portions.c.u
 _OWE = update(paces).where(paces.c.name == bindparam("budget")).values(credit=paces.c.credit - bindparam("cost"))
 
 
-def purse(connection: Connection, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
+def purse(connection: Connection, owner: str, now: float) -> tuple[dict[str, BudgetState], dict[str, float]]:
     """How budgets stand, with what others let run out; and what is left of the owner's portions."""
     stands = {one.name: one for one in standing(connection)}
     own, run_out = _portions(connection, owner, now)
     return {**stands, **_put_back(stands, run_out)}, own
 
 
-def trade(connection: Connection, owner: str, now: float, until: float, deal: Deal) -> None:
+def trade(connection: Connection, owner: str, now: float, until: float, deal: ReservationPlan) -> None:
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(_ALONE)
     before = {one.name: one for one in standing(connection)}
@@ -67,7 +67,7 @@ def _portions(connection: Connection, owner: str, now: float) -> tuple[dict[str,
     return own, run_out
 
 
-def _put_back(stands: Mapping[str, PaceState], amounts: Mapping[str, float]) -> dict[str, PaceState]:
+def _put_back(stands: Mapping[str, BudgetState], amounts: Mapping[str, float]) -> dict[str, BudgetState]:
     return {
         name: replace(stands[name], credit=stands[name].credit + amount)
         for name, amount in amounts.items()
@@ -83,11 +83,11 @@ def pay(connection: Connection, payer: str, costs: Sequence[tuple[str, float]]) 
             connection.execute(_OWE, values)
 
 
-def standing(connection: Connection) -> list[PaceState]:
+def standing(connection: Connection) -> list[BudgetState]:
     found = connection.execute(select(paces.c.name, paces.c.price, paces.c.credit, paces.c.at).order_by(paces.c.name))
-    return [PaceState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in found]
+    return [BudgetState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in found]
 
 
-def save(connection: Connection, states: Sequence[PaceState]) -> None:
+def save(connection: Connection, states: Sequence[BudgetState]) -> None:
     values = [{"name": one.name, "price": one.price, "credit": one.credit, "at": one.at} for one in states]
     upsert.put(connection, paces, "name", values)

@@ -13,11 +13,11 @@ from webstrata.records import (
     FailureKind,
     Fingerprint,
     Hop,
-    Looking,
     NewPage,
     Outcome,
     Page,
     PageRole,
+    PageRules,
     PageState,
     Position,
     Site,
@@ -31,7 +31,7 @@ Values = dict[str, Any]
 _strings = msgspec.json.Decoder(tuple[str, ...])
 _keys = msgspec.json.Decoder(tuple[int, ...])
 _fingerprint = msgspec.json.Decoder(Fingerprint)
-_looking = msgspec.json.Decoder(Looking)
+_page_rules = msgspec.json.Decoder(PageRules)
 _headers = msgspec.json.Decoder(dict[str, str])
 _hops = msgspec.json.Decoder(tuple[Hop, ...])
 
@@ -50,7 +50,7 @@ _PAGE = """
     id url host weight tags role site_id depth requisites state added_at
     next_at interval_s policy policy_state reason
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
-    etag last_modified payload fingerprint gone looking memory counted edits
+    etag last_modified payload fingerprint gone page_rules memory counted edits
 """
 PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 
@@ -59,7 +59,7 @@ def page(row: Sequence[Any]) -> Page:
     (
         id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
         policy, policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
-        last_outcome, etag, last_modified, payload, fingerprint, gone, looking, memory, counted, edits,
+        last_outcome, etag, last_modified, payload, fingerprint, gone, page_rules, memory, counted, edits,
     ) = row  # fmt: skip
     return Page(
         id=id_,
@@ -90,7 +90,7 @@ def page(row: Sequence[Any]) -> Page:
         payload=payload,
         fingerprint=None if fingerprint is None else _fingerprint.decode(fingerprint),
         gone=gone,
-        looking=None if looking is None else _looking.decode(looking),
+        page_rules=None if page_rules is None else _page_rules.decode(page_rules),
         memory=memory,
         counted=() if counted is None else _keys.decode(counted),
         edits=edits,
@@ -118,7 +118,7 @@ def new_page(page: NewPage, now: float) -> Values:
         "changes": 0,
         "failures": 0,
         "gone": False,
-        "looking": None if page.looking is None else packed(page.looking),
+        "page_rules": None if page.page_rules is None else packed(page.page_rules),
         "memory": b"",
     }
 

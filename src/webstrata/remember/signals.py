@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from webstrata.records import Announced, Announcement, Checked, Listing, PageRole, PageState, Source
+from webstrata.records import Announcement, Listing, NewAnnouncements, PageRole, PageState, SignalSource, SourceCheck
 from webstrata.remember import heard, places
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
@@ -35,7 +35,7 @@ _SUMS = ("proved_right", "proved_wrong", "announced", "silent", "delay_s", "dela
 # ── what a source said ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def announce(connection: Connection, announced: Sequence[Announced]) -> None:
+def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> None:
     """Keep what is new, and call the pages that are to be visited soon. Harmless to repeat."""
     for one in sorted(announced, key=lambda one: one.source):
         source = _source_id(connection, one)
@@ -57,7 +57,7 @@ def _url(signal: tuple[str, float | None, float | None]) -> str:
     return signal[0]
 
 
-def _source_id(connection: Connection, one: Announced) -> int:
+def _source_id(connection: Connection, one: NewAnnouncements) -> int:
     values: dict[str, Any] = {"url": named(one.source, "URL"), "kind": one.kind, **dict.fromkeys(_SUMS, 0.0)}
     statement = insert_into(connection, sources).values(**values, reads=1, floods=int(one.flood), read_at=one.seen_at)
     statement = statement.on_conflict_do_update(
@@ -118,7 +118,7 @@ _CALL = (
 )
 
 
-def _call(connection: Connection, one: Announced) -> None:
+def _call(connection: Connection, one: NewAnnouncements) -> None:
     """Bring next visits forward, never back, and only where the page was not seen since the time given."""
     until = {url: at for url, _, at in one.said}
     called = [url for url in sorted(one.call) if is_storable(url) and until.get(url) is not None]
@@ -149,7 +149,7 @@ _SETTLE = (
 )
 
 
-def check(connection: Connection, checked: Sequence[Checked]) -> None:
+def check(connection: Connection, checked: Sequence[SourceCheck]) -> None:
     """Add what visits found to the sources' counts. Not harmless to repeat: the caller knows what is new."""
     found = sorted(checked, key=lambda one: one.source_id)
     if found:
@@ -161,7 +161,7 @@ def check(connection: Connection, checked: Sequence[Checked]) -> None:
         connection.execute(_SETTLE, settled)
 
 
-def _counts(one: Checked) -> dict[str, float]:
+def _counts(one: SourceCheck) -> dict[str, float]:
     sums = (one.right, one.wrong, one.announced, one.silent, one.delay_s, one.delays)
     return {
         "source": one.source_id,
@@ -204,7 +204,7 @@ def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Annou
     ]
 
 
-def sources_of(connection: Connection, urls: Sequence[str] | None) -> list[Source]:
+def sources_of(connection: Connection, urls: Sequence[str] | None) -> list[SignalSource]:
     if urls is None:
         return [_source(*row) for row in connection.execute(_SOURCES)]
     return [
@@ -214,9 +214,9 @@ def sources_of(connection: Connection, urls: Sequence[str] | None) -> list[Sourc
     ]
 
 
-def _source(id_: int, url: str, kind: Any, *rest: Any) -> Source:
+def _source(id_: int, url: str, kind: Any, *rest: Any) -> SignalSource:
     right, wrong, announced, silent, delay_s, delays, reads, floods, read_at = rest
-    return Source(
+    return SignalSource(
         id=id_,
         url=url,
         kind=kind,

@@ -12,18 +12,18 @@ from sqlalchemy.exc import DBAPIError
 from webstrata.remember.tables import metadata
 
 
-class Soundness(Struct, frozen=True, kw_only=True):
+class EngineCheck(Struct, frozen=True, kw_only=True):
     """What an engine found wrong with its own files, a line each; and what it was not asked."""
 
     faults: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
 
 
-def soundness(connection: Connection) -> Soundness:
+def check_engine(connection: Connection) -> EngineCheck:
     if connection.dialect.name == "postgresql":
         return _postgres(connection)
     found = connection.exec_driver_sql("PRAGMA integrity_check(100)").scalars().all()
-    return Soundness(faults=() if found == ["ok"] else tuple(str(line) for line in found))
+    return EngineCheck(faults=() if found == ["ok"] else tuple(str(line) for line in found))
 
 
 # ── PostgreSQL: by amcheck where we may, else by reading everything in two ways ─────────────────────────────
@@ -49,32 +49,32 @@ _BY_INDEX = (
 _NOT_OURS_TO_ASK = {"42501", "42883"}  # no right to call it; an older server that has no such function
 
 
-class _Index(Struct, frozen=True):
+class _IndexInfo(Struct, frozen=True):
     name: str
     table: str
     holds: str
     keys: str
 
 
-def _postgres(connection: Connection) -> Soundness:
+def _postgres(connection: Connection) -> EngineCheck:
     connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # one moment, for all counts
     connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
     tables = sorted(metadata.tables)
     indexes = [
-        _Index(row.name, row.table_name, row.holds or "true", row.keys)
+        _IndexInfo(row.name, row.table_name, row.holds or "true", row.keys)
         for row in connection.execute(_INDEXES, {"tables": tables})
     ]
     refusal, faults = _by_amcheck(connection, tables, indexes)
     if refusal is None:
-        return Soundness(faults=tuple(faults))
+        return EngineCheck(faults=tuple(faults))
     note = (
         f"PostgreSQL's own check of its files was not to be had ({refusal}); every row was read instead, and counted "
         "through every index. For more, let the server's administrator run `pg_amcheck`."
     )
-    return Soundness(faults=tuple(_by_reading(connection, tables, indexes)), unchecked=(note,))
+    return EngineCheck(faults=tuple(_by_reading(connection, tables, indexes)), unchecked=(note,))
 
 
-def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_Index]) -> tuple[str | None, list[str]]:
+def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_IndexInfo]) -> tuple[str | None, list[str]]:
     """Why it cannot be asked, or what it found. An extension made for this is gone again afterwards."""
     faults: list[str] = []
     trial = connection.begin_nested()
@@ -98,7 +98,7 @@ def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_Index]
     return None, faults
 
 
-def _by_reading(connection: Connection, tables: list[str], indexes: list[_Index]) -> list[str]:
+def _by_reading(connection: Connection, tables: list[str], indexes: list[_IndexInfo]) -> list[str]:
     """Read all values of all rows; then count the rows through every index, which must lead to as many."""
     faults: list[str] = []
     for table in tables:

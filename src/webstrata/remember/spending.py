@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select
 
-from webstrata.records import Announcement, Boost, Due, Limit, Outline, PageRole, PageState
+from webstrata.records import Announcement, Boost, DuePage, IntervalLimit, PageRole, PageState, PageSummary
 from webstrata.remember import rows, upsert
 from webstrata.remember.tables import boosts, limits, pages, queue, signals, site_states, visits
 from webstrata.remember.text import named
@@ -21,13 +21,13 @@ _OUTLINE = select(
 ).where(_WATCHED)  # fmt: skip
 
 
-def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:
+def outlines(connection: Connection, after: int, limit: int) -> list[PageSummary]:
     """The next watched pages by id."""
     query = _OUTLINE.where(pages.c.id > after).order_by(pages.c.id).limit(limit)
     return [_outline(row) for row in connection.execute(query)]
 
 
-def outlines_of(connection: Connection, ids: Sequence[int]) -> list[Outline]:
+def outlines_of(connection: Connection, ids: Sequence[int]) -> list[PageSummary]:
     """Those of the pages that are watched for their own sake."""
     return [
         _outline(row)
@@ -36,9 +36,9 @@ def outlines_of(connection: Connection, ids: Sequence[int]) -> list[Outline]:
     ]
 
 
-def _outline(row: Sequence[Any]) -> Outline:
+def _outline(row: Sequence[Any]) -> PageSummary:
     id_, url, host, weight, tags, policy, state, seen_at, failures, next_at, visited, changes, added_at = row
-    return Outline(
+    return PageSummary(
         id=id_, url=url, host=host, weight=weight, tags=rows.unpacked(tags), policy=policy, policy_state=state,
         last_seen_at=seen_at, failures=failures, next_at=next_at, visits=visited, changes=changes, added_at=added_at,
     )  # fmt: skip
@@ -53,11 +53,11 @@ _DUE = (
 )
 
 
-def due_pages(connection: Connection, now: float, limit: int) -> list[Due]:
+def due_pages(connection: Connection, now: float, limit: int) -> list[DuePage]:
     """What may be claimed now, most overdue first."""
     found = connection.execute(_DUE, {"now": now, "most": limit})
     return [
-        Due(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
+        DuePage(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
         for id_, host, tags, role, seen_at in found
     ]
 
@@ -128,15 +128,15 @@ def end_boost(connection: Connection, tag: str) -> int:
     return connection.execute(delete(boosts).where(boosts.c.tag == tag)).rowcount
 
 
-def all_limits(connection: Connection) -> list[Limit]:
+def all_limits(connection: Connection) -> list[IntervalLimit]:
     found = connection.execute(select(limits.c.kind, limits.c.name, limits.c.min_s, limits.c.max_s))
     return sorted(
-        (Limit(kind=kind, name=name, min_s=least, max_s=most) for kind, name, least, most in found),
+        (IntervalLimit(kind=kind, name=name, min_s=least, max_s=most) for kind, name, least, most in found),
         key=lambda limit: (limit.kind, limit.name),
     )
 
 
-def set_limit(connection: Connection, limit: Limit) -> None:
+def set_limit(connection: Connection, limit: IntervalLimit) -> None:
     """Take the place of the limit of this page or tag; without a shortest and a longest there is none any more."""
     connection.execute(delete(limits).where(limits.c.kind == limit.kind, limits.c.name == limit.name))
     if limit.min_s is not None or limit.max_s is not None:

@@ -6,37 +6,37 @@ import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Literal
 
-from webstrata.ports import Clock, Deal
+from webstrata.ports import Clock, ReservationPlan
 from webstrata.records import (
     AddressState,
     Announcement,
     Batch,
     Boost,
-    Census,
-    Due,
-    HostDay,
+    BudgetState,
+    DuePage,
+    HostDayTotals,
     HostState,
-    Limit,
+    IntervalLimit,
     Listing,
-    Looking,
     NewPage,
     Original,
-    Outline,
-    PaceState,
     Page,
+    PageRules,
+    PageSummary,
     Position,
     RobotsState,
+    SignalSource,
     Site,
-    Source,
-    Upcoming,
+    StoreTotals,
+    UpcomingVisit,
     Visit,
 )
 from webstrata.remember import census, claims, commits, log, places, politeness, purse, signals, spending, watching
-from webstrata.remember import looking as looking_rows
+from webstrata.remember import page_rules as page_rules_rows
 from webstrata.remember import planning as plan_rows
 from webstrata.remember.invariants import Contradiction, contradictions, make_anew
-from webstrata.remember.lane import Lane
-from webstrata.remember.soundness import Soundness, soundness
+from webstrata.remember.lane import DbThread
+from webstrata.remember.soundness import EngineCheck, check_engine
 
 _STREAM = 1_000
 _SLOTS = 16
@@ -45,7 +45,7 @@ _SLOTS = 16
 class SqlStore:
     """Opened by `webstrata.remember.engine.open_store`. Writes go one after the other; reads never wait for them."""
 
-    def __init__(self, clock: Clock, writer: Lane, reader: Lane) -> None:
+    def __init__(self, clock: Clock, writer: DbThread, reader: DbThread) -> None:
         self._clock = clock
         self._writer = writer
         self._reader = reader
@@ -71,17 +71,17 @@ class SqlStore:
     async def pause(self, urls: Sequence[str]) -> int:
         return await self._writer.run(lambda on: watching.pause(on, urls, self._slot))
 
-    async def set_looking(self, page_id: int, looking: Looking | None) -> None:
-        await self._writer.run(lambda on: looking_rows.set_for_page(on, page_id, looking))
+    async def set_page_rules(self, page_id: int, page_rules: PageRules | None) -> None:
+        await self._writer.run(lambda on: page_rules_rows.set_for_page(on, page_id, page_rules))
 
-    async def set_tag_looking(self, tag: str, looking: Looking | None) -> None:
-        await self._writer.run(lambda on: looking_rows.set_for_tag(on, tag, looking))
+    async def set_tag_rules(self, tag: str, page_rules: PageRules | None) -> None:
+        await self._writer.run(lambda on: page_rules_rows.set_for_tag(on, tag, page_rules))
 
-    async def tag_lookings(self) -> dict[str, Looking]:
-        return await self._reader.run(looking_rows.by_tag)
+    async def tag_rules(self) -> dict[str, PageRules]:
+        return await self._reader.run(page_rules_rows.by_tag)
 
     async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
-        await self._writer.run(lambda on: looking_rows.set_counted(on, page_id, keys))
+        await self._writer.run(lambda on: page_rules_rows.set_counted(on, page_id, keys))
 
     async def page(self, url: str) -> Page | None:
         return await self._reader.run(lambda on: watching.page(on, url))
@@ -131,7 +131,7 @@ class SqlStore:
         """When the next page can be claimed; one that is leased, when its lease ends."""
         return await self._reader.run(census.next_due)
 
-    async def upcoming(self, until: float, limit: int) -> list[Upcoming]:
+    async def upcoming(self, until: float, limit: int) -> list[UpcomingVisit]:
         return await self._reader.run(lambda on: plan_rows.upcoming(on, until, limit))
 
     async def move(self, moves: Iterable[tuple[int, float, str]]) -> None:
@@ -155,16 +155,16 @@ class SqlStore:
 
     # the budget
 
-    async def outlines(self, after: int, limit: int) -> list[Outline]:
+    async def outlines(self, after: int, limit: int) -> list[PageSummary]:
         return await self._reader.run(lambda on: spending.outlines(on, after, limit))
 
-    async def outlines_of(self, ids: Sequence[int]) -> list[Outline]:
+    async def outlines_of(self, ids: Sequence[int]) -> list[PageSummary]:
         return await self._reader.run(lambda on: spending.outlines_of(on, ids))
 
     async def largest_id(self) -> int:
         return await self._reader.run(places.newest)
 
-    async def due_pages(self, now: float, limit: int) -> list[Due]:
+    async def due_pages(self, now: float, limit: int) -> list[DuePage]:
         return await self._reader.run(lambda on: spending.due_pages(on, now, limit))
 
     async def claim_pages(self, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
@@ -176,16 +176,16 @@ class SqlStore:
     async def announcements_after(self, after: int, limit: int) -> list[Announcement]:
         return await self._reader.run(lambda on: spending.announcements_after(on, after, limit))
 
-    async def paces(self) -> list[PaceState]:
+    async def paces(self) -> list[BudgetState]:
         return await self._reader.run(purse.standing)
 
-    async def save_paces(self, states: Sequence[PaceState]) -> None:
+    async def save_paces(self, states: Sequence[BudgetState]) -> None:
         await self._writer.run(lambda on: purse.save(on, states))
 
-    async def purse(self, owner: str, now: float) -> tuple[dict[str, PaceState], dict[str, float]]:
+    async def purse(self, owner: str, now: float) -> tuple[dict[str, BudgetState], dict[str, float]]:
         return await self._reader.run(lambda on: purse.purse(on, owner, now))
 
-    async def trade(self, owner: str, now: float, until: float, deal: Deal) -> None:
+    async def trade(self, owner: str, now: float, until: float, deal: ReservationPlan) -> None:
         await self._writer.run(lambda on: purse.trade(on, owner, now, until, deal))
 
     async def site_states(self, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
@@ -203,15 +203,15 @@ class SqlStore:
     async def end_boost(self, tag: str) -> int:
         return await self._writer.run(lambda on: spending.end_boost(on, tag))
 
-    async def limits(self) -> list[Limit]:
+    async def limits(self) -> list[IntervalLimit]:
         return await self._reader.run(spending.all_limits)
 
-    async def set_limit(self, limit: Limit) -> None:
+    async def set_limit(self, limit: IntervalLimit) -> None:
         await self._writer.run(lambda on: spending.set_limit(on, limit))
 
     # signals
 
-    async def sources(self, urls: Sequence[str] | None = None) -> list[Source]:
+    async def sources(self, urls: Sequence[str] | None = None) -> list[SignalSource]:
         return await self._reader.run(lambda on: signals.sources_of(on, urls))
 
     async def announcements(self, page_ids: Sequence[int]) -> list[Announcement]:
@@ -253,14 +253,14 @@ class SqlStore:
             for place in places:
                 yield place
 
-    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDay]:
+    async def host_days(self, *, since_day: int = 0, host: str | None = None) -> list[HostDayTotals]:
         return await self._reader.run(lambda on: census.by_host_and_day(on, since_day, host))
 
-    async def days(self, *, since_day: int = 0) -> list[HostDay]:
+    async def days(self, *, since_day: int = 0) -> list[HostDayTotals]:
         """All hosts together, day by day (their `host` is empty)."""
         return await self._reader.run(lambda on: census.by_day(on, since_day))
 
-    async def census(self, now: float) -> Census:
+    async def census(self, now: float) -> StoreTotals:
         return await self._reader.run(lambda on: census.census(on, now))
 
     async def tag_counts(self) -> dict[str, int]:
@@ -273,9 +273,9 @@ class SqlStore:
 
     # checking
 
-    async def soundness(self) -> Soundness:
+    async def soundness(self) -> EngineCheck:
         """What the engine finds wrong with its own files."""
-        return await self._reader.run(soundness)
+        return await self._reader.run(check_engine)
 
     async def contradictions(self) -> list[Contradiction]:
         """What does not fit together in a database that is sound."""

@@ -79,7 +79,7 @@ pages = Table(
     Column("payload", Text),
     Column("fingerprint", Text),
     Column("gone", Boolean, nullable=False),
-    Column("looking", Text),
+    Column("page_rules", Text),
     Column("memory", LargeBinary, nullable=False),
     Column("edits", Integer, nullable=False, server_default="0"),
     Column("counted", Text),
@@ -113,11 +113,11 @@ page_tags = Table(
     sqlite_with_rowid=False,
 )
 
-tag_lookings = Table(
-    "tag_lookings",
+tag_rules = Table(
+    "tag_rules",
     metadata,
     Column("tag", Text, primary_key=True),
-    Column("looking", Text, nullable=False),
+    Column("page_rules", Text, nullable=False),
 )
 
 visits = Table(

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Select, bindparam, select, update
 
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import heard, places, rows
-from webstrata.remember.census import Tally, rate
-from webstrata.remember.looking import begin_anew
+from webstrata.remember.census import TotalsDelta, rate
+from webstrata.remember.page_rules import begin_anew
 from webstrata.remember.tables import hosts, page_tags, pages, queue, sites
 from webstrata.remember.text import is_storable, named, packed
 from webstrata.remember.upsert import BITE, bites, insert_into, insert_missing
@@ -23,13 +23,15 @@ _ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
 
 _KNOWN = select(
     pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.tags, pages.c.requisites, pages.c.looking,
+    pages.c.tags, pages.c.requisites, pages.c.page_rules,
 )  # fmt: skip
 
 _READD = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
-    .values({name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "looking", "state", "next_at")})
+    .values(
+        {name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "page_rules", "state", "next_at")}
+    )
 )
 
 
@@ -38,7 +40,7 @@ _READD = (
 
 def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot: int) -> tuple[int, int]:
     """Insert pages; bring known ones up to date. (new, known already)"""
-    tally = Tally()
+    tally = TotalsDelta()
     new = known = 0
     source = iter(found)
     while chunk := list(islice(source, _ADD)):
@@ -53,7 +55,7 @@ def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot
     return new, known
 
 
-def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, tally: Tally) -> int:
+def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, tally: TotalsDelta) -> int:
     """Insert what is not there yet, due at once; how many those were."""
     inserted = 0
     newest = places.newest(connection)
@@ -71,7 +73,7 @@ def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, t
     return inserted
 
 
-def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], now: float, tally: Tally) -> None:
+def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], now: float, tally: TotalsDelta) -> None:
     changes = []
     for before, page in found:
         # A requisite that is now watched for itself becomes a page; a page never becomes less.
@@ -88,7 +90,7 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
                 "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
                 "role": role,
                 "requisites": before.requisites or page.requisites,
-                "looking": before.looking if page.looking is None else packed(page.looking),
+                "page_rules": before.page_rules if page.page_rules is None else packed(page.page_rules),
                 "state": _ACTIVE,
                 "next_at": next_at,
             }
@@ -96,8 +98,8 @@ def _bring_back(connection: Connection, found: Sequence[tuple[Any, NewPage]], no
     if changes:
         connection.execute(_READD, changes)
         places.place(connection, (change["page"] for change in changes))
-    wishes = {before.id: before.looking for before, _ in found}
-    for bite in bites([change["page"] for change in changes if change["looking"] != wishes[change["page"]]]):
+    wishes = {before.id: before.page_rules for before, _ in found}
+    for bite in bites([change["page"] for change in changes if change["page_rules"] != wishes[change["page"]]]):
         begin_anew(connection, pages.c.id.in_(bite))
     _tag(connection, {page.url: page.tags for _, page in found if page.tags})
 
@@ -111,7 +113,7 @@ def _locked(connection: Connection, key: Any, values: Sequence[Any]) -> list[Any
     return found
 
 
-def _watch_hosts(connection: Connection, names: set[str], tally: Tally) -> None:
+def _watch_hosts(connection: Connection, names: set[str], tally: TotalsDelta) -> None:
     statement = insert_into(connection, hosts)
     statement = statement.on_conflict_do_update(
         index_elements=["host"], set_={"watched": True}, where=hosts.c.watched.is_(False)
@@ -136,7 +138,7 @@ def _tag(connection: Connection, wanted: dict[str, tuple[str, ...]]) -> None:
 
 def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
     """Stop watching; how many were active. A visit in flight may still end well."""
-    tally = Tally()
+    tally = TotalsDelta()
     active = [
         row
         for row in _locked(connection, pages.c.url, [url for url in set(urls) if is_storable(url)])

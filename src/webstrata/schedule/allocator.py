@@ -1,7 +1,7 @@
 """One allocator for the live loop and the lab: values, budget and permits -> visits.
 
-`choose` takes the most valuable pages that may be visited, as many as can be paid for. `Pace` says how many that is at
-any moment, and steers the price: the value from which on a page is visited.
+`choose` takes the most valuable pages that may be visited, as many as can be paid for. `BudgetPacer` gives the number
+of visits for any moment and steers the price: the value above which a page is visited.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def usable_weights(weights: NDArray[np.float64]) -> Column:
     return weights.astype(np.float32)
 
 
-class Pace(Struct, kw_only=True):
+class BudgetPacer(Struct, kw_only=True):
     """How the budget is spent over time. Plain numbers, so that a restart can go on with them.
 
     Unspent budget is kept up to `saved_days`; the price falls while more than half of that is saved and rises while

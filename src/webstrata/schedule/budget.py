@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Rows
 from webstrata.errors import BadSettings
-from webstrata.records import PaceState
-from webstrata.schedule.allocator import Pace
+from webstrata.records import BudgetState
+from webstrata.schedule.allocator import BudgetPacer
 from webstrata.schedule.policy import Bounds
 
 Unit = Literal["visits", "bytes"]
@@ -31,7 +31,7 @@ _PER_DAY = {"hour": 24.0, "day": 1.0, "week": 1.0 / 7.0}
 _LEAST_BYTES = 1.0
 
 
-class Rate(Struct, frozen=True, kw_only=True):
+class DailyRate(Struct, frozen=True, kw_only=True):
     """So much a day, of all pages together or of each."""
 
     amount: float
@@ -42,7 +42,7 @@ class Rate(Struct, frozen=True, kw_only=True):
         return self.amount * pages if self.per_page else self.amount
 
 
-def parse_rate(text: str) -> Rate:
+def parse_rate(text: str) -> DailyRate:
     """A rate as people write it; BadSettings where it is none."""
     found = _RATE.fullmatch(text.strip())
     if not found:
@@ -51,19 +51,19 @@ def parse_rate(text: str) -> Rate:
     amount = float(found["number"]) * (_SIZES[size.upper()] if size else 1.0) * _PER_DAY[found["span"].lower()]
     if not amount < float("inf"):
         raise BadSettings(f"a budget of {text!r} has no end: leave it out instead.")
-    return Rate(amount=amount, unit="bytes" if size else "visits", per_page=found["page"] is not None)
+    return DailyRate(amount=amount, unit="bytes" if size else "visits", per_page=found["page"] is not None)
 
 
-ONE_A_DAY = Rate(amount=1.0, per_page=True)
+ONE_A_DAY = DailyRate(amount=1.0, per_page=True)
 """What holds where nothing is set: one visit per page and day on average."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
     """All budgets that hold at once. None for all pages: `ONE_A_DAY` for policies that share one, else no limit."""
 
-    total: Rate | None = None
-    tags: Mapping[str, Rate] = {}
-    hosts: Mapping[str, Rate] = {}
+    total: DailyRate | None = None
+    tags: Mapping[str, DailyRate] = {}
+    hosts: Mapping[str, DailyRate] = {}
     saved_days: float = 0.25
     """Unspent budget is kept for so long."""
 
@@ -72,13 +72,15 @@ class Budget(Struct, frozen=True, kw_only=True):
         return self.total is not None or bool(self.tags) or bool(self.hosts)
 
 
-class Purse:
+class BudgetAccount:
     """One budget while it is spent. Visits are paid for after they were made, so it may owe; then it waits."""
 
-    def __init__(self, name: str, rate: Rate, *, saved_days: float, now: float, state: PaceState | None = None) -> None:
+    def __init__(
+        self, name: str, rate: DailyRate, *, saved_days: float, now: float, state: BudgetState | None = None
+    ) -> None:
         self.name = name
         self.rate = rate
-        self._pace = Pace(per_day=rate.amount, saved_days=max(saved_days, 1e-3))
+        self._pace = BudgetPacer(per_day=rate.amount, saved_days=max(saved_days, 1e-3))
         self._at = now
         if state is None and not rate.per_page:  # the first pages need not wait; first copies of the others are free
             self._pace.credit = rate.amount * self._pace.saved_days
@@ -99,12 +101,12 @@ class Purse:
     def per_day(self) -> float:
         return self._pace.per_day
 
-    def again(self, rate: Rate, saved_days: float) -> None:
+    def again(self, rate: DailyRate, saved_days: float) -> None:
         """Another rate from now on; what is saved and the price stay."""
         self.rate = rate
         self._pace.saved_days = max(saved_days, 1e-3)
 
-    def resume(self, state: PaceState, now: float) -> None:
+    def resume(self, state: BudgetState, now: float) -> None:
         """Go on from how the budget stood then."""
         self._pace.price, self._pace.credit, self._at = state.price, state.credit, min(state.at, now)
 
@@ -142,11 +144,11 @@ class Purse:
             return self._at
         return self._at + DAY_S * missing / self.per_day if self.per_day > 0 else float("inf")
 
-    def state(self) -> PaceState:
-        return PaceState(name=self.name, price=self.price, credit=self.credit, at=self._at)
+    def state(self) -> BudgetState:
+        return BudgetState(name=self.name, price=self.price, credit=self.credit, at=self._at)
 
 
-class Cap(Struct, frozen=True, kw_only=True):
+class GroupCap(Struct, frozen=True, kw_only=True):
     """Room for pages by group: those of a host, or of a tag."""
 
     group: NDArray[np.intp]
@@ -155,7 +157,7 @@ class Cap(Struct, frozen=True, kw_only=True):
     """Visits left of a group; a group that is not named has no limit."""
 
 
-def fill(ranked: Rows, count: int, caps: Sequence[Cap]) -> Rows:
+def fill_budget(ranked: Rows, count: int, caps: Sequence[GroupCap]) -> Rows:
     """The first rows of a ranking that all caps have room for, at most `count`: what one leaves goes to the next."""
     if not caps:
         return ranked[: max(count, 0)]
@@ -178,7 +180,7 @@ def sane_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(np.where(np.isfinite(weights), weights, 1.0), 0.0)
 
 
-class Expected(Struct, frozen=True, kw_only=True):
+class ExpectedYield(Struct, frozen=True, kw_only=True):
     """What a budget is expected to bring, if pages go on as forecast."""
 
     visits_per_day: float
@@ -193,13 +195,13 @@ _X = np.concatenate([[0.0], np.geomspace(1e-6, 60.0, 4000)])
 _WORTH = -np.expm1(-_X) - _X * np.exp(-_X)
 
 
-def expected(rate_per_day: Days, weights: Column, per_day: float, bounds: Bounds) -> Expected:
+def expected_yield(rate_per_day: Days, weights: Column, per_day: float, bounds: Bounds) -> ExpectedYield:
     """Every page visited when the value of a visit, 1 - (1 + x) e^-x with x = rate times age, passes one price; the
     price is the one at which all visits together are the budget. Intervals stay within the bounds."""
     rate = np.maximum(rate_per_day, 1e-9)
     low, high = 1e-12, max(float(weights.max(initial=0.0)), 1e-12)
     if per_day <= 0 or not len(rate):
-        return Expected(
+        return ExpectedYield(
             visits_per_day=0.0, changes_per_day=float(rate.sum()), captured_per_day=0.0, freshness=0.0, price=high
         )
     for _ in range(50):
@@ -210,7 +212,7 @@ def expected(rate_per_day: Days, weights: Column, per_day: float, bounds: Bounds
             high = middle
     days = _intervals(rate, weights, high, bounds)
     x = rate * days
-    return Expected(
+    return ExpectedYield(
         visits_per_day=float((1.0 / days).sum()),
         changes_per_day=float(rate.sum()),
         captured_per_day=float((-np.expm1(-x) / days).sum()),

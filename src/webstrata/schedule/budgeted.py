@@ -21,7 +21,7 @@ import numpy as np
 
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.signals import NOTHING, Signals
+from webstrata.schedule.signals import NOTHING, PageSignals
 
 
 class RateEstimator(Protocol):
@@ -51,7 +51,9 @@ class _Budgeted(ABC):
         state["rate"] = self._estimator.rate_per_day(state["visits"], np.arange(n, dtype=np.intp))
         return state
 
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: Signals = NOTHING) -> None:
+    def learn(
+        self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING
+    ) -> None:
         """Hints are not for textbooks: only what the visits saw counts."""
         visits = state["visits"]
         self._estimator.learn(visits, rows, elapsed_days, changed)
@@ -62,10 +64,10 @@ class _Budgeted(ABC):
         days: Days = np.maximum(now - state["seen_at"][rows], 0.0)
         return days
 
-    def value(self, state: State, rows: Rows, now: float, signals: Signals = NOTHING) -> Column:
+    def value(self, state: State, rows: Rows, now: float, signals: PageSignals = NOTHING) -> Column:
         return self._index(state["rate"][rows], self.age(state, rows, now)).astype(np.float32)
 
-    def explain(self, state: State, row: int, now: float = 0.0, signals: Signals = NOTHING) -> dict[str, object]:
+    def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:
         rows = np.array([row], dtype=np.intp)
         return {
             "age_days": round(float(self.age(state, rows, now)[0]), 4),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from webstrata.errors import BadSettings
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class RateGroup(Struct, frozen=True, kw_only=True):
     """Pages that change about every `days`. After `visits` of them in it a page may be moved: to the slower group if
     its share of changes is below `slower_below`, to the faster one if it is above `faster_above`."""
 
@@ -28,24 +28,24 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 TABLE_2 = tuple(
-    Group(days=days, visits=visits, slower_below=0.3, faster_above=0.7)
+    RateGroup(days=days, visits=visits, slower_below=0.3, faster_above=0.7)
     for days, visits in ((1, 10), (7, 8), (30, 6), (100, 2))
 )
 """The paper's example."""
-TABLE_4 = tuple(Group(days=days, visits=visits) for days, visits in ((1, 3), (3, 2), (31, 2), (96, 1)))
+TABLE_4 = tuple(RateGroup(days=days, visits=visits) for days, visits in ((1, 3), (3, 2), (31, 2), (96, 1)))
 """What the paper found best."""
 
 
-def nearest(groups: tuple[Group, ...], days: float) -> int:
+def nearest(groups: tuple[RateGroup, ...], days: float) -> int:
     """The group whose interval is nearest to this one, in ratio."""
     return int(np.argmin(np.abs(np.log([group.days for group in groups]) - np.log(max(days, 1e-9)))))
 
 
-def check(groups: tuple[Group, ...], most: int) -> None:
+def check(groups: tuple[RateGroup, ...], most: int) -> None:
     """BadSettings unless there are one to `most` groups, fastest first."""
     if not 1 <= len(groups) <= most or any(one.days >= other.days for one, other in pairwise(groups)):
         raise BadSettings(f"between 1 and {most} groups, each slower than the one before it.")
 
 
-def column(groups: tuple[Group, ...], name: str) -> NDArray[np.float64]:
+def column(groups: tuple[RateGroup, ...], name: str) -> NDArray[np.float64]:
     return np.array([getattr(group, name) for group in groups], dtype=np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.classes import TABLE_4, Group, check, column, nearest
+from webstrata.schedule.classes import TABLE_4, RateGroup, check, column, nearest
 from webstrata.schedule.policy import Bounds
 
 _MOST_GROUPS = 16
@@ -23,7 +23,7 @@ class Bayesian:
 
     name = "bayesian"
 
-    def __init__(self, bounds: Bounds | None = None, groups: tuple[Group, ...] = TABLE_4) -> None:
+    def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
         check(groups, _MOST_GROUPS)
         self.bounds = bounds or Bounds()
         self.groups = groups

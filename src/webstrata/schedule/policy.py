@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State
 from webstrata.errors import BadSettings
-from webstrata.schedule.signals import NOTHING, Signals
+from webstrata.schedule.signals import NOTHING, PageSignals
 
 LARGEST_STATE = 256
 """Bytes of state a page may have."""
@@ -54,7 +54,9 @@ class ValuePolicy(Protocol):
         """State of n pages of which nothing is known but a first copy, taken now."""
         ...
 
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: Signals = NOTHING) -> None:
+    def learn(
+        self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING
+    ) -> None:
         """Pages in `rows` were visited `elapsed_days` after the visit before, and had changed or not. In place."""
         ...
 
@@ -62,11 +64,11 @@ class ValuePolicy(Protocol):
         """Days since the last visit."""
         ...
 
-    def value(self, state: State, rows: Rows, now: float, signals: Signals = NOTHING) -> NDArray[np.float32]:
+    def value(self, state: State, rows: Rows, now: float, signals: PageSignals = NOTHING) -> NDArray[np.float32]:
         """What a visit now is worth; only the order and the ratio to the price matter."""
         ...
 
-    def explain(self, state: State, row: int, now: float = 0.0, signals: Signals = NOTHING) -> dict[str, object]:
+    def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:
         """The evidence behind one page's value, for people."""
         ...
 

@@ -47,7 +47,7 @@ def policy(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_d
     if name in _ORACLES:
         raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
     made = (_TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name)))(bounds)
-    _insist(name, made, ("name", "dtype", "start", "learn", "interval", "explain"), "TimerPolicy")
+    _require(name, made, ("name", "dtype", "start", "learn", "interval", "explain"), "TimerPolicy")
     return made
 
 
@@ -59,11 +59,11 @@ def values_visits(name: str) -> bool:
 def own_value_policy(name: str, bounds: Bounds) -> ValuePolicy:
     """A user's own policy that values visits."""
     made = cast(Callable[[Bounds], ValuePolicy], _imported(name))(bounds)
-    _insist(name, made, ("name", "dtype", "bounds", "start", "learn", "age", "value", "explain"), "ValuePolicy")
+    _require(name, made, ("name", "dtype", "bounds", "start", "learn", "age", "value", "explain"), "ValuePolicy")
     return made
 
 
-def _insist(name: str, made: TimerPolicy | ValuePolicy, parts: tuple[str, ...], kind: str) -> None:
+def _require(name: str, made: TimerPolicy | ValuePolicy, parts: tuple[str, ...], kind: str) -> None:
     missing = [part for part in parts if not hasattr(made, part)]
     if missing:
         raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. See webstrata.schedule.policy.{kind}.")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from webstrata.columns import Column, Days, Flags
 
 
-class Hint(Struct, frozen=True, kw_only=True):
+class SourceHints(Struct, frozen=True, kw_only=True):
     """One kind of source over all rows asked: the list of each page's site, or the reports of its visitors."""
 
     covered_days: Days
@@ -25,20 +25,20 @@ class Hint(Struct, frozen=True, kw_only=True):
     recall: Column
 
 
-class Signals(Struct, frozen=True, kw_only=True):
+class PageSignals(Struct, frozen=True, kw_only=True):
     """All hints about some rows. None: nothing is known."""
 
     quiet: Column | None = None
     """Probability that no event of the whole site touched the page since its last visit."""
     coming: Column | None = None
     """The same for a day to come."""
-    hints: tuple[Hint, ...] = ()
+    hints: tuple[SourceHints, ...] = ()
 
 
-NOTHING = Signals()
+NOTHING = PageSignals()
 
 
-def changed_given(unchanged: Column, hints: tuple[Hint, ...]) -> Column:
+def changed_given(unchanged: Column, hints: tuple[SourceHints, ...]) -> Column:
     """Probability that pages changed, of which the forecast alone says `unchanged`, given what the hints say.
 
     A page that is told of is unchanged with `unchanged` times 1 - precision. Silence takes the share `recall` of the

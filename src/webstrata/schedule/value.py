@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.signals import NOTHING, Signals, changed_given
+from webstrata.schedule.signals import NOTHING, PageSignals, changed_given
 
 _MONTH_DAYS = 30.0
 
@@ -41,7 +41,7 @@ class Forecaster(Protocol):
     def seen(self, belief: Column, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Column: ...
 
 
-class Outlook(Struct, frozen=True, kw_only=True):
+class ForecastTable(Struct, frozen=True, kw_only=True):
     """The forecast of some pages at whole days after their last visit; holds until the day is over."""
 
     whole_days: NDArray[np.int16]
@@ -53,9 +53,9 @@ class Outlook(Struct, frozen=True, kw_only=True):
     fresh_days: Column
     """Of the days since the last visit, those with an up-to-date copy."""
 
-    def of(self, part: slice) -> Outlook:
+    def of(self, part: slice) -> ForecastTable:
         """Some of the pages: the same columns, not copies."""
-        return Outlook(
+        return ForecastTable(
             whole_days=self.whole_days[part],
             unchanged=self.unchanged[part],
             coming=self.coming[part],
@@ -64,11 +64,11 @@ class Outlook(Struct, frozen=True, kw_only=True):
         )
 
 
-def blank_outlook(n: int) -> Outlook:
+def empty_forecasts(n: int) -> ForecastTable:
     """Room for the forecast of n pages, none of which has been made."""
     unchanged, coming, rate, fresh = np.zeros((4, n), dtype=np.float32)
     whole = np.full(n, -1, dtype=np.int16)
-    return Outlook(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
+    return ForecastTable(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
 
 
 class Value:
@@ -91,7 +91,9 @@ class Value:
         state["seen_at"] = now
         return state
 
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: Signals = NOTHING) -> None:
+    def learn(
+        self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING
+    ) -> None:
         levels = state["levels"]
         levels[rows] = self._forecaster.seen(levels[rows], elapsed_days, changed, signals.quiet)
         state["seen_at"][rows] += elapsed_days
@@ -101,21 +103,21 @@ class Value:
         days: Days = np.maximum(now - state["seen_at"][rows], 0.0)
         return days
 
-    def outlook(self, state: State, rows: Rows, now: float | Days) -> Outlook:
+    def outlook(self, state: State, rows: Rows, now: float | Days) -> ForecastTable:
         """The forecast at the whole days that have passed; of each row at its own time, as in `age`."""
         return self.outlook_after(state, rows, self.age(state, rows, now))
 
-    def outlook_after(self, state: State, rows: Rows, age_days: Days) -> Outlook:
+    def outlook_after(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
         """The same for rows whose ages the caller knows."""
         whole = np.minimum(age_days, np.iinfo(np.int16).max).astype(np.int16)
         unchanged, coming, rate, fresh = self._forecaster.outlook(state["levels"], whole, rows)
-        return Outlook(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
+        return ForecastTable(whole_days=whole, unchanged=unchanged, coming=coming, rate=rate, fresh_days=fresh)
 
-    def value(self, state: State, rows: Rows, now: float, signals: Signals = NOTHING) -> Column:
+    def value(self, state: State, rows: Rows, now: float, signals: PageSignals = NOTHING) -> Column:
         """What a visit now is worth, from 0 to 1 where captures count, in captures given up elsewhere."""
         return self.worth(self.outlook(state, rows, now), self.age(state, rows, now), signals)
 
-    def unchanged(self, outlook: Outlook, age_days: Days) -> Column:
+    def unchanged(self, outlook: ForecastTable, age_days: Days) -> Column:
         """Probability that pages themselves gave no cause for a change since their last visit."""
         part: Column = age_days.astype(np.float32) - outlook.whole_days
         part *= -outlook.coming
@@ -127,7 +129,7 @@ class Value:
         """Probability that pages gave no cause for a change in so many days after their last visit."""
         return self._forecaster.outlook(state["levels"], whole_days, rows)[0]
 
-    def worth(self, outlook: Outlook, age_days: Days, signals: Signals = NOTHING) -> Column:
+    def worth(self, outlook: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
         """The same as `value` from a forecast that has been made before."""
         own = self.unchanged(outlook, age_days)
         quiet = np.float32(1.0) if signals.quiet is None else signals.quiet
@@ -156,7 +158,7 @@ class Value:
             worth = (1.0 - self.freshness) * worth + self.freshness / _MONTH_DAYS * np.maximum(fresh, 0.0)
         return worth.astype(np.float32, copy=False)
 
-    def explain(self, state: State, row: int, now: float = 0.0, signals: Signals = NOTHING) -> dict[str, object]:
+    def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:
         rows = np.array([row], dtype=np.intp)
         outlook, age = self.outlook(state, rows, now), self.age(state, rows, now)
         quiet = 1.0 if signals.quiet is None else float(signals.quiet[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from webstrata.sharp.frontier import Outlook
+from webstrata.sharp.frontier import FrontierPlan
 from webstrata.sharp.site_size import SiteSize
 
 
@@ -38,6 +38,6 @@ class CaptureRecord(msgspec.Struct):
     """Pages that are captured at most."""
     share_middle: bool = True
     sizes: SiteSize = msgspec.field(default_factory=SiteSize)
-    outlook: Outlook = msgspec.field(default_factory=Outlook)
+    outlook: FrontierPlan = msgspec.field(default_factory=FrontierPlan)
     plan: list[str] | None = None
     """Revisits in their order."""

@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, iso
-from webstrata.sharp.coexistence import Instant, Span, best_instant
+from webstrata.sharp.coexistence import CoveredInstant, UnchangedSpan, best_instant
 from webstrata.sharp.lengths import interval_of
 
 TYPE = "webstrata/capture"
@@ -65,7 +65,7 @@ class CapturedPage(Struct, frozen=True, kw_only=True):
         return self.visit.content == self.revisit.content and self.visit.status == self.revisit.status
 
 
-class Policy(Struct, frozen=True, kw_only=True):
+class CapturePolicy(Struct, frozen=True, kw_only=True):
     """By which rules the capture was made."""
 
     algorithm: str
@@ -80,18 +80,18 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Share of changes that bring an earlier content back, as seen on this site or assumed."""
 
 
-def span_of(page: CapturedPage, place: int = 0) -> Span | None:
+def span_of(page: CapturedPage, place: int = 0) -> UnchangedSpan | None:
     """When the page's content is proved: between its two downloads, or during the only one."""
     if page.same and page.visit is not None and page.revisit is not None:
         if page.visit.ended <= page.revisit.started:
-            return Span(page=place, start=page.visit.ended, end=page.revisit.started)
+            return UnchangedSpan(page=place, start=page.visit.ended, end=page.revisit.started)
         return None
     if page.visit is not None and page.revisit is None:
-        return Span(page=place, start=page.visit.started, end=page.visit.ended)
+        return UnchangedSpan(page=place, start=page.visit.started, end=page.visit.ended)
     return None
 
 
-def joint_instant(pages: Sequence[CapturedPage]) -> Instant | None:
+def joint_instant(pages: Sequence[CapturedPage]) -> CoveredInstant | None:
     """The stretch in which most pages are sharp, and which they are.
 
     A page that was downloaded once stood as recorded at some moment of that download, nobody knows which. So it is
@@ -109,7 +109,7 @@ def joint_instant(pages: Sequence[CapturedPage]) -> Instant | None:
         weight = float(heavy[around].sum()) + page.weight
         if best is None or weight > best.weight:
             sharp = tuple(sorted([twice[place].page for place in around] + [i]))
-            best = Instant(start=only.start, end=only.end, weight=weight, pages=sharp)
+            best = CoveredInstant(start=only.start, end=only.end, weight=weight, pages=sharp)
     return best
 
 
@@ -123,7 +123,7 @@ def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, re
 
 def certify(
     pages: Sequence[CapturedPage],
-    policy: Policy,
+    policy: CapturePolicy,
     *,
     capture: str,
     software: str,
@@ -173,7 +173,7 @@ def canonical(document: Any) -> bytes:
 
 
 def _page(
-    page: CapturedPage, sharp: bool, instant: Instant | None, policy: Policy, records: Mapping[str, str]
+    page: CapturedPage, sharp: bool, instant: CoveredInstant | None, policy: CapturePolicy, records: Mapping[str, str]
 ) -> dict[str, Any]:
     verdict: Verdict = "sharp" if sharp else "unreachable" if page.visit is None else "blurred"
     span = span_of(page) if verdict == "sharp" else None
@@ -196,7 +196,7 @@ def _page(
     }
 
 
-def _why(page: CapturedPage, sharp: bool, instant: Instant | None) -> str:
+def _why(page: CapturedPage, sharp: bool, instant: CoveredInstant | None) -> str:
     if sharp:
         return "the same content before and after the instant" if page.revisit else "its download is the instant"
     if page.visit is None:
@@ -224,7 +224,7 @@ def _download(download: Download | None, records: Mapping[str, str]) -> dict[str
     }
 
 
-def _policy(policy: Policy) -> dict[str, Any]:
+def _policy(policy: CapturePolicy) -> dict[str, Any]:
     plain = msgspec.to_builtins(policy)
     return {name: _decimal(value) if isinstance(value, float) else value for name, value in plain.items()}
 
@@ -234,7 +234,7 @@ def _decimal(value: float) -> str:
     return text or "0"
 
 
-def _statement(policy: Policy) -> str:
+def _statement(policy: CapturePolicy) -> str:
     how = "asked for again (conditional requests count)" if policy.conditional_requests else "downloaded again"
     return (
         f"Every page called sharp was downloaded before the instant and {how} after it; both answers had the same "

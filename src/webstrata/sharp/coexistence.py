@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webstrata.errors import UsageError
 
 
-class Span(Struct, frozen=True, kw_only=True):
+class UnchangedSpan(Struct, frozen=True, kw_only=True):
     """From `start` to `end` (both included) one content of a page is taken to have stood unchanged."""
 
     page: int
@@ -21,7 +21,7 @@ class Span(Struct, frozen=True, kw_only=True):
     end: float
 
 
-class Instant(Struct, frozen=True, kw_only=True):
+class CoveredInstant(Struct, frozen=True, kw_only=True):
     """A stretch of time at every moment of which the same pages are covered by a span."""
 
     start: float
@@ -30,28 +30,30 @@ class Instant(Struct, frozen=True, kw_only=True):
     pages: tuple[int, ...]
 
 
-def best_instant(spans: Sequence[Span], weights: Sequence[float] | None = None) -> Instant | None:
+def best_instant(spans: Sequence[UnchangedSpan], weights: Sequence[float] | None = None) -> CoveredInstant | None:
     """The stretch that most pages (by weight) share, the longest such, then the earliest; none without spans."""
     found = instants(spans, weights, most=1)
     return found[0] if found else None
 
 
-def instants(spans: Sequence[Span], weights: Sequence[float] | None = None, *, most: int = 5) -> list[Instant]:
+def instants(
+    spans: Sequence[UnchangedSpan], weights: Sequence[float] | None = None, *, most: int = 5
+) -> list[CoveredInstant]:
     """Stretches for the reader to choose from: the best; then the best for pages that no stretch before serves."""
-    chosen: list[Instant] = []
+    chosen: list[CoveredInstant] = []
     served: set[int] = set()
     left = [span for span in spans if span.start <= span.end]
     while left and len(chosen) < most:
         start, end = _heaviest(left, weights)
         covering = sorted({span.page for span in spans if span.start <= start and end <= span.end})
         weight = float(sum(weights[page] for page in covering)) if weights is not None else float(len(covering))
-        chosen.append(Instant(start=start, end=end, weight=weight, pages=tuple(covering)))
+        chosen.append(CoveredInstant(start=start, end=end, weight=weight, pages=tuple(covering)))
         served.update(covering)
         left = [span for span in left if span.page not in served]
     return chosen
 
 
-def _heaviest(spans: Sequence[Span], weights: Sequence[float] | None) -> tuple[float, float]:
+def _heaviest(spans: Sequence[UnchangedSpan], weights: Sequence[float] | None) -> tuple[float, float]:
     """The stretch with the largest sum of weights: a sweep over the ends of all spans.
 
     A page's own spans do not overlap (a content has one beginning), so no page is counted twice.

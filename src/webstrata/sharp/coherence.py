@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webstrata.records import Sighting
-from webstrata.sharp.coexistence import Instant, Span, instants
+from webstrata.sharp.coexistence import CoveredInstant, UnchangedSpan, instants
 
 Standing = Literal["proved", "changed", "open", "later"]
 
@@ -39,7 +39,7 @@ class Coherence(Struct, frozen=True, kw_only=True):
     instant: tuple[float, float] | None
     first: float | None
     last: float | None
-    others: tuple[Instant, ...] = ()
+    others: tuple[CoveredInstant, ...] = ()
     """Further instants, for the pages that this one does not serve."""
 
     @property
@@ -47,7 +47,7 @@ class Coherence(Struct, frozen=True, kw_only=True):
         return sum(page.standing == "proved" for page in self.pages)
 
 
-class _Run(Struct, frozen=True):
+class _EqualSightings(Struct, frozen=True):
     """Sightings in a row that saw the same."""
 
     start: float
@@ -62,7 +62,7 @@ def coherence(sightings: Iterable[Sighting], *, at: float | None = None, most: i
     """
     by_page = {url: list(seen) for url, seen in groupby(sorted(sightings, key=_order), key=lambda one: one.url)}
     pages = [(url, _runs(seen)) for url, seen in by_page.items() if any(200 <= one.status < 300 for one in seen)]
-    spans = [Span(page=i, start=run.start, end=run.end) for i, (_, runs) in enumerate(pages) for run in runs]
+    spans = [UnchangedSpan(page=i, start=run.start, end=run.end) for i, (_, runs) in enumerate(pages) for run in runs]
     found = instants(spans, most=most)
     chosen = (at, at) if at is not None else (found[0].start, found[0].end) if found else None
     times = [end for _, runs in pages for run in runs for end in (run.start, run.end)]
@@ -79,15 +79,15 @@ def _order(one: Sighting) -> tuple[str, float]:
     return one.url, one.at
 
 
-def _runs(seen: Sequence[Sighting]) -> list[_Run]:
+def _runs(seen: Sequence[Sighting]) -> list[_EqualSightings]:
     runs = []
     for _, same in groupby(seen, key=lambda one: (one.content, one.status)):
         row = list(same)
-        runs.append(_Run(row[0].at, row[-1].at, len(row)))
+        runs.append(_EqualSightings(row[0].at, row[-1].at, len(row)))
     return runs
 
 
-def _standing(url: str, runs: list[_Run], instant: tuple[float, float] | None) -> PageStanding:
+def _standing(url: str, runs: list[_EqualSightings], instant: tuple[float, float] | None) -> PageStanding:
     seen = sum(run.count for run in runs)
     if instant is None:
         return PageStanding(url=url, standing="open", sightings=seen)

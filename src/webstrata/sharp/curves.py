@@ -18,7 +18,7 @@ from webstrata.sharp.survival import Survival
 
 
 @dataclass(frozen=True)
-class Curves:
+class WorthCurves:
     survival: Survival
     weights: Numbers
     heads: Numbers
@@ -65,20 +65,20 @@ class Curves:
         return float(self.at(order, np.arange(order.size)).sum())
 
 
-def mirror_curves(survival: Survival, weights: ArrayLike | None, times: ArrayLike | None) -> Curves:
+def mirror_curves(survival: Survival, weights: ArrayLike | None, times: ArrayLike | None) -> WorthCurves:
     """Every page as far from the instant on either side: spans are twice the slots' distances."""
     count = survival.count
     slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
-    return Curves(survival, checked_weights(weights, count), np.zeros(count), 2.0 * slots)
+    return WorthCurves(survival, checked_weights(weights, count), np.zeros(count), 2.0 * slots)
 
 
 def revisit_curves(
     survival: Survival, weights: ArrayLike | None, visited_before: ArrayLike, times: ArrayLike | None
-) -> Curves:
+) -> WorthCurves:
     """Visits are made, `visited_before` the instant; revisits are free."""
     count = survival.count
     heads = np.asarray(visited_before, dtype=np.float64)
     if heads.shape != (count,) or not np.isfinite(heads).all() or (heads < 0).any():
         raise UsageError("Every page needs the time from its visit to the instant: finite, 0 or more.")
     slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
-    return Curves(survival, checked_weights(weights, count), heads, slots)
+    return WorthCurves(survival, checked_weights(weights, count), heads, slots)

@@ -12,7 +12,7 @@ _CERTIFICATES = 0xA0
 _TOKEN, _SIGNED, _MOST = 1, 1, 64
 
 
-class Element(NamedTuple):
+class DerElement(NamedTuple):
     """Where one element lies in the bytes: from its tag to its end, and where its content begins."""
 
     tag: int
@@ -37,19 +37,19 @@ def with_sorted_certificates(answer: bytes) -> bytes:
     return answer[: held.content] + b"".join(members) + answer[held.end :]
 
 
-def _children(data: bytes, parent: Element) -> list[Element]:
+def _children(data: bytes, parent: DerElement) -> list[DerElement]:
     return _within(data, parent.content, parent.end)
 
 
-def _within(data: bytes, start: int, end: int) -> list[Element]:
+def _within(data: bytes, start: int, end: int) -> list[DerElement]:
     """The elements that lie there in a row."""
-    found: list[Element] = []
+    found: list[DerElement] = []
     while start < end:
         more = data[start + 1] & 0x7F if data[start + 1] & 0x80 else 0
         content = start + 2 + more
         last = content + (int.from_bytes(data[start + 2 : content], "big") if more else data[start + 1])
         if last > end or len(found) >= _MOST:
             raise ValueError("not DER")
-        found.append(Element(data[start], start, content, last))
+        found.append(DerElement(data[start], start, content, last))
         start = last
     return found

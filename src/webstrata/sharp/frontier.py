@@ -14,7 +14,7 @@ import numpy as np
 from webstrata.sharp.curves import mirror_curves
 from webstrata.sharp.optimal import best_plan
 from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.regret import Split, regrets, split_order
+from webstrata.sharp.regret import SegmentSplit, regrets, split_order
 from webstrata.sharp.survival import Survival, believed
 
 TIE = 0.05
@@ -27,10 +27,10 @@ _STALE = 25
 """A weighted plan serves until one in so many of its pages has come or gone."""
 
 
-class Outlook(msgspec.Struct):
+class FrontierPlan(msgspec.Struct):
     """What was planned last, plain: a capture that is resumed goes on with it."""
 
-    split: Split = msgspec.field(default_factory=Split)
+    split: SegmentSplit = msgspec.field(default_factory=SegmentSplit)
     places: dict[int, int] = msgspec.field(default_factory=dict)
     """Slots of known rows in the last weighted plan."""
     strangers: list[tuple[float, int]] = msgspec.field(default_factory=list)
@@ -44,8 +44,8 @@ class Outlook(msgspec.Struct):
 class Frontier:
     """Rows are numbered in the order of their coming; rates are per slot, with the shapes of the beliefs about them."""
 
-    def __init__(self, outlook: Outlook | None = None) -> None:
-        self.outlook = outlook or Outlook()
+    def __init__(self, outlook: FrontierPlan | None = None) -> None:
+        self.outlook = outlook or FrontierPlan()
         self._waiting: dict[int, None] = {}
         self._rates = np.zeros(0)
         self._shapes = np.zeros(0)

@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from webstrata.sharp.lengths import TAU, checked_tau
 from webstrata.sharp.linktree import LinkTree
 from webstrata.sharp.rates import Places, checked_rates
-from webstrata.sharp.schedule import Schedule, mirror
+from webstrata.sharp.schedule import SharpSchedule, mirror
 
 
-def hottest_middle(rates: ArrayLike) -> Schedule:
+def hottest_middle(rates: ArrayLike) -> SharpSchedule:
     """The k-th hottest page is visited k slots before the instant and revisited k slots after it."""
     return mirror(hotness_ranks(checked_rates(rates)))
 
 
-def sharc_threshold(rates: ArrayLike, tau: float = TAU) -> Schedule:
+def sharc_threshold(rates: ArrayLike, tau: float = TAU) -> SharpSchedule:
     """Hottest-middle, where a page whose chance at its rank is below 1 - tau is hopeless: the others close ranks, and
     the hopeless follow outside, coldest first."""
     column = checked_rates(rates)
@@ -32,7 +32,7 @@ def sharc_threshold(rates: ArrayLike, tau: float = TAU) -> Schedule:
     return mirror(slots, tuple(int(page) for page in np.flatnonzero(hopeless)))
 
 
-def hottest_middle_online(rates: ArrayLike, tree: LinkTree) -> Schedule:
+def hottest_middle_online(rates: ArrayLike, tree: LinkTree) -> SharpSchedule:
     """Pages found by links: the coldest page found so far is visited next; revisits go from hot to cold."""
     column = checked_rates(rates)
     tree.must_hold(column.size)
@@ -44,7 +44,7 @@ def hottest_middle_online(rates: ArrayLike, tree: LinkTree) -> Schedule:
         visits[page] = slot
         for child in tree.children[page]:
             heapq.heappush(found, (column[child], child))
-    return Schedule(visits, hotness_ranks(column))
+    return SharpSchedule(visits, hotness_ranks(column))
 
 
 def hotness_ranks(rates: ArrayLike) -> Places:

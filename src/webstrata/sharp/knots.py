@@ -21,7 +21,7 @@ _COARSE = 1 / 24
 
 
 @dataclass(frozen=True)
-class Knots:
+class PriceKnots:
     slots: Places
     times: Numbers
     capacity: Numbers
@@ -34,7 +34,7 @@ class Knots:
         return np.concatenate([[0], between, [self.slots[-1] + 1]])
 
 
-def knots(times: Numbers) -> Knots:
+def knots(times: Numbers) -> PriceKnots:
     """Knots for slots at these times, dense inside, sparse outside."""
     count = times.size
     growth = _COARSE if count <= _FEW else _GROWTH
@@ -43,9 +43,9 @@ def knots(times: Numbers) -> Knots:
         places.append(min(max(places[-1] + 1, round(places[-1] * (1 + growth))), count - 1))
     slots = np.array(places, dtype=np.intp)
     if count == 1:
-        return Knots(slots, times[slots], np.ones(1))
+        return PriceKnots(slots, times[slots], np.ones(1))
     left = np.clip(np.searchsorted(slots, np.arange(count), side="right") - 1, 0, slots.size - 2)
     step = times[slots[left + 1]] - times[slots[left]]
     share = np.divide(times - times[slots[left]], step, out=np.zeros(count), where=step > 0)
     capacity = np.bincount(left, 1 - share, slots.size) + np.bincount(left + 1, share, slots.size)
-    return Knots(slots, times[slots], capacity.astype(np.float64))
+    return PriceKnots(slots, times[slots], capacity.astype(np.float64))

@@ -7,21 +7,21 @@ from numpy.typing import ArrayLike
 
 from webstrata.sharp.linktree import LinkTree
 from webstrata.sharp.online import OnlineScheduler
-from webstrata.sharp.optimal import Plan, best_revisits
+from webstrata.sharp.optimal import SlotPlan, best_revisits
 from webstrata.sharp.rates import Places, checked_rates, checked_weights
-from webstrata.sharp.schedule import Schedule
+from webstrata.sharp.schedule import SharpSchedule
 
 
 def optimal_online(
     rates: ArrayLike, tree: LinkTree, weights: ArrayLike | None = None, *, count_known: bool = True
-) -> tuple[Schedule, Plan]:
+) -> tuple[SharpSchedule, SlotPlan]:
     """Visits by least regret, one a slot; then the best revisits (the plan tells their worth and bound)."""
     column = checked_rates(rates)
     weighed = checked_weights(weights, column.size)
     tree.must_hold(column.size)
     visits = regret_visits(OnlineScheduler(1.0, count=column.size if count_known else None), column, weighed, tree)
     plan = best_revisits(column, visits.astype(np.float64), weighed)
-    return Schedule(visits, plan.slots), plan
+    return SharpSchedule(visits, plan.slots), plan
 
 
 def regret_visits(scheduler: OnlineScheduler, rates: ArrayLike, weights: ArrayLike, tree: LinkTree) -> Places:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webstrata.sharp.assignment import assign, closing_prices
-from webstrata.sharp.curves import Curves, mirror_curves, revisit_curves
+from webstrata.sharp.curves import WorthCurves, mirror_curves, revisit_curves
 from webstrata.sharp.frontback import front_back
 from webstrata.sharp.knots import knots
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.rounding import rounded, swapped_afar, swapped_neighbours
-from webstrata.sharp.schedule import Schedule, mirror
+from webstrata.sharp.schedule import SharpSchedule, mirror
 from webstrata.sharp.segments import best_segments, segment_slots
 from webstrata.sharp.survival import Survival, as_survival
 from webstrata.sharp.transport import knot_bound, knot_prices
@@ -33,7 +33,7 @@ _AFAR = 2
 
 
 @dataclass(frozen=True)
-class Plan:
+class SlotPlan:
     """Pages by slot, what that is worth, and what no plan can be worth more than."""
 
     order: Places
@@ -55,7 +55,7 @@ class Plan:
 
 def optimal(
     rates: ArrayLike | Survival, weights: ArrayLike | None = None, times: ArrayLike | None = None
-) -> tuple[Schedule, Plan]:
+) -> tuple[SharpSchedule, SlotPlan]:
     """The best schedule of known pages. `times`: distances of the slots from the instant, if they are not 0, 1, 2, …"""
     curves = mirror_curves(as_survival(rates), weights, times)
     plan = best_plan(curves)
@@ -75,16 +75,16 @@ def best_revisits(
     visited_before: ArrayLike,
     weights: ArrayLike | None = None,
     times: ArrayLike | None = None,
-) -> Plan:
+) -> SlotPlan:
     """The best order of revisits when visits are made: `visited_before` is each page's time from visit to instant."""
     return best_plan(revisit_curves(as_survival(rates), weights, visited_before, times))
 
 
-def best_plan(curves: Curves) -> Plan:
+def best_plan(curves: WorthCurves) -> SlotPlan:
     """Exact for small sites; else the best of the quick plans, with a bound beside it."""
     if curves.count == 1:
         worth = curves.worth(np.zeros(1, dtype=np.intp))
-        return Plan(np.zeros(1, dtype=np.intp), worth, worth)
+        return SlotPlan(np.zeros(1, dtype=np.intp), worth, worth)
     if curves.count > _TABLE_UP_TO:
         return _large(curves)
     plan = _tabled(curves) if curves.alike else _last_first(curves)
@@ -98,12 +98,12 @@ def _hot_to_cold(survival: Survival) -> Places:
     return np.argsort(-survival.hotness(), kind="stable")
 
 
-def _split(curves: Curves) -> Places:
+def _split(curves: WorthCurves) -> Places:
     pages = _hot_to_cold(curves.survival)
     return pages[np.argsort(segment_slots(curves.count, *best_segments(curves, pages)))]
 
 
-def _tabled(curves: Curves) -> Plan:
+def _tabled(curves: WorthCurves) -> SlotPlan:
     """Pages that differ only in rate: from the inside or the outside, hottest first; then with some of them frozen."""
     pages = _hot_to_cold(curves.survival)
     table = curves.table(pages)
@@ -113,53 +113,53 @@ def _tabled(curves: Curves) -> Plan:
     return _better(plan, _front_back(pages, table, curves.count - best_segments(curves, pages)[1]))
 
 
-def _front_back(pages: Places, table: NDArray[np.float64], moving: int) -> Plan:
+def _front_back(pages: Places, table: NDArray[np.float64], moving: int) -> SlotPlan:
     slots = np.concatenate([front_back(table[:moving, :moving]), np.arange(moving, pages.size)])
     rows = np.argsort(slots)
     ordered = table[rows]
-    return Plan(pages[rows], float(np.trace(ordered)), closing_prices(ordered)[1])
+    return SlotPlan(pages[rows], float(np.trace(ordered)), closing_prices(ordered)[1])
 
 
-def _priced(curves: Curves) -> Plan:
+def _priced(curves: WorthCurves) -> SlotPlan:
     places = knots(curves.times)
     prices = knot_prices(curves, places)
     order = rounded(curves, places, prices)
     for _ in range(_AFAR):
         order = swapped_afar(curves, order)
     order = swapped_neighbours(curves, order, _PASSES)
-    return Plan(order, curves.worth(order), knot_bound(curves, places, prices))
+    return SlotPlan(order, curves.worth(order), knot_bound(curves, places, prices))
 
 
-def _large(curves: Curves) -> Plan:
+def _large(curves: WorthCurves) -> SlotPlan:
     plan = _priced(curves)
     if curves.alike:
         order = swapped_neighbours(curves, _split(curves), _PASSES)
-        return _better(plan, Plan(order, curves.worth(order), plan.bound))
+        return _better(plan, SlotPlan(order, curves.worth(order), plan.bound))
     return _better(plan, _last_first(curves))
 
 
-def _last_first(curves: Curves) -> Plan:
+def _last_first(curves: WorthCurves) -> SlotPlan:
     """Last visited, first revisited: near the best where the visits were planned well."""
     order = swapped_neighbours(curves, np.argsort(curves.heads, kind="stable"), _PASSES)
-    plan = Plan(order, curves.worth(order), np.inf)
+    plan = SlotPlan(order, curves.worth(order), np.inf)
     return _closed(curves, plan) if curves.heads.any() and curves.count <= _TABLE_UP_TO else plan
 
 
-def _better(one: Plan, other: Plan) -> Plan:
+def _better(one: SlotPlan, other: SlotPlan) -> SlotPlan:
     """The better plan under the tighter bound."""
     best = one if one.worth >= other.worth else other
-    return Plan(best.order, best.worth, min(one.bound, other.bound))
+    return SlotPlan(best.order, best.worth, min(one.bound, other.bound))
 
 
-def _closed(curves: Curves, plan: Plan) -> Plan:
+def _closed(curves: WorthCurves, plan: SlotPlan) -> SlotPlan:
     """The same plan, its bound tightened by prices for every slot."""
-    return Plan(plan.order, plan.worth, min(plan.bound, closing_prices(curves.table(plan.order))[1]))
+    return SlotPlan(plan.order, plan.worth, min(plan.bound, closing_prices(curves.table(plan.order))[1]))
 
 
-def _exact(curves: Curves, start: Plan) -> Plan:
+def _exact(curves: WorthCurves, start: SlotPlan) -> SlotPlan:
     table = curves.table(start.order)
     slots = assign(table, closing_prices(table)[0], np.arange(curves.count))
     order = np.empty_like(start.order)
     order[slots] = start.order
     table = curves.table(order)
-    return Plan(order, float(np.trace(table)), closing_prices(table)[1])
+    return SlotPlan(order, float(np.trace(table)), closing_prices(table)[1])

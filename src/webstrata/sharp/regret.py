@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from webstrata.sharp.curves import Curves, mirror_curves
+from webstrata.sharp.curves import WorthCurves, mirror_curves
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.segments import segment_slots, split_worths
 from webstrata.sharp.survival import Survival
@@ -18,7 +18,7 @@ from webstrata.sharp.survival import Survival
 _REACH = 2
 
 
-class Split(msgspec.Struct):
+class SegmentSplit(msgspec.Struct):
     """The last split of pages that weigh the same: the next one is near."""
 
     hopeless: int = 0
@@ -40,7 +40,7 @@ def regrets(survival: Survival, weights: Numbers, held: Places) -> tuple[Numbers
     return np.asarray(curves.at(slots, kept) - outermost - gained_outside[kept]), float((weights - now).sum())
 
 
-def split_order(survival: Survival, split: Split) -> Places:
+def split_order(survival: Survival, split: SegmentSplit) -> Places:
     """Pages of equal weight in the order of their slots, in three segments; the split is searched round the last."""
     curves = mirror_curves(survival, None, None)
     pages = np.argsort(-survival.hotness(), kind="stable")
@@ -48,7 +48,7 @@ def split_order(survival: Survival, split: Split) -> Places:
     return pages[np.argsort(segment_slots(survival.count, split.hopeless, split.frozen))]
 
 
-def _search(curves: Curves, pages: Places, split: Split) -> None:
+def _search(curves: WorthCurves, pages: Places, split: SegmentSplit) -> None:
     """Hill climbing; wide steps first where the number of pages has changed by more than one."""
     count = curves.count
     step = _REACH if abs(count - split.planned) <= 1 else max(_REACH, count // 8)

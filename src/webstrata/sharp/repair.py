@@ -18,7 +18,7 @@ from webstrata.sharp.survival import Survival
 from webstrata.sharp.uneven import uneven_mirror, uneven_revisits, waits
 
 
-class Pass(Struct, frozen=True):
+class RevisitPass(Struct, frozen=True):
     """Downloads to come, and what to expect of them."""
 
     before: tuple[int, ...]
@@ -30,7 +30,7 @@ class Pass(Struct, frozen=True):
     worth: float
 
 
-class Tour(Struct, frozen=True):
+class PassPages(Struct, frozen=True):
     """Pages to be downloaded again: what is believed of their rates, what they weigh, and how long each takes."""
 
     survival: Survival
@@ -43,21 +43,21 @@ class Tour(Struct, frozen=True):
         return float(np.median(self.lasts_s))
 
 
-def revisits(tour: Tour, heads_s: ArrayLike) -> Pass:
+def revisits(tour: PassPages, heads_s: ArrayLike) -> RevisitPass:
     """The best order after downloads that lie so many seconds before the instant."""
     plan = uneven_revisits(tour.survival, heads_s, tour.weights, tour.lasts_s, tour.first_s())
     return in_order(tour, heads_s, _whole(plan.order))
 
 
-def in_order(tour: Tour, heads_s: ArrayLike, order: Sequence[int]) -> Pass:
+def in_order(tour: PassPages, heads_s: ArrayLike, order: Sequence[int]) -> RevisitPass:
     """What a given order of all pages is worth."""
     pages = np.asarray(order, dtype=np.intp)
     spans = np.asarray(heads_s, dtype=np.float64) + waits(tour.lasts_s, pages, tour.first_s())
     chances = tour.survival.unchanged(np.arange(pages.size), spans)
-    return Pass((), _whole(pages), chances, float(np.dot(tour.weights, chances)))
+    return RevisitPass((), _whole(pages), chances, float(np.dot(tour.weights, chances)))
 
 
-def further_pass(tour: Tour, heads_s: ArrayLike, blurred: Sequence[int]) -> Pass:
+def further_pass(tour: PassPages, heads_s: ArrayLike, blurred: Sequence[int]) -> RevisitPass:
     """The better of two: all pages again at once, or the blurred ones before and after the instant.
 
     `heads_s`: time since each page's last download, as of now.
@@ -74,7 +74,7 @@ def further_pass(tour: Tour, heads_s: ArrayLike, blurred: Sequence[int]) -> Pass
     prepared = revisits(tour, later)
     if prepared.worth <= at_once.worth:
         return at_once
-    return Pass(_whole(rows[inside[::-1]]), prepared.after, prepared.chances, prepared.worth)
+    return RevisitPass(_whole(rows[inside[::-1]]), prepared.after, prepared.chances, prepared.worth)
 
 
 def _whole(places: Places) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ _FIRM = 10.0
 _STEP_S = 900.0
 
 
-class Start(msgspec.Struct, frozen=True):
+class CaptureStart(msgspec.Struct, frozen=True):
     """When to start a capture, and what to expect of it."""
 
     at: float
@@ -49,7 +49,7 @@ def weekly_rhythm(changes_at: ArrayLike) -> Numbers:
     return np.asarray(weekly / weekly.mean())
 
 
-def best_start(changes_at: ArrayLike, now: float, within_s: float, duration_s: float) -> Start:
+def best_start(changes_at: ArrayLike, now: float, within_s: float, duration_s: float) -> CaptureStart:
     """The start within so many seconds from now for which the capture meets the fewest changes; the earliest of equal
     ones, in steps of a quarter of an hour. It may end later than `within_s`."""
     if not (within_s >= 0 and math.isfinite(within_s) and duration_s > 0 and math.isfinite(duration_s)):
@@ -59,7 +59,7 @@ def best_start(changes_at: ArrayLike, now: float, within_s: float, duration_s: f
     origin = float(np.floor(now / (_WEEK_HOURS * HOUR_S)) * _WEEK_HOURS * HOUR_S)  # small numbers, exact sums
     liveliness = _integral(rhythm, starts + duration_s - origin) - _integral(rhythm, starts - origin)
     place = int(np.argmin(np.round(liveliness / liveliness[0], 6)))
-    return Start(float(starts[place]), float(liveliness[place] / liveliness[0]))
+    return CaptureStart(float(starts[place]), float(liveliness[place] / liveliness[0]))
 
 
 def _integral(rhythm: Numbers, at: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.sharp.curves import Curves
-from webstrata.sharp.knots import Knots
+from webstrata.sharp.curves import WorthCurves
+from webstrata.sharp.knots import PriceKnots
 from webstrata.sharp.rates import Numbers, Places
 
 _CHUNK = 8192
 _SWEEPS = 12
 
 
-def rounded(curves: Curves, places: Knots, prices: Numbers) -> Places:
+def rounded(curves: WorthCurves, places: PriceKnots, prices: Numbers) -> Places:
     """Pages by slot: the plan that these prices suggest."""
     edges = places.edges
     order = _sorted_in(curves, np.argsort(_wanted(curves, places, prices), kind="stable"), edges)
@@ -24,7 +24,7 @@ def rounded(curves: Curves, places: Knots, prices: Numbers) -> Places:
     return order
 
 
-def swapped_neighbours(curves: Curves, order: Places, passes: int) -> Places:
+def swapped_neighbours(curves: WorthCurves, order: Places, passes: int) -> Places:
     """Neighbours change places wherever both together gain, even and odd pairs in turn."""
     order = order.copy()
     idle = 0
@@ -40,7 +40,7 @@ def swapped_neighbours(curves: Curves, order: Places, passes: int) -> Places:
     return order
 
 
-def swapped_afar(curves: Curves, order: Places) -> Places:
+def swapped_afar(curves: WorthCurves, order: Places) -> Places:
     """Pages change places over great distances, then over smaller ones, wherever both together gain."""
     order = order.copy()
     slots = np.arange(order.size)
@@ -57,7 +57,7 @@ def swapped_afar(curves: Curves, order: Places) -> Places:
     return order
 
 
-def _wanted(curves: Curves, places: Knots, prices: Numbers) -> Places:
+def _wanted(curves: WorthCurves, places: PriceKnots, prices: Numbers) -> Places:
     """The block that every page gains most by. Where too many want one, those behind it take in the rest: pages that
     change places afterwards find better ones, and quicker, than a fair distribution would."""
     block = np.empty(curves.count, dtype=np.intp)
@@ -67,18 +67,18 @@ def _wanted(curves: Curves, places: Knots, prices: Numbers) -> Places:
     return block
 
 
-def _gains(curves: Curves, places: Knots, prices: Numbers, pages: Places) -> NDArray[np.float64]:
+def _gains(curves: WorthCurves, places: PriceKnots, prices: Numbers, pages: Places) -> NDArray[np.float64]:
     return curves.after(pages[:, None], places.times[None, :]) - prices
 
 
-def _sorted_in(curves: Curves, order: Places, edges: Places) -> Places:
+def _sorted_in(curves: WorthCurves, order: Places, edges: Places) -> Places:
     """Within each window those first that would lose most from its inner to its outer end."""
     window = np.repeat(np.arange(edges.size - 1), np.diff(edges))
     loss = curves.at(order, edges[:-1][window]) - curves.at(order, edges[1:][window] - 1)
     return order[np.lexsort((-loss, window))]
 
 
-def _improved_in(curves: Curves, order: Places, edges: Places) -> Places:
+def _improved_in(curves: WorthCurves, order: Places, edges: Places) -> Places:
     """Sorted so in every window where that gains."""
     slots = np.arange(order.size)
     other = _sorted_in(curves, order, edges)

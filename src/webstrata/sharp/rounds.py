@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S
 from webstrata.sharp.certificate import CapturedPage, Download, joint_instant, span_of
-from webstrata.sharp.coexistence import Instant, instants
+from webstrata.sharp.coexistence import CoveredInstant, instants
 
 
-class History(Struct, kw_only=True):
+class PageDownloads(Struct, kw_only=True):
     """A page of a capture with all its downloads, in order."""
 
     url: str
@@ -34,15 +34,15 @@ class History(Struct, kw_only=True):
     """The last reason why a download failed."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class CaptureOutcome(Struct, frozen=True, kw_only=True):
     """What a capture shows: its instant, each page as certified, and instants that would serve other pages."""
 
-    instant: Instant | None
+    instant: CoveredInstant | None
     pages: tuple[CapturedPage, ...]
-    others: tuple[Instant, ...]
+    others: tuple[CoveredInstant, ...]
 
 
-def outcome(histories: Sequence[History]) -> Outcome:
+def capture_outcome(histories: Sequence[PageDownloads]) -> CaptureOutcome:
     """The largest set of pages that is sharp as of one instant."""
     runs: list[CapturedPage] = []
     of: list[int] = []
@@ -59,11 +59,15 @@ def outcome(histories: Sequence[History]) -> Outcome:
     spans = [span for place, run in enumerate(runs) if (span := span_of(run, of[place])) is not None]
     weights = [history.weight for history in histories]
     others = [one for one in instants(spans, weights) if best is None or set(one.pages) - set(chosen)]
-    instant = None if best is None else Instant(start=best.start, end=best.end, weight=best.weight, pages=tuple(chosen))
-    return Outcome(instant=instant, pages=pages, others=tuple(others))
+    instant = (
+        None
+        if best is None
+        else CoveredInstant(start=best.start, end=best.end, weight=best.weight, pages=tuple(chosen))
+    )
+    return CaptureOutcome(instant=instant, pages=pages, others=tuple(others))
 
 
-def _runs(history: History) -> list[CapturedPage]:
+def _runs(history: PageDownloads) -> list[CapturedPage]:
     """Downloads in a row that saw the same, as pages of their own: first and last of each."""
     runs = []
     for _, same in groupby(history.downloads, key=lambda one: (one.content, one.status)):
@@ -72,7 +76,7 @@ def _runs(history: History) -> list[CapturedPage]:
     return runs
 
 
-def _as_sharp(run: CapturedPage, history: History, instant: Instant) -> CapturedPage:
+def _as_sharp(run: CapturedPage, history: PageDownloads, instant: CoveredInstant) -> CapturedPage:
     """The nearest downloads on both sides of the instant: what is proved needs no longer stretch."""
     if run.revisit is None:
         return run
@@ -81,7 +85,7 @@ def _as_sharp(run: CapturedPage, history: History, instant: Instant) -> Captured
     return _page(history, before[-1], after[0])
 
 
-def _as_blurred(history: History, instant: Instant | None) -> CapturedPage:
+def _as_blurred(history: PageDownloads, instant: CoveredInstant | None) -> CapturedPage:
     """What was seen on both sides of the instant, as far as it was."""
     if not history.downloads:
         return _page(history, None, None, history.why)
@@ -98,7 +102,7 @@ def _one_sided(before: bool) -> str:
     return "it was not downloaded after the instant" if before else "it was not downloaded before the instant"
 
 
-def _page(history: History, visit: Download | None, revisit: Download | None, why: str = "") -> CapturedPage:
+def _page(history: PageDownloads, visit: Download | None, revisit: Download | None, why: str = "") -> CapturedPage:
     return CapturedPage(
         url=history.url,
         visit=visit,

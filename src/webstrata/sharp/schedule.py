@@ -17,7 +17,7 @@ from webstrata.sharp.survival import Survival, as_survival
 
 
 @dataclass(frozen=True)
-class Schedule:
+class SharpSchedule:
     visits: Places
     revisits: Places
     hopeless: tuple[int, ...] = field(default=())
@@ -36,18 +36,21 @@ class Schedule:
         return at[self.visits] + at[self.revisits]
 
 
-def mirror(slots: Places, hopeless: tuple[int, ...] = ()) -> Schedule:
+def mirror(slots: Places, hopeless: tuple[int, ...] = ()) -> SharpSchedule:
     """Every page as far from the instant on one side as on the other."""
-    return Schedule(slots, slots, hopeless)
+    return SharpSchedule(slots, slots, hopeless)
 
 
-def survivals(schedule: Schedule, survival: Survival, times: ArrayLike | None = None) -> Numbers:
+def survivals(schedule: SharpSchedule, survival: Survival, times: ArrayLike | None = None) -> Numbers:
     """Each page's chance to be sharp."""
     return survival.unchanged(np.arange(survival.count), schedule.spans(times))
 
 
 def expected_sharp(
-    schedule: Schedule, rates: ArrayLike | Survival, weights: ArrayLike | None = None, times: ArrayLike | None = None
+    schedule: SharpSchedule,
+    rates: ArrayLike | Survival,
+    weights: ArrayLike | None = None,
+    times: ArrayLike | None = None,
 ) -> float:
     """E(##pages): the expected (weighted) number of pages unchanged between their visit and their revisit."""
     survival = as_survival(rates)

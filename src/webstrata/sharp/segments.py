@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.sharp.curves import Curves
+from webstrata.sharp.curves import WorthCurves
 from webstrata.sharp.rates import Places
 
 _GRID = 9
@@ -27,7 +27,7 @@ def segment_slots(count: int, hopeless: int, frozen: int) -> Places:
     return np.concatenate([outer, inner, np.arange(count - frozen, count)])
 
 
-def best_segments(curves: Curves, hot_to_cold: Places) -> tuple[int, int]:
+def best_segments(curves: WorthCurves, hot_to_cold: Places) -> tuple[int, int]:
     """(hopeless, frozen) of the best split found by refining a grid."""
     count = curves.count
     low, high = np.array([0, 0]), np.array([count - 1, count - 1])
@@ -45,7 +45,7 @@ def best_segments(curves: Curves, hot_to_cold: Places) -> tuple[int, int]:
         low, high = np.maximum(np.array(best) - reach, 0), np.minimum(np.array(best) + reach, count - 1)
 
 
-def split_worths(curves: Curves, hot_to_cold: Places, pairs: Places) -> NDArray[np.float64]:
+def split_worths(curves: WorthCurves, hot_to_cold: Places, pairs: Places) -> NDArray[np.float64]:
     """What each (hopeless, frozen) is worth."""
     count = curves.count
     batch = max(1, _ROOM // count)

@@ -14,17 +14,17 @@ from numpy.typing import ArrayLike
 from webstrata.sharp.lengths import checked_lengths
 from webstrata.sharp.linktree import LinkTree
 from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.schedule import Schedule
+from webstrata.sharp.schedule import SharpSchedule
 
 
-def solar_offline(lengths: ArrayLike) -> Schedule:
+def solar_offline(lengths: ArrayLike) -> SharpSchedule:
     """Short intervals first: the smallest free revisit slot, and with it the farthest visit slot that keeps the pair
     within the length. A page without such a pair is hopeless; the hopeless fill the gaps, longest first."""
     column = checked_lengths(lengths)
     count = column.size
     order = np.lexsort((np.arange(count), column))
     visits, revisits = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    free = _Free(count)
+    free = _FreeSlots(count)
     free.take(0)
     revisit = 1
     hopeless: list[int] = []
@@ -39,18 +39,18 @@ def solar_offline(lengths: ArrayLike) -> Schedule:
         revisit += 1
     _fill(visits, free.left(), sorted(hopeless, key=lambda page: (-column[page], page)))
     _fill(revisits, range(revisit, count), sorted(hopeless, key=lambda page: (-column[page], page)))
-    return Schedule(visits, revisits, tuple(sorted(hopeless)))
+    return SharpSchedule(visits, revisits, tuple(sorted(hopeless)))
 
 
-def shrink(schedule: Schedule) -> Schedule:
+def shrink(schedule: SharpSchedule) -> SharpSchedule:
     """Hopeful pages close ranks on both sides; the hopeless follow outside, in their order. May lower E: a page that
     gains little can push a page that gains much."""
     hopeless = np.zeros(schedule.visits.size, dtype=bool)
     hopeless[list(schedule.hopeless)] = True
-    return Schedule(_closed(schedule.visits, hopeless), _closed(schedule.revisits, hopeless), schedule.hopeless)
+    return SharpSchedule(_closed(schedule.visits, hopeless), _closed(schedule.revisits, hopeless), schedule.hopeless)
 
 
-def solar_online(lengths: ArrayLike, tree: LinkTree) -> Schedule:
+def solar_online(lengths: ArrayLike, tree: LinkTree) -> SharpSchedule:
     """Pages found by links, outermost slot first: the longest page found takes the farthest free revisit within its
     length; if there is none, the shortest page found is visited, hopeless. The hopeless are revisited last visited
     first, in what is left. No shrinking."""
@@ -58,9 +58,9 @@ def solar_online(lengths: ArrayLike, tree: LinkTree) -> Schedule:
     tree.must_hold(column.size)
     count = column.size
     visits, revisits = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    found = _Found(column)
+    found = _FoundPages(column)
     found.add(tree.seeds)
-    free = _Free(count)
+    free = _FreeSlots(count)
     hopeless: list[int] = []
     for slot in range(count - 1, -1, -1):
         page = found.longest()
@@ -75,7 +75,7 @@ def solar_online(lengths: ArrayLike, tree: LinkTree) -> Schedule:
         found.remove(page)
         found.add(tree.children[page])
     _fill(revisits, free.left(), hopeless[::-1])
-    return Schedule(visits, revisits, tuple(sorted(hopeless)))
+    return SharpSchedule(visits, revisits, tuple(sorted(hopeless)))
 
 
 def _fill(side: Places, slots: range | list[int], pages: list[int]) -> None:
@@ -89,7 +89,7 @@ def _closed(side: Places, hopeless: np.ndarray) -> Places:
     return closed
 
 
-class _Free:
+class _FreeSlots:
     """Slots not yet taken; the largest up to a limit is found in next to constant time."""
 
     def __init__(self, count: int) -> None:
@@ -114,7 +114,7 @@ class _Free:
         return [slot for slot in range(len(self._below) - 1) if self._below[slot + 1] == slot]
 
 
-class _Found:
+class _FoundPages:
     """Pages found and not yet visited, from both ends; of equal lengths the lower id."""
 
     def __init__(self, lengths: Numbers) -> None:

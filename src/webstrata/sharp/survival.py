@@ -36,7 +36,7 @@ class Survival(Protocol):
         ...
 
 
-class Poisson:
+class PoissonSurvival:
     """Rates known for sure: exp(-rate * span)."""
 
     def __init__(self, rates: ArrayLike) -> None:
@@ -55,10 +55,10 @@ class Poisson:
         return self.rates
 
     def some(self, pages: Places) -> Survival:
-        return Poisson(self.rates[pages])
+        return PoissonSurvival(self.rates[pages])
 
 
-class GammaPosterior:
+class GammaSurvival:
     """Rates known by a Gamma posterior (shape, and exposure in units of time): (exposure / (exposure + span))^shape.
 
     A mixture of exponentials, so convex as well. After c changes in a time T under a prior (a, b) it is (a + c, b + T).
@@ -84,12 +84,12 @@ class GammaPosterior:
         return self.shape / self.exposure
 
     def some(self, pages: Places) -> Survival:
-        return GammaPosterior(self.shape[pages], self.exposure[pages])
+        return GammaSurvival(self.shape[pages], self.exposure[pages])
 
 
 def as_survival(rates: ArrayLike | Survival) -> Survival:
     """Rates known for sure, or whatever is known of them."""
-    return rates if isinstance(rates, Survival) else Poisson(rates)
+    return rates if isinstance(rates, Survival) else PoissonSurvival(rates)
 
 
 def believed(rates: ArrayLike, shapes: ArrayLike) -> Survival:
@@ -99,7 +99,7 @@ def believed(rates: ArrayLike, shapes: ArrayLike) -> Survival:
     if firm.size != mean.size or (firm == 0).any():
         raise UsageError(f"{firm.size} shapes for {mean.size} rates: every rate needs one, above 0.")
     if (firm == _SURE).all():
-        return Poisson(mean)
+        return PoissonSurvival(mean)
     moving = mean > 0
     exposure = np.divide(firm, mean, out=np.ones(mean.size), where=moving)
-    return GammaPosterior(np.where(moving, firm, 0.0), exposure)
+    return GammaSurvival(np.where(moving, firm, 0.0), exposure)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.sharp.curves import Curves
-from webstrata.sharp.knots import Knots
+from webstrata.sharp.curves import WorthCurves
+from webstrata.sharp.knots import PriceKnots
 from webstrata.sharp.rates import Numbers, Places
 
 _SAMPLE = 10_000
@@ -31,7 +31,7 @@ _FARTHEST = 6.0
 
 
 @dataclass(frozen=True)
-class _Table:
+class _WorthTable:
     """Worths of some pages, which stand for all, on the knots."""
 
     worths: NDArray[np.float64]
@@ -41,7 +41,7 @@ class _Table:
 
 
 @dataclass(frozen=True)
-class _Spread:
+class _SmoothedDual:
     """Where pages go at some prices: the smoothed dual, its slope and its bend."""
 
     worth: float
@@ -49,7 +49,7 @@ class _Spread:
     together: NDArray[np.float64]
 
 
-def knot_prices(curves: Curves, places: Knots) -> Numbers:
+def knot_prices(curves: WorthCurves, places: PriceKnots) -> Numbers:
     """A price for every knot under which each is wanted by about as many pages as it has slots."""
     pages, each = sample(curves, _SAMPLE)
     first = curves.after(np.arange(curves.count), curves.times[:1])
@@ -58,7 +58,7 @@ def knot_prices(curves: Curves, places: Knots) -> Numbers:
     if scale <= 0.0:
         return prices
     coldest = scale * (_COOL if curves.count <= _FEW else _COLDEST)
-    table = _Table(curves.after(pages[:, None], places.times[None, :]), each, places.capacity)
+    table = _WorthTable(curves.after(pages[:, None], places.times[None, :]), each, places.capacity)
     levels = max(2, int(np.ceil(np.log(max(hottest / 8, scale / 2) / coldest) / np.log(_COOLING))) + 1)
     for temperature in coldest * _COOLING ** np.arange(levels - 1, -1, -1.0):
         exactness = 2e-3 if temperature == coldest else 5e-2
@@ -66,7 +66,7 @@ def knot_prices(curves: Curves, places: Knots) -> Numbers:
     return prices
 
 
-def knot_bound(curves: Curves, places: Knots, prices: Numbers) -> float:
+def knot_bound(curves: WorthCurves, places: PriceKnots, prices: Numbers) -> float:
     """No plan is worth more than this."""
     gains = 0.0
     for start in range(0, curves.count, _CHUNK):
@@ -75,7 +75,7 @@ def knot_bound(curves: Curves, places: Knots, prices: Numbers) -> float:
     return gains + float(places.capacity @ prices)
 
 
-def sample(curves: Curves, most: int) -> tuple[Places, Numbers]:
+def sample(curves: WorthCurves, most: int) -> tuple[Places, Numbers]:
     """Pages that stand for all, and for how many each: those of greatest worth for themselves, the others spread evenly
     over rates, and over worths among pages of like rate."""
     count = curves.count
@@ -92,7 +92,7 @@ def sample(curves: Curves, most: int) -> tuple[Places, Numbers]:
     return np.concatenate([great, chosen]), np.concatenate([np.ones(great.size), np.full(few, order.size / few)])
 
 
-def _settled(table: _Table, prices: Numbers, temperature: float, exactness: float, steps: int) -> Numbers:
+def _settled(table: _WorthTable, prices: Numbers, temperature: float, exactness: float, steps: int) -> Numbers:
     """Prices moved until demand meets capacity, or the steps are used up."""
     damping = 1e-2
     capacity = table.capacity
@@ -117,7 +117,7 @@ def _settled(table: _Table, prices: Numbers, temperature: float, exactness: floa
     return prices
 
 
-def _spread(table: _Table, prices: Numbers, temperature: float) -> _Spread:
+def _spread(table: _WorthTable, prices: Numbers, temperature: float) -> _SmoothedDual:
     gain = table.worths - prices
     gain /= temperature
     best = gain.max(axis=1)
@@ -130,4 +130,4 @@ def _spread(table: _Table, prices: Numbers, temperature: float) -> _Spread:
     weighed = gain * table.each[:, None]
     # The bend only says where to look next: half the precision is half the time.
     together = (weighed.astype(np.float32).T @ gain.astype(np.float32)).astype(np.float64)
-    return _Spread(worth, weighed.sum(axis=0), together)
+    return _SmoothedDual(worth, weighed.sum(axis=0), together)

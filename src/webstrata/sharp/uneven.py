@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from webstrata.errors import UsageError
-from webstrata.sharp.curves import Curves
-from webstrata.sharp.optimal import Plan, best_plan
+from webstrata.sharp.curves import WorthCurves
+from webstrata.sharp.optimal import SlotPlan, best_plan
 from webstrata.sharp.rates import Numbers, Places, checked_rates, checked_weights
 from webstrata.sharp.survival import Survival, as_survival
 
@@ -29,10 +29,10 @@ _BOUNDED = 1500
 
 
 @dataclass(frozen=True)
-class _Queue:
+class _SlowPageQueue:
     """Pages that wait for one another: page i holds up all behind it by `lasts[i]`."""
 
-    curves: Curves
+    curves: WorthCurves
     """Their times are none of a slot: only survival, weights and heads count."""
     lasts: Numbers
     first: float
@@ -44,14 +44,14 @@ class _Queue:
         waits = np.concatenate([[0.0], np.cumsum(self.lasts[order[:-1]])])
         return self.sides * (self.first + waits)
 
-    def planned(self, times: Numbers) -> Plan:
+    def planned(self, times: Numbers) -> SlotPlan:
         return best_plan(replace(self.curves, times=times))
 
     def worth(self, order: Places) -> float:
         return float(self.curves.after(order, self.times(order)).sum())
 
 
-def uneven_mirror(rates: ArrayLike | Survival, weights: ArrayLike | None, lasts: ArrayLike) -> Plan:
+def uneven_mirror(rates: ArrayLike | Survival, weights: ArrayLike | None, lasts: ArrayLike) -> SlotPlan:
     """Visits and revisits in one order, where page i takes `lasts[i]` units of time on either side."""
     survival = as_survival(rates)
     return _best(_queue(survival, weights, np.zeros(survival.count), lasts, first=0.0, sides=2.0))
@@ -63,7 +63,7 @@ def uneven_revisits(
     weights: ArrayLike | None,
     lasts: ArrayLike,
     first: float,
-) -> Plan:
+) -> SlotPlan:
     """Revisits after visits that lie so long before the instant; the first revisit is `first` after it."""
     heads = checked_rates(visited_before)
     return _best(_queue(as_survival(rates), weights, heads, lasts, first=first, sides=1.0))
@@ -79,15 +79,15 @@ def waits(lasts: ArrayLike, order: Places, first: float) -> Numbers:
 
 def _queue(
     survival: Survival, weights: ArrayLike | None, heads: Numbers, lasts: ArrayLike, *, first: float, sides: float
-) -> _Queue:
+) -> _SlowPageQueue:
     column = checked_rates(lasts)
     if column.size != survival.count or heads.size != survival.count:
         raise UsageError("Every page needs one time that it takes and, for revisits, one since its visit.")
     weighed = checked_weights(weights, survival.count)
-    return _Queue(Curves(survival, weighed, heads, np.zeros(survival.count)), column, first, sides)
+    return _SlowPageQueue(WorthCurves(survival, weighed, heads, np.zeros(survival.count)), column, first, sides)
 
 
-def _best(queue: _Queue) -> Plan:
+def _best(queue: _SlowPageQueue) -> SlotPlan:
     count = queue.lasts.size
     plan = queue.planned(queue.sides * (queue.first + queue.lasts.mean() * np.arange(count)))
     if count == 1 or np.ptp(queue.lasts) == 0.0:
@@ -102,10 +102,10 @@ def _best(queue: _Queue) -> Plan:
     if count <= _FEW:
         best = max((_reinserted(queue, start) for start in (best, quickest)), key=queue.worth)
     bound = queue.planned(queue.times(quickest)).bound if count <= _BOUNDED else np.inf
-    return Plan(best, queue.worth(best), bound)
+    return SlotPlan(best, queue.worth(best), bound)
 
 
-def _moved(queue: _Queue, order: Places) -> Places:
+def _moved(queue: _SlowPageQueue, order: Places) -> Places:
     """Every page where it gains most, less what it costs those outside of it to wait for it longer than for others."""
     times = queue.times(order)
     later = queue.curves.after(order, times) - queue.curves.after(order, times + queue.sides * queue.lasts.mean())
@@ -121,7 +121,7 @@ def _moved(queue: _Queue, order: Places) -> Places:
     return order[np.lexsort((queue.lasts[order], wanted))]
 
 
-def _reinserted(queue: _Queue, order: Places) -> Places:
+def _reinserted(queue: _SlowPageQueue, order: Places) -> Places:
     """Few pages: each one tried in every place, the best move made, and again until none gains."""
     count = order.size
     places = np.arange(count)
@@ -137,7 +137,7 @@ def _reinserted(queue: _Queue, order: Places) -> Places:
         order, worth = tried[place], float(worths[place])
 
 
-def _swapped(queue: _Queue, order: Places) -> Places:
+def _swapped(queue: _SlowPageQueue, order: Places) -> Places:
     """Neighbours change places wherever both together gain, even and odd pairs in turn: nobody else is moved by it."""
     order = order.copy()
     curves, idle = queue.curves, 0

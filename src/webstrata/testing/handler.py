@@ -14,12 +14,12 @@ from webstrata.records import (
     Exchange,
     Failure,
     FailureKind,
-    Followed,
-    Looking,
+    FetchResult,
     Page,
-    Posted,
+    PageRules,
+    PostBody,
     Validators,
-    Visited,
+    VisitResult,
     Wait,
 )
 
@@ -45,7 +45,7 @@ _TYPES = (
 class ScriptedPolite:
     """Gives prepared answers in turn, the last one again and again; remembers what was asked and given."""
 
-    def __init__(self, *answers: Followed | Wait) -> None:
+    def __init__(self, *answers: FetchResult | Wait) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
         self.given: list[Exchange] = []
@@ -53,24 +53,24 @@ class ScriptedPolite:
     def now(self) -> float:
         return _AT + len(self.asked)
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> Followed | Wait:
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
         assert "\r" not in accept, "an Accept header is one line"
         assert "\n" not in accept, "an Accept header is one line"
         return self._next(url)
 
-    async def post(self, url: str, posted: Posted, *, accept: str) -> Followed | Wait:
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:
         return self._next(url)
 
-    def _next(self, url: str) -> Followed | Wait:
+    def _next(self, url: str) -> FetchResult | Wait:
         assert url.startswith(("http://", "https://")), f"asked for {url!r}"
         self.asked.append(url)
         assert len(self.asked) <= _MOST_ASKED, "a handler ends, whatever it is answered"
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, Followed):
+        if isinstance(answer, FetchResult):
             # each time its own objects: a handler that mixes up its exchanges must not get away with it
             fresh = tuple([_copy(one, url, self.now()) for one in answer.exchanges])
             self.given += fresh
-            return Followed(exchanges=fresh, failure=answer.failure, again_at=answer.again_at)
+            return FetchResult(exchanges=fresh, failure=answer.failure, again_at=answer.again_at)
         return answer
 
 
@@ -97,7 +97,7 @@ async def _check_wait(handler: Handler, page: Page) -> None:
 async def _check_failures(handler: Handler, page: Page) -> None:
     for kind in FailureKind:
         failure = Failure(kind=kind, detail="as scripted")
-        polite = ScriptedPolite(Followed(failure=failure, again_at=_AT + 99))
+        polite = ScriptedPolite(FetchResult(failure=failure, again_at=_AT + 99))
         seen = await _visited(handler, page, polite)
         assert seen.failure is not None, f"a failed request ({kind}) is a failed visit"
         assert seen.content is None, f"a failed visit ({kind}) has no content"
@@ -105,8 +105,8 @@ async def _check_failures(handler: Handler, page: Page) -> None:
 
 async def _check_answer(handler: Handler, page: Page, answer: Exchange) -> None:
     """One answer to everything; then the same with a failure behind it."""
-    failure = Followed(failure=Failure(kind=FailureKind.RESET))
-    for script in ([Followed(exchanges=(answer,))], [Followed(exchanges=(answer,)), failure]):
+    failure = FetchResult(failure=Failure(kind=FailureKind.RESET))
+    for script in ([FetchResult(exchanges=(answer,))], [FetchResult(exchanges=(answer,)), failure]):
         polite = ScriptedPolite(*script)
         seen = await _visited(handler, page, polite)
         if polite.given:
@@ -117,12 +117,12 @@ async def _check_answer(handler: Handler, page: Page, answer: Exchange) -> None:
             assert seen.answer is not None, "a visit has an answer or a failure"
 
 
-async def _visited(handler: Handler, page: Page, polite: ScriptedPolite) -> Visited:
+async def _visited(handler: Handler, page: Page, polite: ScriptedPolite) -> VisitResult:
     try:
         seen = await handler.visit(page, polite)
     except Exception as problem:
         raise AssertionError(f"a handler raises nothing for what it is answered: {problem!r}") from problem
-    assert isinstance(seen, Visited), "what was asked came without a wait"
+    assert isinstance(seen, VisitResult), "what was asked came without a wait"
     assert seen.page is page, "a visit is of the page that was asked for"
     assert len(seen.exchanges) == len(polite.given), "every exchange is given back"
     assert all(one is other for one, other in zip(seen.exchanges, polite.given, strict=True)), "in order"
@@ -132,8 +132,8 @@ async def _visited(handler: Handler, page: Page, polite: ScriptedPolite) -> Visi
 
 
 def _page(handler: Handler) -> Page:
-    looking = Looking(handler=handler.name)
-    return Page(id=1, url="http://example.org/page", host="example.org", looking=looking)
+    page_rules = PageRules(handler=handler.name)
+    return Page(id=1, url="http://example.org/page", host="example.org", page_rules=page_rules)
 
 
 def _answers() -> Iterator[Exchange]:

@@ -10,7 +10,7 @@ from webstrata.detect.layers import layer_of
 from webstrata.detect.memory import beginning
 from webstrata.detect.verdict import judge
 from webstrata.observe.page import look
-from webstrata.observe.trace import trace
+from webstrata.observe.trace import observation_fields
 from webstrata.records import Observation
 
 FAMILY = "change-pairs"
@@ -30,7 +30,7 @@ def run(folder: Path) -> Verdict:
 
 def _observation(content: str, media_type: str) -> Observation:
     seen = look(content.encode(), media_type, "utf-8", _URL)
-    lines, links, excerpts = trace(seen)
+    lines, links, excerpts = observation_fields(seen)
     return Observation(
         url=_URL,
         at=0.0,

@@ -17,14 +17,14 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 from webstrata.records import Exchange, Permit
 
 FAMILY = "http-messages"
 
-_LIMITS = Limits(connect_s=10.0, first_byte_s=3.0, total_s=4.0)
+_LIMITS = FetchLimits(connect_s=10.0, first_byte_s=3.0, total_s=4.0)
 _OWN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nown answer"
 _LONGEST_S = 30.0
 
@@ -54,7 +54,7 @@ async def _play(raw: bytes) -> str | None:
     for keep_open in (False, True):
         server = await _serve(raw, keep_open)
         port = server.sockets[0].getsockname()[1]
-        web = HttpWeb(RealClock(), Guard(["127.0.0.1:*"]), _LIMITS)
+        web = HttpWeb(RealClock(), AddressGuard(["127.0.0.1:*"]), _LIMITS)
         started = time.monotonic()
         first = await web.fetch(_permit(port, "/case"))
         took_s = time.monotonic() - started

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.budget import Budget, TooHardError
+from webstrata.observe.data.budget import TooHardError, WorkLimit
 from webstrata.observe.data.graph import quads_of
 from webstrata.observe.data.quads import split
 from webstrata.observe.data.rdfc import MOST_WORK, canonical_lines, canonical_names
@@ -29,7 +29,7 @@ def run(folder: Path) -> Verdict:
 
 def _canonical(case: dict[str, Any]) -> Any:
     lines = quads_of(case["input_nquads"].encode("utf-8"), None, "", syntax="nquads")
-    budget, algorithm = Budget(MOST_WORK), case["hash"].lower()
+    budget, algorithm = WorkLimit(MOST_WORK), case["hash"].lower()
     if "expected_map" in case:
         names = canonical_names(split(set(lines))[1], budget, algorithm=algorithm)
         return {node[2:].decode(): name[2:].decode() for node, name in names.items()}

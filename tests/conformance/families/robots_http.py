@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
-from webstrata.permit.gate import Gate, Rules
+from webstrata.permit.gate import PermitGate, Rules
 from webstrata.permit.robots import Robots
 from webstrata.permit.robots_fetch import RobotsAnswer, robots_step, robots_url
 from webstrata.records import Exchange, Failure, FailureKind, NeedRobots, Permit, Refusal, RobotsState, Wait
@@ -85,14 +85,14 @@ def _body(setup: Setup) -> bytes:
     return body.encode()
 
 
-def _gate(setup: Setup, at: float = _NOW) -> Gate:
-    gate = Gate(Rules(agent="webstrata/1", token="webstrata"))
+def _gate(setup: Setup, at: float = _NOW) -> PermitGate:
+    gate = PermitGate(Rules(agent="webstrata/1", token="webstrata"))
     answer = _answer(setup)
     gate.learn_robots(_HOME, RobotsState(origin=_HOME, at=at, status=answer.status, body=answer.body))
     return gate
 
 
-def _visit(gate: Gate, path: str, now: float = _NOW) -> Permit | Wait | Refusal | NeedRobots:
+def _visit(gate: PermitGate, path: str, now: float = _NOW) -> Permit | Wait | Refusal | NeedRobots:
     return gate.ask(f"{_HOME}{path}", "192.0.2.1", 80, now)
 
 

@@ -20,7 +20,7 @@ from webstrata.fetch.sparql import SparqlHandler
 from webstrata.fetch.sparql_everything import WholeDataset
 from webstrata.fetch.sparql_query import form_of
 from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.records import Visited
+from webstrata.records import VisitResult
 
 FAMILY = "sparql-protocol"
 
@@ -57,7 +57,7 @@ def _query(request: dict[str, Any]) -> str | None:
     return query[0] if len(query) == 1 and query[0] else None
 
 
-def _asked(folder: Path, case: dict[str, Any], query: str) -> Visited:
+def _asked(folder: Path, case: dict[str, Any], query: str) -> VisitResult:
     store = ox.Store()
     for file, name in case["graphs"]:
         store.load((folder / file).read_bytes(), format=ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(name))
@@ -76,13 +76,13 @@ def _expected(request: dict[str, Any]) -> tuple[object, ...]:
     return (fine, request.get("expect_format"), None if boolean is None else boolean == "true", request["method"])
 
 
-def _seen(seen: Visited) -> tuple[object, ...]:
+def _seen(seen: VisitResult) -> tuple[object, ...]:
     answer = seen.answer
     assert answer is not None
     fine = seen.failure is None and answer.status == 200
     kind = seen.content.content_type if seen.content is not None else answer.header("content-type")
     forms = {"ASK": "boolean", "SELECT": "tabular", "CONSTRUCT": "RDF", "DESCRIBE": "RDF"}
-    asked = forms.get(form_of(seen.page.looking.query) or "") if seen.page.looking is not None else None
+    asked = forms.get(form_of(seen.page.page_rules.query) or "") if seen.page.page_rules is not None else None
     form = asked if fine and asked is not None and kind in _FORMATS[asked] else None
     document = json.loads(seen.content.body) if seen.content is not None else {}
     return (fine, form, document.get("boolean"), answer.request_head.split(b" ", 1)[0].decode())

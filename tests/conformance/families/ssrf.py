@@ -20,9 +20,9 @@ from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_
 from webstrata import urls
 from webstrata.clock import RealClock
 from webstrata.errors import BadUrl
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 from webstrata.records import Exchange, Failure, Permit
 
 FAMILY = "ssrf"
@@ -40,13 +40,13 @@ _NAMES = {
 }
 """What the test's name server says; every other name is private."""
 _PORTS = (22, 25, 80, 443, 6379, 8443, 8888)
-_LIMITS = Limits(connect_s=2.0, first_byte_s=2.0, total_s=3.0)
+_LIMITS = FetchLimits(connect_s=2.0, first_byte_s=2.0, total_s=3.0)
 _EVERYTHING = ("0.0.0.0/0:*", "[::/0]:*")
 
 
 def run(folder: Path) -> Verdict:
     if unshare_command() is None:
-        return _in_own_loop(_judge(folder, Guard(), None))
+        return _in_own_loop(_judge(folder, AddressGuard(), None))
     return Verdict(**json.loads(run_inside(__name__, str(folder)))["guarded"])
 
 
@@ -54,8 +54,8 @@ def main(folder: Path) -> None:
     """Inside the namespace: with the guard, and once without it to see that holes would be counted."""
     make_everything_local()
     counter = ConnectionCounter()
-    guarded = _in_own_loop(_judge(folder, Guard(), counter))
-    unguarded = _in_own_loop(_judge(folder, Guard(_EVERYTHING), counter))
+    guarded = _in_own_loop(_judge(folder, AddressGuard(), counter))
+    unguarded = _in_own_loop(_judge(folder, AddressGuard(_EVERYTHING), counter))
     rebinding = _in_own_loop(_rebind(counter))
     print(json.dumps({"guarded": vars(guarded), "unguarded": vars(unguarded), "rebinding": rebinding}))
 
@@ -83,7 +83,7 @@ def _in_own_loop(coroutine: Any) -> Any:
         return runner.run(coroutine)
 
 
-async def _judge(folder: Path, guard: Guard, counter: ConnectionCounter | None) -> Verdict:
+async def _judge(folder: Path, guard: AddressGuard, counter: ConnectionCounter | None) -> Verdict:
     """Every case as a watched URL and as a redirect's target; without a counter, no request is made."""
     verdict = Verdict()
     servers = await _serve() if counter else []
@@ -113,7 +113,7 @@ async def _rebind(counter: ConnectionCounter) -> dict[str, Any]:
     servers = await _serve()
     opened = []
     for _ in range(2):
-        web = HttpWeb(RealClock(), Guard(), _LIMITS)
+        web = HttpWeb(RealClock(), AddressGuard(), _LIMITS)
         for number in range(20):
             await _visit(web, f"http://{number}.rebind.test/")
             opened += counter.take()

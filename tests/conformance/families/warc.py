@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.archive import cdxj
-from webstrata.archive.members import Damage, Member, members
-from webstrata.archive.record import Record
+from webstrata.archive.members import DamagedBytes, GzipMember, members
+from webstrata.archive.record import WarcRecord
 from webstrata.archive.rules import faults, missing
 from webstrata.archive.segment import record_line
 from webstrata.archive.walk import walk
@@ -37,9 +37,9 @@ def _case(verdict: Verdict, path: Path, case: dict[str, Any]) -> None:
         _gzip_case(verdict, path, case)
         return
     items = list(walk(path))
-    records = [item for item in items if isinstance(item, Record)]
+    records = [item for item in items if isinstance(item, WarcRecord)]
     wrong = [fault for record in records for fault in faults(record)]
-    wrong += [item.what for item in items if isinstance(item, Damage)]
+    wrong += [item.what for item in items if isinstance(item, DamagedBytes)]
 
     def check(what: str, expected: object, actual: object) -> None:
         name = f"{case['id']}: {what}"
@@ -53,7 +53,7 @@ def _case(verdict: Verdict, path: Path, case: dict[str, Any]) -> None:
     _check_lines(check, expect, records, path.name)
 
 
-def _check_counts(check: Any, expect: dict[str, Any], records: list[Record], wrong: list[str]) -> None:
+def _check_counts(check: Any, expect: dict[str, Any], records: list[WarcRecord], wrong: list[str]) -> None:
     if "records" in expect:
         check("records", expect["records"], len(records))
     if "errors" in expect:
@@ -76,7 +76,7 @@ def _check_counts(check: Any, expect: dict[str, Any], records: list[Record], wro
         check("index", expect["index"], told_index)
 
 
-def _check_lines(check: Any, expect: dict[str, Any], records: list[Record], name: str) -> None:
+def _check_lines(check: Any, expect: dict[str, Any], records: list[WarcRecord], name: str) -> None:
     lines = [line for record in records if (line := record_line(record, name))]
     if "cdxj" in expect:
         check("cdxj", expect["cdxj"], [line.decode().rstrip("\n") for line in lines])
@@ -99,8 +99,8 @@ def _legacy(line: bytes, form: str) -> str:
 def _gzip_case(verdict: Verdict, path: Path, case: dict[str, Any]) -> None:
     with path.open("rb") as file:
         items = list(members(file))
-    broken = any(isinstance(item, Damage) for item in items)
+    broken = any(isinstance(item, DamagedBytes) for item in items)
     verdict.check(f"{case['id']}: verdict", case["verdict"] == "invalid", broken)
     if "members" in case["expect"]:
-        whole = sum(isinstance(item, Member) for item in items)
+        whole = sum(isinstance(item, GzipMember) for item in items)
         verdict.check(f"{case['id']}: members", case["expect"]["members"], whole)

@@ -10,19 +10,21 @@ import pytest
 from tests.lab.livingweb.plain_client import connected
 from tests.lab.livingweb.recordings import DAY, T0, boost
 from webstrata.clock import ManualClock
-from webstrata.lab.livingweb.manners import Manners
+from webstrata.lab.livingweb.manners import SiteBehaviour
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.server import LivingWeb
 
-FREE = Manners(address="127.0.0.2", disallow=("/private/",))
-SLOW = Manners(address="127.0.0.2", crawl_delay_s=10)
-HASTY = Manners(address="127.0.0.2", crawl_delay_s=0.1)
+FREE = SiteBehaviour(address="127.0.0.2", disallow=("/private/",))
+SLOW = SiteBehaviour(address="127.0.0.2", crawl_delay_s=10)
+HASTY = SiteBehaviour(address="127.0.0.2", crawl_delay_s=0.1)
 
 # (host, manners, path, seconds, latency)
-Requests = list[tuple[str, Manners, str, float, float]]
+Requests = list[tuple[str, SiteBehaviour, str, float, float]]
 
 
-def robots(host: str = "a", manners: Manners = FREE, at: float = 0.0) -> tuple[str, Manners, str, float, float]:
+def robots(
+    host: str = "a", manners: SiteBehaviour = FREE, at: float = 0.0
+) -> tuple[str, SiteBehaviour, str, float, float]:
     return (host, manners, "/robots.txt", at, 0.1)
 
 
@@ -35,7 +37,7 @@ CASES: list[tuple[str, Requests, list[str]]] = [
     ("asked for less", [robots("a", HASTY), ("a", HASTY, "/", 0.6, 0.1)], ["host-gap"]),
     ("two hosts, one address", [robots("a"), robots("b", at=0.2)], ["address-gap"]),
     ("two hosts in turn", [robots("a"), robots("b", at=0.5)], []),
-    ("two addresses", [robots("a"), robots("b", Manners(address="127.0.0.3"), at=0.0)], []),
+    ("two addresses", [robots("a"), robots("b", SiteBehaviour(address="127.0.0.3"), at=0.0)], []),
     ("overlap", [robots(), ("a", FREE, "/", 1, 5), ("a", FREE, "/x", 3, 0.1)], ["overlap"]),
     ("two overlaps", [robots(), *[("a", FREE, "/", at, 5 / at) for at in (1.0, 2.0, 3.0)]], ["overlap"] * 2),
     ("forbidden", [robots(), ("a", FREE, "/private/x", 1, 0.1)], ["disallowed"]),

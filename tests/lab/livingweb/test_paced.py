@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.clock import JumpingClock
-from webstrata.fetch.guard import Guard
+from webstrata.fetch.guard import AddressGuard
 from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import Limits
+from webstrata.fetch.limits import FetchLimits
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.records import Exchange, FailureKind, Permit, Validators
@@ -27,7 +27,7 @@ class World:
 
     async def __aenter__(self) -> World:
         await self._stack.enter_async_context(self.living)
-        real = HttpWeb(self.clock, Guard(self.living.exceptions()), Limits(), self.living.hosts())
+        real = HttpWeb(self.clock, AddressGuard(self.living.exceptions()), FetchLimits(), self.living.hosts())
         self.web = PacedWeb(real, self.clock, self.living)
         self._stack.push_async_callback(self.web.close)
         return self

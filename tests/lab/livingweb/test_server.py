@@ -11,8 +11,8 @@ from tests.lab.livingweb.plain_client import Client, connected
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.clock import ManualClock
 from webstrata.errors import UsageError
-from webstrata.fetch.guard import Guard
-from webstrata.lab.livingweb.manners import manners_of
+from webstrata.fetch.guard import AddressGuard
+from webstrata.lab.livingweb.manners import behaviour_of
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 
@@ -44,7 +44,7 @@ def test_every_shipped_page_is_served_as_recorded() -> None:
             assert reply.status == 200
             assert reply.body == recording.contents[published[-1]]
         else:
-            assert reply.status == (manners_of(site).gone_status if published else 404)
+            assert reply.status == (behaviour_of(site).gone_status if published else 404)
 
     asyncio.run(scenario())
 
@@ -75,7 +75,7 @@ def test_the_guard_understands_the_exceptions() -> None:
 
     async def scenario() -> None:
         async with LivingWeb([boost()], ManualClock(T0)) as living:
-            guard = Guard(living.exceptions())
+            guard = AddressGuard(living.exceptions())
             address, _, port = living.hosts()["boost.test"].partition(":")
             assert guard.allows(address, int(port))
             assert not guard.allows(address, int(port) + 1)

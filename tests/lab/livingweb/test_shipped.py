@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from webstrata.lab.livingweb.manners import manners_of
+from webstrata.lab.livingweb.manners import behaviour_of
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 
 FOLDER = Path(str(files("webstrata.lab"))) / "data" / "sites"
@@ -43,6 +43,6 @@ def test_two_years_of_varied_sites() -> None:
 def test_shipped_sites_have_written_manners() -> None:
     """No shipped site is left to chance for its manners, and one has pages that robots.txt forbids."""
     recordings = load_shipped()
-    assert all(manners_of(recording.site).address.startswith("127.0.0.") for recording in recordings)
-    forbidden = [p for r in recordings for p in r.pages if not manners_of(r.site).allows(f"/{p}")]
+    assert all(behaviour_of(recording.site).address.startswith("127.0.0.") for recording in recordings)
+    forbidden = [p for r in recordings for p in r.pages if not behaviour_of(r.site).allows(f"/{p}")]
     assert forbidden

@@ -9,13 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from tests.lab.livingweb.recordings import DAY, T0, boost
-from webstrata.lab.livingweb.manners import Manners
-from webstrata.lab.livingweb.site import Answer, ServedSite
+from webstrata.lab.livingweb.manners import SiteBehaviour
+from webstrata.lab.livingweb.site import ServedResponse, ServedSite
 
-PLAIN = Manners(address="127.0.0.2")
+PLAIN = SiteBehaviour(address="127.0.0.2")
 
 
-def ask(target: str, day: float = 0.0, manners: Manners = PLAIN, **headers: str) -> tuple[Answer, dict[str, str]]:
+def ask(
+    target: str, day: float = 0.0, manners: SiteBehaviour = PLAIN, **headers: str
+) -> tuple[ServedResponse, dict[str, str]]:
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     answer = ServedSite(boost(), manners).answer(target, sent, T0 + day * DAY)
     return answer, {name.lower(): value for name, value in answer.headers}

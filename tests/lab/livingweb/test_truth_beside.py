@@ -11,7 +11,7 @@ from webstrata.clock import DAY_S
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.truth import what_happened
-from webstrata.lab.livingweb.truth_beside import TruthBeside
+from webstrata.lab.livingweb.truth_beside import TruthProcess
 
 START_AT = SHIPPED_WINDOW[0]
 END_AT = START_AT + 20 * DAY_S
@@ -29,7 +29,7 @@ def test_told_as_here() -> None:
     recordings = load_shipped()
     only = [recording.url(path) for recording in recordings[:3] for path in recording.pages]
 
-    with TruthBeside(load_shipped, START_AT, END_AT, only=only) as truth:
+    with TruthProcess(load_shipped, START_AT, END_AT, only=only) as truth:
         told = truth.told()
 
     assert told == what_happened(recordings, START_AT, END_AT, only=set(only))
@@ -41,14 +41,14 @@ def test_ended_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASKED_BY", str(os.getpid()))
     only = [load_shipped()[0].url(path) for path in load_shipped()[0].pages]
 
-    with TruthBeside(load_in_vain, START_AT, END_AT, only=only) as truth:
+    with TruthProcess(load_in_vain, START_AT, END_AT, only=only) as truth:
         assert truth.told() == what_happened(load_shipped(), START_AT, END_AT, only=set(only))
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are counted in /proc")
 def test_nobody_waits() -> None:
     """Who leaves before the truth is known leaves no process behind."""
-    with TruthBeside(load_shipped, *SHIPPED_WINDOW, only=()) as truth:
+    with TruthProcess(load_shipped, *SHIPPED_WINDOW, only=()) as truth:
         other = truth.pid
         assert Path(f"/proc/{other}").exists()
 

@@ -9,19 +9,19 @@ from collections.abc import Mapping
 import pytest
 
 from tests.lab.livingweb.plain_client import Client
-from webstrata.lab.livingweb.site import Answer
-from webstrata.lab.livingweb.wire import Conversation
+from webstrata.lab.livingweb.site import ServedResponse
+from webstrata.lab.livingweb.wire import ServerConnection
 
 
-def _echo(host: str, target: str, headers: Mapping[str, str]) -> Answer:
-    return Answer(status=304 if target == "/304" else 200, headers=(("X-Host", host),), body=target.encode())
+def _echo(host: str, target: str, headers: Mapping[str, str]) -> ServedResponse:
+    return ServedResponse(status=304 if target == "/304" else 200, headers=(("X-Host", host),), body=target.encode())
 
 
 async def _talk(sent: bytes, *, pieces: int = 1) -> bytes:
     """All that the server says to these bytes, until it closes or the client has hung up its side."""
     loop = asyncio.get_running_loop()
-    open_ones: set[Conversation] = set()
-    server = await loop.create_server(functools.partial(Conversation, _echo, open_ones), "127.0.0.1", 0)
+    open_ones: set[ServerConnection] = set()
+    server = await loop.create_server(functools.partial(ServerConnection, _echo, open_ones), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     size = -(-len(sent) // pieces)
     for start in range(0, len(sent), size):
@@ -97,13 +97,13 @@ def test_slow_readers_do_not_fill_memory() -> None:
     async def scenario() -> None:
         answered = 0
 
-        def respond(host: str, target: str, headers: Mapping[str, str]) -> Answer:
+        def respond(host: str, target: str, headers: Mapping[str, str]) -> ServedResponse:
             nonlocal answered
             answered += 1
-            return Answer(status=200, body=big)
+            return ServedResponse(status=200, body=big)
 
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(functools.partial(Conversation, respond, set()), "127.0.0.1", 0)
+        server = await loop.create_server(functools.partial(ServerConnection, respond, set()), "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=1000)
         writer.write(REQUEST * 100)
         await asyncio.sleep(0.05)

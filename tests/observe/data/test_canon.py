@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.budget import Budget, TooHardError
+from webstrata.observe.data.budget import TooHardError, WorkLimit
 from webstrata.observe.data.canon import FEW, graph_digest
 from webstrata.observe.data.rdfc import canonical_lines
 
@@ -106,7 +106,7 @@ def test_graphs_that_colours_alone_confuse_are_told_apart(name: str) -> None:
 def test_few_nodes_alike_give_the_digest_of_the_standard(alike: int) -> None:
     """SHA-256 of the canonical N-Quads, as other tools compute it."""
     lines = [*ring(alike), '_:other <p> "x" .', "<a> <b> <c> ."]
-    canonical = canonical_lines([line.encode() for line in lines], Budget(10**6))
+    canonical = canonical_lines([line.encode() for line in lines], WorkLimit(10**6))
     assert digest(lines) == hashlib.sha256(b"".join(line + b"\n" for line in canonical)).hexdigest()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conformance.runner import EXTRACT
 from webstrata.observe.data.dispatch import data_of
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 SITEMAP = "<urlset><url><loc>https://e.org/a</loc><lastmod>2024-01-01</lastmod></url></urlset>"
 RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/"{}><e:A><e:b>c</e:b></e:A>{}</rdf:RDF>'
@@ -57,8 +57,8 @@ def test_order_of_rows_is_the_pages_to_say() -> None:
     """Looked at as unordered, a table without keys has no order."""
     one, other = b"1,a\n2,b\n", b"2,b\n1,a\n"
     for unordered in (False, True):
-        looking = Looking(unordered=unordered)
-        digests = {data_of(body, "text/csv", None, "", looking).digest for body in (one, other)}  # type: ignore[union-attr]
+        page_rules = PageRules(unordered=unordered)
+        digests = {data_of(body, "text/csv", None, "", page_rules).digest for body in (one, other)}  # type: ignore[union-attr]
         assert len(digests) == (1 if unordered else 2)
 
 

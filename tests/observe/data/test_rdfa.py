@@ -6,8 +6,8 @@ import pyoxigraph as ox
 import pytest
 
 from webstrata.observe.data.canon import graph_digest
-from webstrata.observe.data.rdfa import MOST_TEXT, MOST_TRIPLES, TooMuchError, rdfa_lines
-from webstrata.observe.data.rdfa_names import INITIAL, Names, declared
+from webstrata.observe.data.rdfa import MOST_TEXT, MOST_TRIPLES, RdfaTooLargeError, rdfa_lines
+from webstrata.observe.data.rdfa_names import INITIAL, RdfaPrefixes, declared
 from webstrata.observe.linked import linked
 from webstrata.observe.tree import parse
 
@@ -167,11 +167,11 @@ def test_the_same_page_gives_the_same_lines() -> None:
 def test_hostile_pages() -> None:
     """Depth, masses and repeated text end in time, with a page that says too much saying nothing."""
     deep = "<div property=dc:title>" * 4000 + "x" * 20_000
-    with pytest.raises(TooMuchError):
+    with pytest.raises(RdfaTooLargeError):
         triples(deep)
     assert MOST_TEXT < 4000 * 20_000
     many = "<p property='" + " ".join(f"x:{n}" for n in range(MOST_TRIPLES + 1)) + "'>x</p>"
-    with pytest.raises(TooMuchError):
+    with pytest.raises(RdfaTooLargeError):
         triples(many)
     assert linked(deep.encode(), "text/html", URL).rdfa == b""
     for html in ("<p about='\x00' property='\x00:x dc:title' lang='\x00'>\x00</p>", "<p prefix=':: : a: b:' vocab=:>"):
@@ -182,7 +182,7 @@ def test_hostile_pages() -> None:
 def test_names() -> None:
     """A `prefix` attribute is read in pairs; what is no pair ends it."""
     assert list(declared("a: http://a/ B: urn:b: _: http://c/ d")) == [("a", "http://a/"), ("b", "urn:b:")]
-    names = Names(URL, INITIAL, "")
+    names = RdfaPrefixes(URL, INITIAL, "")
     assert names.resource("[foaf:x]") == "http://xmlns.com/foaf/0.1/x"
     assert names.resource("http://x.org/") == "http://x.org/"
     assert names.term("relative/path") is None

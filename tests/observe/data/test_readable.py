@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from webstrata.observe.data.readable import Readable, readable
+from webstrata.observe.data.readable import ReadableData, readable
 
 URL = "http://e.test/"
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_read_is_nothing(body: bytes, kind: str) -> None:
     """Broken, deep or foreign bodies raise nothing and give nothing to show but what they hold."""
     found = readable(body, kind, None, URL)
 
-    assert isinstance(found, Readable)
+    assert isinstance(found, ReadableData)
     assert found.table is None
     assert found.triples in (None, ())
     assert found.document is UNSET or kind == "application/json"

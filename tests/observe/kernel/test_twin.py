@@ -17,10 +17,10 @@ from tests.observe.twin import outline as twin
 from tests.observe.twin.parts import main_spans
 from tests.observe.twin.scan import scan_text as twin_scan_text
 from webstrata.lab.livingweb.shipped import load_shipped
-from webstrata.observe.outline import Outline, _read, outline
+from webstrata.observe.outline import HtmlOutline, _read, outline
 from webstrata.observe.scan import scan_text
 from webstrata.observe.simhash import simhash
-from webstrata.observe.spelling import spelled
+from webstrata.observe.spelling import reserialised
 from webstrata.observe.tree import parse
 
 DATA = Path(__file__).parent.parent.parent / "data" / "fingerprint"
@@ -36,7 +36,7 @@ class Read(NamedTuple):
     main_links: list[tuple[int, int]]
 
 
-def own(read: Outline | None) -> Read:
+def own(read: HtmlOutline | None) -> Read:
     assert read is not None
     hrefs, pointers = (packed.decode("utf-8", "replace").split("\0")[:-1] for packed in (read.hrefs, read.pointers))
     main_links = list(iter_unpack("=ii", read.main_links))
@@ -57,7 +57,7 @@ def check(html: str, *, also_spelled: bool = True) -> bool:
     wanted = expected(tree)
     assert own(outline(tree.body)) == wanted
     if also_spelled:
-        assert own(_read(spelled(tree.body), is_spelled=True)) == wanted
+        assert own(_read(reserialised(tree.body), is_spelled=True)) == wanted
     return _read((tree.body.html or "").encode(), is_spelled=False) is not None
 
 

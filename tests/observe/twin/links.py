@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from webstrata.observe.lines import hash64
-from webstrata.observe.links import Links
+from webstrata.observe.links import PageLinks
 from webstrata.urls import join
 
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
@@ -25,12 +25,12 @@ _TRACKING = re.compile(
 )
 
 
-def links(hrefs: Iterable[str], base: str, page: str) -> Links:
+def links(hrefs: Iterable[str], base: str, page: str) -> PageLinks:
     """What `Resolver(base).links` says of these addresses."""
     resolved = [join(base, href) for href in hrefs if href and not href.startswith(_NOWHERE)]
     urls = list(dict.fromkeys(url for url in resolved if url is not None))
     kinds = [_kind(url, _host(page)) for url in urls]
-    return Links(
+    return PageLinks(
         packed=b"".join([url.encode() + b"\0" for url in urls]),
         digest=link_digest(urls),
         hashes=link_hashes(urls),

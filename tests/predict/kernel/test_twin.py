@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from webstrata.predict.activity import POOLED, Activity, Belief
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.visits import visits
+from webstrata.predict.visits import visit_history
 
 
 def forecast(belief: Belief, days: int) -> list[float]:
@@ -76,7 +76,7 @@ def test_rates_are_those_of_brent(number: int, longest: float) -> None:
     changed = np.arange(number + 2) < number
     each, still = lengths[changed], float(lengths[~changed].sum())
 
-    found = irregular_rate(visits([0, number + 2], lengths, changed))[0]
+    found = irregular_rate(visit_history([0, number + 2], lengths, changed))[0]
 
     low, high = number / (still + each.sum() / 2), number / still
     wanted = brentq(

@@ -16,7 +16,7 @@ _SPREAD = 0.5  # sigma of the log-normal latency: a slow answer in twenty takes 
 _STANDARD_NORMAL = NormalDist()
 
 
-class Manners(Struct, frozen=True, kw_only=True):
+class SiteBehaviour(Struct, frozen=True, kw_only=True):
     """One site's character. Latency is a mean; `crawl_delay_s` and `disallow` are what its robots.txt says."""
 
     address: str
@@ -47,31 +47,31 @@ class Manners(Struct, frozen=True, kw_only=True):
 
 # The data sets of one publisher share an address, as they do on a large hosting service.
 _WRITTEN = {
-    "boost": Manners(address="127.0.0.2", latency_mean_s=0.25, crawl_delay_s=2),
-    "llvm": Manners(address="127.0.0.3", latency_mean_s=0.15, etag=False, sitemap=True),
-    "jena": Manners(address="127.0.0.4", latency_mean_s=0.3, sitemap=True, gone_status=410),
-    "leancommunity": Manners(address="127.0.0.5", latency_mean_s=0.12, crawl_delay_s=1),
-    "choldgraf": Manners(
+    "boost": SiteBehaviour(address="127.0.0.2", latency_mean_s=0.25, crawl_delay_s=2),
+    "llvm": SiteBehaviour(address="127.0.0.3", latency_mean_s=0.15, etag=False, sitemap=True),
+    "jena": SiteBehaviour(address="127.0.0.4", latency_mean_s=0.3, sitemap=True, gone_status=410),
+    "leancommunity": SiteBehaviour(address="127.0.0.5", latency_mean_s=0.12, crawl_delay_s=1),
+    "choldgraf": SiteBehaviour(
         address="127.0.0.6", latency_mean_s=0.1, last_modified=False, disallow=("/pr-preview/",), sitemap=True
     ),
-    "spencerahill": Manners(
+    "spencerahill": SiteBehaviour(
         address="127.0.0.7", latency_mean_s=0.6, etag=False, last_modified=False, gzip=False, crawl_delay_s=10
     ),
-    "oil-prices": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
-    "sp500": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
-    "country-codes": Manners(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
-    "congress": Manners(address="127.0.0.9", latency_mean_s=0.4, gzip=False, crawl_delay_s=5),
-    "schemaorg": Manners(address="127.0.0.10", latency_mean_s=0.2, etag=False, gone_status=410),
-    "wot-td": Manners(address="127.0.0.10", latency_mean_s=0.2, crawl_delay_s=3),
+    "oil-prices": SiteBehaviour(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "sp500": SiteBehaviour(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "country-codes": SiteBehaviour(address="127.0.0.8", latency_mean_s=0.08, last_modified=False),
+    "congress": SiteBehaviour(address="127.0.0.9", latency_mean_s=0.4, gzip=False, crawl_delay_s=5),
+    "schemaorg": SiteBehaviour(address="127.0.0.10", latency_mean_s=0.2, etag=False, gone_status=410),
+    "wot-td": SiteBehaviour(address="127.0.0.10", latency_mean_s=0.2, crawl_delay_s=3),
 }
 
 
-def manners_of(site: str) -> Manners:
+def behaviour_of(site: str) -> SiteBehaviour:
     """A site's written manners, or for an unknown one manners drawn from its name, always the same."""
     if written := _WRITTEN.get(site):
         return written
     draw = blake2b(site.encode(), digest_size=8).digest()
-    return Manners(
+    return SiteBehaviour(
         address=f"127.0.1.{1 + draw[0] % 8}",
         latency_mean_s=round(0.05 + draw[1] / 256 * 0.5, 3),
         etag=draw[2] % 4 != 0,
@@ -83,7 +83,7 @@ def manners_of(site: str) -> Manners:
     )
 
 
-def latency_s(manners: Manners, host: str, path: str, n: int) -> float:
+def latency_s(manners: SiteBehaviour, host: str, path: str, n: int) -> float:
     """How long the answer to the n-th request for a path takes: log-normal around the site's mean, whole µs.
 
     Drawn from the request itself, not from a stream of random numbers, so that it does not depend on which other

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webstrata.clock import DAY_S
-from webstrata.lab.livingweb.manners import Manners
+from webstrata.lab.livingweb.manners import SiteBehaviour
 
 ViolationKind = Literal["host-gap", "address-gap", "overlap", "disallowed", "no-robots", "old-robots"]
 
@@ -33,7 +33,7 @@ class Violation(Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class _Seen(Struct):
+class _HostActivity(Struct):
     """The latest request, and when all until then are answered."""
 
     start_at: float
@@ -60,15 +60,15 @@ class PolitenessMeter:
         self._address_gap_s = address_gap_s
         self._robots_age_s = robots_age_s
         self._slack_s = slack_s
-        self._by_host: dict[str, _Seen] = {}
-        self._by_address: dict[str, _Seen] = {}
+        self._by_host: dict[str, _HostActivity] = {}
+        self._by_address: dict[str, _HostActivity] = {}
         self._robots_at: dict[str, float] = {}
         self._violations: list[Violation] = []
         self.counts: Counter[ViolationKind] = Counter()
         self.requests: Counter[str] = Counter()
         """Requests by host, robots.txt included."""
 
-    def record(self, host: str, manners: Manners, path: str, at: float, latency_s: float) -> None:
+    def record(self, host: str, manners: SiteBehaviour, path: str, at: float, latency_s: float) -> None:
         """One request that began at `at` and is answered `latency_s` later."""
         self.requests[host] += 1
 
@@ -88,7 +88,7 @@ class PolitenessMeter:
         for table, key in ((self._by_host, host), (self._by_address, manners.address)):
             last = table.get(key)
             end_at = max(at + latency_s, last.end_at if last else 0.0)
-            table[key] = _Seen(start_at=at, end_at=end_at)
+            table[key] = _HostActivity(start_at=at, end_at=end_at)
 
     def violations(self) -> list[Violation]:
         """The first thousand, in order."""
@@ -99,7 +99,7 @@ class PolitenessMeter:
         """All of them."""
         return self.counts.total()
 
-    def _check_host(self, host: str, manners: Manners, at: float, blame: _Blame) -> None:
+    def _check_host(self, host: str, manners: SiteBehaviour, at: float, blame: _Blame) -> None:
         last = self._by_host.get(host)
         if last is None:
             return
@@ -116,7 +116,7 @@ class PolitenessMeter:
         if last is not None and (gap_s := at - last.start_at) < self._address_gap_s - self._slack_s:
             blame("address-gap", f"{gap_s:.3f} s after the last request; {self._address_gap_s:g} s are asked")
 
-    def _check_robots(self, host: str, manners: Manners, path: str, at: float, blame: _Blame) -> None:
+    def _check_robots(self, host: str, manners: SiteBehaviour, path: str, at: float, blame: _Blame) -> None:
         if not manners.allows(path):
             blame("disallowed", "robots.txt forbids this path")
         asked_at = self._robots_at.get(host)

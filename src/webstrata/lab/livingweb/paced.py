@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from webstrata.lab.livingweb.server import LATENCY_HEADER, LivingWeb
 from webstrata.ports import Clock, Web
-from webstrata.records import Exchange, Failure, Permit, Posted, Validators
+from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 _DECLARED = re.compile(r"\bliving;dur=(\d+(?:\.\d+)?)")
 
@@ -36,7 +36,7 @@ class PacedWeb:
         *,
         accept: str = "*/*",
         validators: Validators | None = None,
-        posted: Posted | None = None,
+        posted: PostBody | None = None,
     ) -> Exchange:
         start_at = self._clock.now()
         with self._clock.working():

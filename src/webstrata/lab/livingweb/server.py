@@ -11,11 +11,11 @@ from http import HTTPStatus
 from types import TracebackType
 
 from webstrata.errors import UsageError
-from webstrata.lab.livingweb.manners import Manners, latency_s, manners_of
+from webstrata.lab.livingweb.manners import SiteBehaviour, behaviour_of, latency_s
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.livingweb.site import Answer, ServedSite
-from webstrata.lab.livingweb.wire import Conversation
+from webstrata.lab.livingweb.site import ServedResponse, ServedSite
+from webstrata.lab.livingweb.wire import ServerConnection
 from webstrata.ports import Clock
 
 LATENCY_HEADER = "server-timing"
@@ -38,20 +38,20 @@ class LivingWeb:
         port: int = 0,
         minimum_gap_s: float = 1.0,
         address_gap_s: float = 0.5,
-        manners: Mapping[str, Manners] | None = None,
+        manners: Mapping[str, SiteBehaviour] | None = None,
     ) -> None:
         chosen = manners or {}
         self._clock = clock
         self._port = port
         self.sites = {
-            recording.host: ServedSite(recording, chosen.get(recording.site) or manners_of(recording.site))
+            recording.host: ServedSite(recording, chosen.get(recording.site) or behaviour_of(recording.site))
             for recording in recordings
         }
         self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s, address_gap_s=address_gap_s)
         self._asked: Counter[tuple[str, str]] = Counter()
         self._ports: dict[str, int] = {}
         self._servers: list[asyncio.Server] = []
-        self._conversations: set[Conversation] = set()
+        self._conversations: set[ServerConnection] = set()
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class LivingWeb:
             respond = functools.partial(self._respond, address)
             try:
                 server = await loop.create_server(
-                    functools.partial(Conversation, respond, self._conversations), address, self._port
+                    functools.partial(ServerConnection, respond, self._conversations), address, self._port
                 )
             except (OSError, OverflowError) as error:  # OverflowError: no port has this number
                 await self.close()
@@ -116,11 +116,11 @@ class LivingWeb:
 
     # ── answering ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _respond(self, address: str, sent_host: str, target: str, headers: Mapping[str, str]) -> Answer:
+    def _respond(self, address: str, sent_host: str, target: str, headers: Mapping[str, str]) -> ServedResponse:
         at = self._clock.now()
         site = self.sites.get(sent_host.rpartition(":")[0] or sent_host)
         if site is None or site.manners.address != address:
-            return _with_headers(Answer(status=HTTPStatus.MISDIRECTED_REQUEST), at, 0.0)
+            return _with_headers(ServedResponse(status=HTTPStatus.MISDIRECTED_REQUEST), at, 0.0)
         path = target.partition("?")[0]
         answer = site.answer(target, headers, at)
         n = self._asked[site.host, path]
@@ -131,10 +131,10 @@ class LivingWeb:
         return _with_headers(answer, at, latency)
 
 
-def _with_headers(answer: Answer, at: float, latency: float) -> Answer:
+def _with_headers(answer: ServedResponse, at: float, latency: float) -> ServedResponse:
     general = (
         ("Date", formatdate(int(at), usegmt=True)),
         ("Server", "living-web"),
         ("Server-Timing", f"living;dur={latency * 1000:.3f}"),
     )
-    return Answer(status=answer.status, headers=general + answer.headers, body=answer.body)
+    return ServedResponse(status=answer.status, headers=general + answer.headers, body=answer.body)

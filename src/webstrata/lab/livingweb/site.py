@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from msgspec import Struct
 
 from webstrata.clock import iso
-from webstrata.lab.livingweb.manners import Manners
+from webstrata.lab.livingweb.manners import SiteBehaviour
 from webstrata.lab.livingweb.media import content_type
 from webstrata.lab.livingweb.recording import Recording
 
@@ -23,7 +23,7 @@ _GZIP_ETAG = "-gzip"
 _INDEX = "index.html"
 
 
-class Answer(Struct, frozen=True, kw_only=True, gc=False):
+class ServedResponse(Struct, frozen=True, kw_only=True, gc=False):
     """What goes on the wire, but for the headers of the connection."""
 
     status: int
@@ -34,7 +34,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
 class ServedSite:
     """Answers for one recording. Compressed bodies, types and validators are made once per content."""
 
-    def __init__(self, recording: Recording, manners: Manners) -> None:
+    def __init__(self, recording: Recording, manners: SiteBehaviour) -> None:
         self.recording = recording
         self.manners = manners
         self._robots = manners.robots_txt(recording.host)
@@ -46,7 +46,7 @@ class ServedSite:
     def host(self) -> str:
         return self.recording.host
 
-    def answer(self, target: str, headers: Mapping[str, str], at: float) -> Answer:
+    def answer(self, target: str, headers: Mapping[str, str], at: float) -> ServedResponse:
         """The answer to GET `target` (path and query as sent) at an instant; header names in lower case."""
         path = target.partition("?")[0]
         if path == "/robots.txt":
@@ -55,7 +55,7 @@ class ServedSite:
             return self._sitemap(at)
         name = unquote(path[1:])
         if name in self._folders:
-            return Answer(status=HTTPStatus.MOVED_PERMANENTLY, headers=(("Location", f"{path}/"),))
+            return ServedResponse(status=HTTPStatus.MOVED_PERMANENTLY, headers=(("Location", f"{path}/"),))
         if not name or name.endswith("/"):
             name += _INDEX
         version = self.recording.version_at(name, at)
@@ -66,7 +66,7 @@ class ServedSite:
             return _plain(HTTPStatus(self.manners.gone_status), b"This page was removed.\n")
         return self._content(name, blob, published_at, headers)
 
-    def _content(self, name: str, blob: str, published_at: float, headers: Mapping[str, str]) -> Answer:
+    def _content(self, name: str, blob: str, published_at: float, headers: Mapping[str, str]) -> ServedResponse:
         body = self.recording.contents[blob]
         fields = [("Content-Type", self._content_type(name, blob, body))]
         coded = self.manners.gzip and len(body) >= _GZIP_FROM_BYTES
@@ -79,11 +79,11 @@ class ServedSite:
         if self.manners.last_modified:
             fields.append(("Last-Modified", formatdate(int(published_at), usegmt=True)))
         if self._not_modified(blob, published_at, headers):
-            return Answer(status=HTTPStatus.NOT_MODIFIED, headers=tuple(fields))
+            return ServedResponse(status=HTTPStatus.NOT_MODIFIED, headers=tuple(fields))
         if coded:
             fields.append(("Content-Encoding", "gzip"))
             body = self._gzip(blob, body)
-        return Answer(status=HTTPStatus.OK, headers=tuple(fields), body=body)
+        return ServedResponse(status=HTTPStatus.OK, headers=tuple(fields), body=body)
 
     def _not_modified(self, blob: str, published_at: float, headers: Mapping[str, str]) -> bool:
         """RFC 9110, 13.2.2: the entity tag decides where one is sent, the date only where none is."""
@@ -110,7 +110,7 @@ class ServedSite:
             known = self._gzipped[blob] = packer.compress(body) + packer.flush()
         return known
 
-    def _sitemap(self, at: float) -> Answer:
+    def _sitemap(self, at: float) -> ServedResponse:
         """Every page that exists and may be visited, with the time of its last publication."""
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -126,7 +126,7 @@ class ServedSite:
             lines.append(f"<url><loc>{location}</loc><lastmod>{lastmod}</lastmod></url>")
         lines.append("</urlset>\n")
         body = "\n".join(lines).encode()
-        return Answer(status=HTTPStatus.OK, headers=(("Content-Type", "application/xml"),), body=body)
+        return ServedResponse(status=HTTPStatus.OK, headers=(("Content-Type", "application/xml"),), body=body)
 
 
 def _folders(paths: Mapping[str, object]) -> frozenset[str]:
@@ -135,8 +135,8 @@ def _folders(paths: Mapping[str, object]) -> frozenset[str]:
     return frozenset(found - paths.keys())
 
 
-def _plain(status: HTTPStatus, body: bytes) -> Answer:
-    return Answer(status=status, headers=(("Content-Type", "text/plain; charset=utf-8"),), body=body)
+def _plain(status: HTTPStatus, body: bytes) -> ServedResponse:
+    return ServedResponse(status=status, headers=(("Content-Type", "text/plain; charset=utf-8"),), body=body)
 
 
 def _accepts_gzip(accepted: str) -> bool:

@@ -22,8 +22,8 @@ _MODEST = 10
 """Priority given up: whoever lives by the clock goes first."""
 
 
-class TruthBeside:
-    """`with TruthBeside(load_shipped, start_at, end_at, only=urls) as truth:` live, then ask for `truth.told()`."""
+class TruthProcess:
+    """`with TruthProcess(load_shipped, start_at, end_at, only=urls) as truth:` live, then ask for `truth.told()`."""
 
     def __init__(self, load: Load, start_at: float, end_at: float, *, only: Sequence[str]) -> None:
         self._asked = (load, start_at, end_at, tuple(only))
@@ -46,7 +46,7 @@ class TruthBeside:
         except EOFError:  # it was ended from outside: so it takes longer
             return _truth(*self._asked)
 
-    def __enter__(self) -> TruthBeside:
+    def __enter__(self) -> TruthProcess:
         return self
 
     def __exit__(

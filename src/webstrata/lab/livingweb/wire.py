@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import cast
 
-from webstrata.lab.livingweb.site import Answer
+from webstrata.lab.livingweb.site import ServedResponse
 
-Responder = Callable[[str, str, Mapping[str, str]], Answer]
+Responder = Callable[[str, str, Mapping[str, str]], ServedResponse]
 """(host as sent, target, headers) -> answer."""
 
 _HEAD_LIMIT = 16_384
@@ -27,10 +27,10 @@ class _BadRequestError(Exception):
         self.status = status
 
 
-class Conversation(asyncio.Protocol):
+class ServerConnection(asyncio.Protocol):
     """One connection. Requests are answered in order, as they come; while the visitor does not read, they wait."""
 
-    def __init__(self, respond: Responder, open_ones: set[Conversation]) -> None:
+    def __init__(self, respond: Responder, open_ones: set[ServerConnection]) -> None:
         self._respond = respond
         self._open_ones = open_ones
         self._buffer = b""
@@ -89,7 +89,7 @@ class Conversation(asyncio.Protocol):
         close = wish == "close" or (version == "HTTP/1.0" and wish != "keep-alive")
         self._write(answer, with_body=method == "GET", close=close)
 
-    def _write(self, answer: Answer, *, with_body: bool, close: bool) -> None:
+    def _write(self, answer: ServedResponse, *, with_body: bool, close: bool) -> None:
         assert self._transport is not None
         lines = [f"HTTP/1.1 {answer.status} {_PHRASES.get(answer.status, '')}"]
         lines += [f"{name}: {value}" for name, value in answer.headers]
@@ -104,7 +104,7 @@ class Conversation(asyncio.Protocol):
 
     def _refuse(self, status: HTTPStatus) -> None:
         allow = (("Allow", "GET, HEAD"),) if status == HTTPStatus.METHOD_NOT_ALLOWED else ()
-        self._write(Answer(status=status, headers=allow), with_body=True, close=True)
+        self._write(ServedResponse(status=status, headers=allow), with_body=True, close=True)
 
 
 def _read_head(head: bytes) -> tuple[str, str, str, dict[str, str]]:

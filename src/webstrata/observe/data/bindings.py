@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 from webstrata.observe.data.sparql_order import canonical
 from webstrata.observe.data.sparql_results import JSON, NotResults, read_results
 
 MOST_BYTES = 100_000_000
 
 
-def read(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> Data:
+def read(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> DataDigest:
     """The results in a body. Never raises."""
     if len(body) > MOST_BYTES:
         return refused("bindings", f"longer than {MOST_BYTES} bytes")
@@ -17,4 +17,4 @@ def read(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> 
         results = read_results(body, media_type)
     except NotResults as why:
         return refused("bindings", why)
-    return Data(kind="bindings", digest=digest_of("bindings", [canonical(results)]), size=len(results.rows))
+    return DataDigest(kind="bindings", digest=digest_of("bindings", [canonical(results)]), size=len(results.rows))

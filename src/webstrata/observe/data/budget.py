@@ -9,7 +9,7 @@ class TooHardError(WebstrataError):
     """The graph is too symmetric to be told from others within the limit of work."""
 
 
-class Budget:
+class WorkLimit:
     """Steps that may still be made."""
 
     def __init__(self, steps: int) -> None:

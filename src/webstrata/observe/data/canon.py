@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from webstrata.observe.data import rdfc
-from webstrata.observe.data.budget import Budget
+from webstrata.observe.data.budget import WorkLimit
 from webstrata.observe.data.colours import Colouring, colour_of
 from webstrata.observe.data.quads import Quad, split
 from webstrata.observe.data.search import part_form
@@ -37,11 +37,11 @@ def graph_digest(lines: Iterable[bytes]) -> str:
     first = {node: rdfc.first_degree(node, about, _sha256) for node, about in rdfc.by_node(quads).items()}
     count = Counter(first.values())
     if sum(number for number in count.values() if number > 1) <= FEW:
-        return _digest(ground, quads, rdfc.canonical_names(quads, Budget(rdfc.MOST_WORK), first=first))
+        return _digest(ground, quads, rdfc.canonical_names(quads, WorkLimit(rdfc.MOST_WORK), first=first))
     colours = {node: colour_of(colour) for node, colour in first.items()}
-    Colouring(quads, Budget(MOST_WORK)).refine(colours, list(colours))
+    Colouring(quads, WorkLimit(MOST_WORK)).refine(colours, list(colours))
     names = {node: b"_:" + colour.hex().encode() for node, colour in colours.items()}
-    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, Budget(MOST_SEARCHED)))])
+    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, WorkLimit(MOST_SEARCHED)))])
 
 
 def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], more: Iterable[bytes] = ()) -> str:
@@ -51,7 +51,7 @@ def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], m
     return hashlib.sha256(b"".join([line + b"\n" for line in lines])).hexdigest()
 
 
-def _part_forms(quads: list[Quad], colours: dict[bytes, bytes], budget: Budget) -> Iterator[bytes]:
+def _part_forms(quads: list[Quad], colours: dict[bytes, bytes], budget: WorkLimit) -> Iterator[bytes]:
     """Of each connected part of nodes that share their colours, where it is no tree."""
     count = Counter(colours.values())
     shared = {node for node, colour in colours.items() if count[colour] > 1}

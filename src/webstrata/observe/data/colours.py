@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from webstrata.observe.data.budget import Budget
+from webstrata.observe.data.budget import WorkLimit
 from webstrata.observe.data.quads import Quad
 
 _SIZE = 16
@@ -25,7 +25,7 @@ _Form = tuple[tuple[bytes, ...], tuple[int, ...]]
 class Colouring:
     """The quads of a graph, prepared for looking at them many times. A quad of one node tells it nothing of others."""
 
-    def __init__(self, quads: Iterable[Quad], budget: Budget) -> None:
+    def __init__(self, quads: Iterable[Quad], budget: WorkLimit) -> None:
         self._budget = budget
         self._views: defaultdict[bytes, list[_View]] = defaultdict(list)
         self._kinds: dict[_Form, list[bytes]] = {}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 
-class Data(Struct, frozen=True, kw_only=True, gc=False):
+class DataDigest(Struct, frozen=True, kw_only=True, gc=False):
     """The canonical digest of a body of data, or why there is none."""
 
     kind: str
@@ -32,10 +32,10 @@ def digest_of(kind: str, parts: Iterable[bytes]) -> str:
     return made.hexdigest()
 
 
-def refused(kind: str, why: object) -> Data:
+def refused(kind: str, why: object) -> DataDigest:
     """A body that has to be compared by its bytes. What parsers say may quote the body: it is cut short."""
     text = " ".join(str(why).split())
-    return Data(kind=kind, note=text if len(text) <= _LONGEST_NOTE else text[:_LONGEST_NOTE] + "…")
+    return DataDigest(kind=kind, note=text if len(text) <= _LONGEST_NOTE else text[:_LONGEST_NOTE] + "…")
 
 
 _LONGEST_NOTE = 160

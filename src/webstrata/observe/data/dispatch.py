@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from webstrata.coding import decode
 from webstrata.observe.data import bindings, feed, graph, json, jsonld, sitemap, table, xml
-from webstrata.observe.data.data import Data
-from webstrata.records import Looking
+from webstrata.observe.data.data import DataDigest
+from webstrata.records import PageRules
 
-_Reader = Callable[[bytes, str | None, str], Data]
+_Reader = Callable[[bytes, str | None, str], DataDigest]
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RSS_1 = (b"http://purl.org/rss/1.0/", b"http://my.netscape.com/rdf/simple/0.9/")
@@ -22,10 +22,10 @@ def data_of(
     media_type: str,
     charset: str | None,
     url: str,
-    looking: Looking | None = None,
+    page_rules: PageRules | None = None,
     *,
     contexts: Mapping[str, bytes] | None = None,
-) -> Data | None:
+) -> DataDigest | None:
     """The data in a body, or why they cannot be read as such; None if it is not of a data type. Never raises.
 
     `contexts`: bodies of JSON-LD contexts by their URLs, as far as they are at hand.
@@ -35,7 +35,7 @@ def data_of(
         return jsonld.read(body, charset, url, contexts)
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
-        wish = looking or Looking()
+        wish = page_rules or PageRules()
         return table.read(body, charset, url, delimiter=delimiter, unordered=wish.unordered, ordered=wish.ordered)
     reader = _READERS.get(name)
     return None if reader is None else reader(body, charset, url)

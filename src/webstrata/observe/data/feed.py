@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from webstrata.observe.data import xml
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 from webstrata.observe.data.entries import EntryReader, FeedEntry, FeedFull
 from webstrata.observe.data.repair import repaired
 
@@ -26,7 +26,7 @@ class Feed(Struct, frozen=True, kw_only=True):
     """What had to be repaired."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> Data:
+def read(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One feed as data. Never raises."""
     feed = read_feed(body, charset, url)
     if feed.problem is not None:
@@ -34,7 +34,7 @@ def read(body: bytes, charset: str | None, url: str) -> Data:
     if not feed.entries:
         return refused("feed", "no entries")
     digests = sorted(entry.digest.encode() for entry in feed.entries)
-    return Data(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
+    return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
 
 
 def read_feed(body: bytes, charset: str | None, url: str) -> Feed:

@@ -15,7 +15,7 @@ from pyoxigraph import RdfFormat
 from webstrata.observe.data import xml
 from webstrata.observe.data.budget import TooHardError
 from webstrata.observe.data.canon import graph_digest
-from webstrata.observe.data.data import Data, refused
+from webstrata.observe.data.data import DataDigest, refused
 
 LARGEST_BODY = 64 * 1024 * 1024
 MOST_WRITTEN = 256 * 1024 * 1024
@@ -39,13 +39,13 @@ class NotAGraphError(ValueError):
     """With the reason."""
 
 
-def read(body: bytes, charset: str | None, url: str, *, syntax: str) -> Data:
+def read(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDigest:
     """One graph or dataset in a syntax of `FORMATS`. Never raises."""
     try:
         lines = quads_of(body, charset, url, syntax=syntax)
         if not lines:
             return refused("graph", "no triples")
-        return Data(kind="graph", digest=graph_digest(lines), size=len(lines))
+        return DataDigest(kind="graph", digest=graph_digest(lines), size=len(lines))
     except (NotAGraphError, TooHardError) as error:
         return refused("graph", error)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webstrata.observe.charset_labels import codec_of, encoding_of
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 
 LARGEST_BODY = 64 * 1024 * 1024
 DEEPEST = 200
@@ -40,17 +40,17 @@ class _NotJsonError(ValueError):
     """With the reason."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> Data:
+def read(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One JSON document. Never raises."""
     return _read(body, charset, _parse)
 
 
-def read_lines(body: bytes, charset: str | None, url: str) -> Data:
+def read_lines(body: bytes, charset: str | None, url: str) -> DataDigest:
     """JSON Lines: one document a line, their order counts. Never raises."""
     return _read(body, charset, _parse_lines)
 
 
-def _read(body: bytes, charset: str | None, parse: Any) -> Data:
+def _read(body: bytes, charset: str | None, parse: Any) -> DataDigest:
     if len(body) > LARGEST_BODY:
         return refused("json", f"longer than {LARGEST_BODY} bytes")
     try:
@@ -62,7 +62,7 @@ def _read(body: bytes, charset: str | None, parse: Any) -> Data:
         return refused("json", f"nested deeper than {DEEPEST}")
     except ValueError as error:  # JSONDecodeError, UnicodeDecodeError and our own are all of this kind
         return refused("json", f"not JSON: {error}" if not isinstance(error, _NotJsonError) else error)
-    return Data(kind="json", digest=digest_of("json", [canonical.encode()]), size=size, noise=noise)
+    return DataDigest(kind="json", digest=digest_of("json", [canonical.encode()]), size=size, noise=noise)
 
 
 def text_of(body: bytes, charset: str | None) -> str:

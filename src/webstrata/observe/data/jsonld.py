@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from webstrata.observe.data import graph
 from webstrata.observe.data import json as plain
-from webstrata.observe.data.data import Data
+from webstrata.observe.data.data import DataDigest
 from webstrata.observe.data.quads import numbered
 
 _MOST_INLINED = 100
@@ -30,7 +30,7 @@ class _MissingError(ValueError):
         self.address = address
 
 
-def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None) -> Data:
+def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None) -> DataDigest:
     """One JSON-LD document; `contexts` holds the bodies of contexts by their URLs. Never raises."""
     as_json = plain.read(body, charset, url)
     if as_json.digest is None:

@@ -47,7 +47,7 @@ _BLANK = re.compile(r"_:[^\s<>()]+")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-class Values(NamedTuple):
+class PlaceValues(NamedTuple):
     """Values of one place: where each stands there, and what it says."""
 
     place: str
@@ -55,7 +55,7 @@ class Values(NamedTuple):
     says: Sequence[str]
 
 
-class Place(NamedTuple):
+class DataPlace(NamedTuple):
     """One place of one version."""
 
     name: str
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 def places_of(
     body: bytes, kind: str, media_type: str, charset: str | None, url: str, *, keyed: bool = True
-) -> list[Place]:
+) -> list[DataPlace]:
     """The places of data of a kind (`Data.kind`), by name; none where that kind has none. Never raises.
 
     `keyed`: rows of a table are known by the first column where it names them.
@@ -78,7 +78,7 @@ def places_of(
     reader = _READERS.get(kind)
     if reader is None or len(body) > LARGEST:
         return []
-    made: dict[str, _Making] = {}
+    made: dict[str, _PlaceBuilder] = {}
     count = 0
     try:
         for place, where, says in reader(body, media_type, charset, url, keyed):
@@ -87,14 +87,14 @@ def places_of(
                 return []
             one = made.get(place)
             if one is None:
-                one = made.setdefault(place if len(made) < MOST_PLACES - 1 else _REST, _Making())
+                one = made.setdefault(place if len(made) < MOST_PLACES - 1 else _REST, _PlaceBuilder())
             one.add(place, where, says)
     except (ValueError, OverflowError, RecursionError):  # what no calendar has, what no stack holds
         return []
     return [one.place(name) for name, one in sorted(made.items())]
 
 
-class _Making:
+class _PlaceBuilder:
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=8)
         self._count = 0
@@ -108,15 +108,15 @@ class _Making:
         self._example = self._example or next(filter(None, says), "")
         self._stamps = self._stamps and all(_STAMP.fullmatch(said[:80]) for said in says)
 
-    def place(self, name: str) -> Place:
+    def place(self, name: str) -> DataPlace:
         stamps = self._stamps and name != _REST
-        return Place(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
+        return DataPlace(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
 
 
-_Read = Callable[[bytes, str, str | None, str, bool], Iterator[Values]]
+_Read = Callable[[bytes, str, str | None, str, bool], Iterator[PlaceValues]]
 
 
-def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
+def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
     text = text_of(body, charset)
     try:
         document = standard_json.loads(text)
@@ -125,7 +125,7 @@ def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bo
     return _leaves(document, "", "")
 
 
-def _leaves(value: Any, place: str, where: str) -> Iterator[Values]:
+def _leaves(value: Any, place: str, where: str) -> Iterator[PlaceValues]:
     if isinstance(value, dict) and value:
         for name in sorted(value):
             yield from _leaves(value[name], f"{place}.{name}" if place else name, f"{where}.{name}")
@@ -134,10 +134,10 @@ def _leaves(value: Any, place: str, where: str) -> Iterator[Values]:
             yield from _leaves(one, f"{place}[]", f"{where}[{number}]")
     else:
         says = value if isinstance(value, str) else standard_json.dumps(value)
-        yield Values(place or "$", (f"{where} {type(value).__name__}",), (says,))
+        yield PlaceValues(place or "$", (f"{where} {type(value).__name__}",), (says,))
 
 
-def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
+def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
     rows = readable(body, media_type, charset, url).table or ()
     if not rows:
         return
@@ -156,33 +156,35 @@ def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: b
         for place in range(max(widths)):
             name = columns[place] if place < len(columns) else f"column {place + 1}"
             if place < min(widths):
-                yield Values(name, where, [row[place] for row in chunk])
+                yield PlaceValues(name, where, [row[place] for row in chunk])
             else:
                 filled = [number for number, width in enumerate(widths) if width > place]
-                yield Values(name, [where[number] for number in filled], [chunk[number][place] for number in filled])
+                yield PlaceValues(
+                    name, [where[number] for number in filled], [chunk[number][place] for number in filled]
+                )
 
 
-def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
+def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
     for line in sorted(_BLANK.sub("_:", line) for line in readable(body, media_type, charset, url).triples or ()):
         subject, predicate, rest = line.split(" ", 2)
         if subject.startswith("<<"):
             subject, predicate, rest = "", "a triple about triples", line
         literal = _LITERAL.match(rest)
-        yield Values(predicate, (f"{subject} {rest}",), (literal[1] if literal else rest.removesuffix(" ."),))
+        yield PlaceValues(predicate, (f"{subject} {rest}",), (literal[1] if literal else rest.removesuffix(" ."),))
 
 
-def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
+def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
     for entry in sorted(read_sitemap(body, url).entries, key=lambda entry: entry.url):
-        yield Values("loc", ("",), (entry.url,))
+        yield PlaceValues("loc", ("",), (entry.url,))
         if entry.lastmod is not None:
-            yield Values("lastmod", (entry.url,), (iso(entry.lastmod),))
+            yield PlaceValues("lastmod", (entry.url,), (iso(entry.lastmod),))
 
 
 class _Elements:
     """Expat handlers: the text and the attributes of every element."""
 
     def __init__(self) -> None:
-        self.values: list[Values] = []
+        self.values: list[PlaceValues] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -197,9 +199,9 @@ class _Elements:
             raise xml.XmlRefusedError(f"nested deeper than {xml.DEEPEST}")
         path = f"{self._paths[-1]}/{name.rpartition(' ')[2]}"
         self._paths.append(path)
-        self.values.append(Values(f"{path}/", (f"{self._number} {name}",), ("",)))
+        self.values.append(PlaceValues(f"{path}/", (f"{self._number} {name}",), ("",)))
         self.values += [
-            Values(f"{path}/@{key.rpartition(' ')[2]}", (f"{self._number} {key}",), (value,))
+            PlaceValues(f"{path}/@{key.rpartition(' ')[2]}", (f"{self._number} {key}",), (value,))
             for key, value in sorted(attributes.items())
         ]
 
@@ -208,10 +210,10 @@ class _Elements:
 
     def _text(self, text: str) -> None:
         if text.strip():
-            self.values.append(Values(self._paths[-1], (str(self._number),), (text.strip(),)))
+            self.values.append(PlaceValues(self._paths[-1], (str(self._number),), (text.strip(),)))
 
 
-def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[Values]:
+def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
     reader = _Elements()
     problem = xml.parse(body, reader.parser)
     return iter(reader.values if problem is None else ())

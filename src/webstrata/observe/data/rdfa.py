@@ -13,7 +13,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.data import spelling
-from webstrata.observe.data.rdfa_names import INITIAL, RDF, USES_VOCABULARY, XSD, Names, checked, declared
+from webstrata.observe.data.rdfa_names import INITIAL, RDF, USES_VOCABULARY, XSD, RdfaPrefixes, checked, declared
 
 MOST_TRIPLES = 200_000
 MOST_TEXT = 20_000_000
@@ -38,11 +38,11 @@ Lists = dict[str, list[str]]
 """Predicate -> terms of a list that is being gathered."""
 
 
-class TooMuchError(ValueError):
+class RdfaTooLargeError(ValueError):
     """More than a page may say."""
 
 
-class Incomplete(NamedTuple):
+class IncompleteTriple(NamedTuple):
     """A statement that waits for its other end."""
 
     predicate: str
@@ -50,14 +50,14 @@ class Incomplete(NamedTuple):
     members: list[str] | None = None
 
 
-class Gathered(NamedTuple):
+class RdfaLists(NamedTuple):
     """Lists of one subject, to be written when the element that began them ends."""
 
     subject: str
     lists: Lists
 
 
-class Context(NamedTuple):
+class RdfaContext(NamedTuple):
     """What an element inherits. Subjects and objects are terms as they are written."""
 
     subject: str
@@ -65,25 +65,25 @@ class Context(NamedTuple):
     prefixes: Mapping[str, str]
     vocabulary: str = ""
     language: str = ""
-    waiting: tuple[Incomplete, ...] = ()
+    waiting: tuple[IncompleteTriple, ...] = ()
     lists: Lists = {}  # noqa: RUF012 - never the one that is filled
 
 
 def rdfa_lines(tree: LexborHTMLParser, url: str) -> list[bytes]:
     """The triples of a page, each once, as they come. Raises TooMuchError."""
-    reader = _Reader(tree, url)
+    reader = _RdfaReader(tree, url)
     reader.read()
     return [line.encode("utf-8", "replace") for line in reader.lines]
 
 
-class _Reader:
+class _RdfaReader:
     """One page."""
 
     def __init__(self, tree: LexborHTMLParser, url: str) -> None:
         self._root = tree.root
         found = next((node.attributes.get("href") for node in tree.css("base[href]")), None)
         whole = url.partition("#")[0]
-        self.base = (Names(whole, {}, "").address(found or "") or whole).partition("#")[0]
+        self.base = (RdfaPrefixes(whole, {}, "").address(found or "") or whole).partition("#")[0]
         self.lines: dict[str, None] = {}
         self._labels: dict[str, str] = {}
         self._count = 0
@@ -93,17 +93,17 @@ class _Reader:
         base = checked(self.base)
         if self._root is None or base is None:
             return
-        start = Context(subject=spelling.iri(base), object=None, prefixes=INITIAL)
-        waiting: list[tuple[LexborNode, Context] | Gathered] = [(self._root, start)]
+        start = RdfaContext(subject=spelling.iri(base), object=None, prefixes=INITIAL)
+        waiting: list[tuple[LexborNode, RdfaContext] | RdfaLists] = [(self._root, start)]
         is_root = True
         while waiting:
             top = waiting.pop()
-            if isinstance(top, Gathered):
+            if isinstance(top, RdfaLists):
                 self._write_lists(top)
                 continue
             node, inherited = top
             if is_root or node.attributes:  # others pass on what they inherit
-                element = _Element(self, node, inherited, is_root=is_root)
+                element = _RdfaElement(self, node, inherited, is_root=is_root)
                 inherited = element.process()
                 waiting += element.gathered
             waiting += [(child, inherited) for child in reversed(list(node.iter()))]
@@ -114,7 +114,7 @@ class _Reader:
             return
         self.lines[f"{subject} {spelling.iri(predicate)} {value} ."] = None
         if len(self.lines) > MOST_TRIPLES:
-            raise TooMuchError(f"more than {MOST_TRIPLES} triples")
+            raise RdfaTooLargeError(f"more than {MOST_TRIPLES} triples")
 
     def blank(self, label: str | None = None) -> str:
         """A new blank node, or the one that the page calls by a label."""
@@ -132,16 +132,16 @@ class _Reader:
             return None
         return self.blank(name) if name.startswith("_:") else spelling.iri(name)
 
-    def names(self, prefixes: Mapping[str, str], vocabulary: str) -> Names:
-        return Names(self.base, prefixes, vocabulary)
+    def names(self, prefixes: Mapping[str, str], vocabulary: str) -> RdfaPrefixes:
+        return RdfaPrefixes(self.base, prefixes, vocabulary)
 
     def literal(self, text: str, language: str = "", datatype: str = "") -> str:
         self._text += len(text)
         if self._text > MOST_TEXT:
-            raise TooMuchError(f"more than {MOST_TEXT} characters of literals")
+            raise RdfaTooLargeError(f"more than {MOST_TEXT} characters of literals")
         return spelling.literal(text, language if not datatype else "", datatype)
 
-    def _write_lists(self, gathered: Gathered) -> None:
+    def _write_lists(self, gathered: RdfaLists) -> None:
         for predicate, members in gathered.lists.items():
             rest = spelling.iri(RDF + "nil")
             for member in reversed(members):
@@ -152,10 +152,10 @@ class _Reader:
             self.triple(gathered.subject, predicate, rest)
 
 
-class _Element:
+class _RdfaElement:
     """One element; `process` follows the numbered steps of the standard."""
 
-    def __init__(self, page: _Reader, node: LexborNode, inherited: Context, *, is_root: bool) -> None:
+    def __init__(self, page: _RdfaReader, node: LexborNode, inherited: RdfaContext, *, is_root: bool) -> None:
         self._page = page
         self._node = node
         self._inherited = inherited
@@ -169,11 +169,11 @@ class _Element:
         self._typed: str | None = None
         self._skipped = False
         self._lists = inherited.lists
-        self._waiting: list[Incomplete] = []
-        self.gathered: list[Gathered] = []
+        self._waiting: list[IncompleteTriple] = []
+        self.gathered: list[RdfaLists] = []
         """Complete when the children are done."""
 
-    def process(self) -> Context:
+    def process(self) -> RdfaContext:
         """The context of the children."""
         if self._rel is None and self._rev is None:
             self._place()  # 5
@@ -190,7 +190,7 @@ class _Element:
 
     def _lists_of(self, subject: str) -> Lists:
         lists: Lists = {}
-        self.gathered.append(Gathered(subject, lists))
+        self.gathered.append(RdfaLists(subject, lists))
         return lists
 
     # ── 2, 3, 4: what is declared here ──
@@ -204,7 +204,9 @@ class _Element:
         vocabulary = given.vocabulary
         if "vocab" in self._has:
             vocabulary = (
-                (Names(self._page.base, {}, "").address(self._value("vocab")) or "") if self._has["vocab"] else ""
+                (RdfaPrefixes(self._page.base, {}, "").address(self._value("vocab")) or "")
+                if self._has["vocab"]
+                else ""
             )
             if vocabulary:
                 self._page.triple(spelling.iri(self._page.base), USES_VOCABULARY, spelling.iri(vocabulary))
@@ -278,14 +280,14 @@ class _Element:
         for predicate in self._rel or ():
             members = self._lists.setdefault(predicate, []) if in_list else None
             if self._object is None:
-                self._waiting.append(Incomplete(predicate, members=members))
+                self._waiting.append(IncompleteTriple(predicate, members=members))
             elif members is not None:
                 members.append(self._object)
             else:
                 self._page.triple(self._subject, predicate, self._object)
         for predicate in self._rev or ():
             if self._object is None:
-                self._waiting.append(Incomplete(predicate, forward=False))
+                self._waiting.append(IncompleteTriple(predicate, forward=False))
             else:
                 self._page.triple(self._object, predicate, self._subject)
         if self._object is None and self._waiting:
@@ -339,7 +341,7 @@ class _Element:
             else:
                 self._page.triple(self._subject, one.predicate, self._inherited.subject)
 
-    def _passed_on(self) -> Context:
+    def _passed_on(self) -> RdfaContext:
         same = self._inherited
         if not self._skipped:
             subject = self._subject or same.subject

@@ -82,7 +82,7 @@ def declared(prefix: str) -> Iterator[tuple[str, str]]:
             yield name[:-1].lower(), value
 
 
-class Names:
+class RdfaPrefixes:
     """What names mean at one element."""
 
     def __init__(self, base: str, prefixes: Mapping[str, str], vocabulary: str) -> None:

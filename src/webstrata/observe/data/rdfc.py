@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 
-from webstrata.observe.data.budget import Budget, TooHardError
+from webstrata.observe.data.budget import TooHardError, WorkLimit
 from webstrata.observe.data.quads import Quad, split
 
 MOST_WORK = 1_000_000
@@ -35,7 +35,7 @@ class Issuer:
         return Issuer(self._prefix, dict(self.issued))
 
 
-def canonical_lines(lines: Iterable[bytes], budget: Budget, *, algorithm: str = "sha256") -> list[bytes]:
+def canonical_lines(lines: Iterable[bytes], budget: WorkLimit, *, algorithm: str = "sha256") -> list[bytes]:
     """Canonical N-Quads (lines without their ends, sorted) of N-Quads lines."""
     ground, quads = split(set(lines))
     names = canonical_names(quads, budget, algorithm=algorithm)
@@ -43,7 +43,7 @@ def canonical_lines(lines: Iterable[bytes], budget: Budget, *, algorithm: str = 
 
 
 def canonical_names(
-    quads: Sequence[Quad], budget: Budget, *, algorithm: str = "sha256", first: dict[bytes, bytes] | None = None
+    quads: Sequence[Quad], budget: WorkLimit, *, algorithm: str = "sha256", first: dict[bytes, bytes] | None = None
 ) -> dict[bytes, bytes]:
     """Blank node -> `_:c14n…`, in the order of their giving. `first`: hashes of first degree, if known."""
     try:
@@ -77,7 +77,7 @@ def first_degree(node: bytes, quads: Iterable[Quad], digest: Callable[[bytes], b
 class _Canonicalizer:
     """One run; names are those of the standard's sections."""
 
-    def __init__(self, quads: Sequence[Quad], budget: Budget, algorithm: str, first: dict[bytes, bytes]) -> None:
+    def __init__(self, quads: Sequence[Quad], budget: WorkLimit, algorithm: str, first: dict[bytes, bytes]) -> None:
         self._quads = by_node(quads)
         self._budget = budget
         self._algorithm = algorithm

@@ -20,7 +20,7 @@ LARGEST = 20_000_000
 _MOST_ROWS = 200_000
 
 
-class Readable(Struct, frozen=True, kw_only=True):
+class ReadableData(Struct, frozen=True, kw_only=True):
     """What the body's format gives; nothing where it has none, or cannot be read."""
 
     triples: tuple[str, ...] | None = None
@@ -28,21 +28,21 @@ class Readable(Struct, frozen=True, kw_only=True):
     document: Any | UnsetType = UNSET
 
 
-def readable(body: bytes, media_type: str, charset: str | None, url: str) -> Readable:
+def readable(body: bytes, media_type: str, charset: str | None, url: str) -> ReadableData:
     """Never raises; what is too large or broken is nothing."""
     if len(body) > LARGEST:
-        return Readable()
+        return ReadableData()
     name = format_of(body, media_type, url)
     if name in FORMATS:
-        return Readable(triples=_triples(body, charset, url, name))
+        return ReadableData(triples=_triples(body, charset, url, name))
     if name in ("csv", "tsv"):
-        return Readable(table=_table(text_of(body, charset), "\t" if name == "tsv" else ","))
+        return ReadableData(table=_table(text_of(body, charset), "\t" if name == "tsv" else ","))
     if name == "json":
         try:
-            return Readable(document=standard_json.loads(text_of(body, charset)))
+            return ReadableData(document=standard_json.loads(text_of(body, charset)))
         except (ValueError, RecursionError):
-            return Readable()
-    return Readable()
+            return ReadableData()
+    return ReadableData()
 
 
 def _triples(body: bytes, charset: str | None, url: str, syntax: str) -> tuple[str, ...] | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webstrata.observe.data.budget import Budget, TooHardError
+from webstrata.observe.data.budget import TooHardError, WorkLimit
 from webstrata.observe.data.colours import Colouring, colour_of
 from webstrata.observe.data.quads import Quad
 
 
-def part_form(quads: list[Quad], colours: dict[bytes, bytes], budget: Budget) -> bytes:
+def part_form(quads: list[Quad], colours: dict[bytes, bytes], budget: WorkLimit) -> bytes:
     """Equal for two parts exactly if they are isomorphic, colours included. `colours` are stable."""
     try:
         return _Search(quads, budget).form(colours)
@@ -23,7 +23,7 @@ def part_form(quads: list[Quad], colours: dict[bytes, bytes], budget: Budget) ->
 
 
 class _Search:
-    def __init__(self, quads: list[Quad], budget: Budget) -> None:
+    def __init__(self, quads: list[Quad], budget: WorkLimit) -> None:
         self._quads = quads
         self._budget = budget
         self._colouring = Colouring(quads, budget)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 from webstrata.observe.sitemap import read_sitemap
 
 
-def read(body: bytes, charset: str | None, url: str) -> Data:
+def read(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One sitemap or sitemap index. A file that is not read to its end is compared by its bytes. Never raises."""
     found = read_sitemap(body, url)
     if found.problem is not None:
@@ -14,4 +14,4 @@ def read(body: bytes, charset: str | None, url: str) -> Data:
     if not found.entries:
         return refused("sitemap", "no entries")
     lines = sorted(f"{entry.url} {entry.lastmod}".encode() for entry in found.entries)
-    return Data(kind="sitemap", digest=digest_of(found.kind, lines), size=len(lines))
+    return DataDigest(kind="sitemap", digest=digest_of(found.kind, lines), size=len(lines))

@@ -13,7 +13,7 @@ _LANG = "http://www.w3.org/XML/1998/namespace lang"
 
 def read_xml(body: bytes) -> Results:
     """Raises NotResults for what is not well-formed, not results, or not whole."""
-    reader = _Reader()
+    reader = _SparqlXmlReader()
     try:
         reader.parser.Parse(body, True)
     except expat.ExpatError as problem:
@@ -25,7 +25,7 @@ def read_xml(body: bytes) -> Results:
     return Results(vars=tuple(reader.vars), rows=tuple(reader.rows))
 
 
-class _Reader:
+class _SparqlXmlReader:
     def __init__(self) -> None:
         self.vars: list[str] = []
         self.rows: list[Row] = []

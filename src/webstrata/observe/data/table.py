@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from itertools import islice, zip_longest
 
 from webstrata.observe.charset import decode_plain
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 from webstrata.observe.data.dialect import delimiter_of, rows_of
 
 LARGEST_BODY = 64 * 1024 * 1024
@@ -47,7 +47,7 @@ def read(
     delimiter: str = ",",
     unordered: bool = False,
     ordered: bool = False,
-) -> Data:
+) -> DataDigest:
     """One table; `delimiter` is what its media type promises, though others are recognised. Never raises.
 
     `unordered`: the order of rows never counts. `ordered`: it does, even where a key names them.
@@ -63,12 +63,12 @@ def read(
     else:
         delimiter = delimiter_of(text, delimiter)
     try:
-        return _Table(text, delimiter).read(unordered, ordered)
+        return _TableText(text, delimiter).read(unordered, ordered)
     except (csv.Error, _TooLargeError) as error:
         return refused("table", error)
 
 
-class _Table:
+class _TableText:
     """A table's text, gone through twice: what its columns are, then what its rows say. Of a long one only digests are
     kept."""
 
@@ -79,7 +79,7 @@ class _Table:
         names = [name.strip() for name in first]
         self._header = names if _is_header(names) else []
 
-    def read(self, unordered: bool, ordered: bool) -> Data:
+    def read(self, unordered: bool, ordered: bool) -> DataDigest:
         columns = _Columns()
         kept = list(self._chunks()) if len(self._text) <= _KEPT else None
         for chunk in kept if kept is not None else self._chunks():
@@ -92,7 +92,7 @@ class _Table:
             digests.sort()
         names = sorted(self._header) or [str(width)]
         parts = [*(name.encode("utf-8", "replace") for name in names), b"".join(digests)]
-        return Data(kind="table", digest=digest_of("table", parts), size=columns.cells)
+        return DataDigest(kind="table", digest=digest_of("table", parts), size=columns.cells)
 
     def _chunks(self) -> Iterator[list[list[str]]]:
         """The rows below the header in chunks, each as its columns: these are quicker to go through than cells."""

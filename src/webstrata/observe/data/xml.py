@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from xml.parsers import expat
 
-from webstrata.observe.data.data import Data, digest_of, refused
+from webstrata.observe.data.data import DataDigest, digest_of, refused
 
 LARGEST_BODY = 64 * 1024 * 1024
 DEEPEST = 1000
@@ -25,17 +25,17 @@ class XmlRefusedError(ValueError):
     """The file tries something that no data need."""
 
 
-class _FoundError(Exception):
+class _RootFoundError(Exception):
     """Ends a parse that has seen enough."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> Data:
+def read(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One XML document. Never raises."""
     reader = _Canonical()
     problem = parse(body, reader.parser)
     if problem is not None:
         return refused("xml", problem)
-    return Data(kind="xml", digest=digest_of("xml", reader.top), size=reader.elements)
+    return DataDigest(kind="xml", digest=digest_of("xml", reader.top), size=reader.elements)
 
 
 def root_of(body: bytes) -> tuple[str, str] | None:
@@ -45,12 +45,12 @@ def root_of(body: bytes) -> tuple[str, str] | None:
 
     def start(name: str, attributes: dict[str, str]) -> None:
         root.append(name)
-        raise _FoundError
+        raise _RootFoundError
 
     parser.StartElementHandler = start
     try:
         parser.Parse(from_first_mark(body)[:65_536], False)
-    except _FoundError:
+    except _RootFoundError:
         namespace, _, local = root[0].rpartition(" ")
         return namespace, local
     except (expat.ExpatError, ValueError, LookupError):
@@ -113,7 +113,7 @@ def from_first_mark(body: bytes) -> bytes:
     return bare if bare.startswith(b"<?xml") else body
 
 
-class _Element:
+class _XmlElement:
     """An element under way: its own digest, and what it holds so far."""
 
     __slots__ = ("children", "has_elements", "has_words", "keeps_space", "start", "text")
@@ -133,7 +133,7 @@ class _Canonical:
     def __init__(self) -> None:
         self.top: list[bytes] = []
         self.elements = 0
-        self._open: list[_Element] = []
+        self._open: list[_XmlElement] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.ordered_attributes = True
@@ -155,7 +155,7 @@ class _Canonical:
         if self._open:
             self._close_text(self._open[-1])
             self._open[-1].has_elements = True
-        self._open.append(_Element(start, keeps if space is None else space == "preserve"))
+        self._open.append(_XmlElement(start, keeps if space is None else space == "preserve"))
 
     def _end(self, name: str) -> None:
         element = self._open.pop()
@@ -171,7 +171,7 @@ class _Canonical:
     def _text(self, text: str) -> None:
         self._open[-1].text.append(text)
 
-    def _close_text(self, element: _Element) -> None:
+    def _close_text(self, element: _XmlElement) -> None:
         """Text is whole only where an element starts or ends: parsers and CDATA cut it up."""
         if element.text:
             text = "".join(element.text)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, commits, leases, looking, showing, signals, watching
+from webstrata.testing.store import budgets, commits, leases, page_rules, showing, signals, watching
 from webstrata.testing.store.material import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
@@ -22,7 +22,7 @@ STORE_CHECKS: tuple[Check, ...] = (
     *watching.CHECKS,
     *leases.CHECKS,
     *commits.CHECKS,
-    *looking.CHECKS,
+    *page_rules.CHECKS,
     *signals.CHECKS,
     *showing.CHECKS,
     *budgets.CHECKS,

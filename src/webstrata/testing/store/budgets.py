@@ -10,9 +10,9 @@ from webstrata.ports import Store
 from webstrata.records import (
     Batch,
     Boost,
-    Entry,
-    Limit,
-    PaceState,
+    BudgetState,
+    FinishedVisit,
+    IntervalLimit,
     PageRole,
 )
 from webstrata.testing.store.material import NOW, Check, all_of, entry_of, new, page_of, visit_of
@@ -41,7 +41,7 @@ async def pages_are_outlined_for_the_allocator(store: Store) -> None:
     assert [one.id for one in await store.outlines_of([3, second.id])] == [second.id]
     page = await page_of(store, "1")
     seen = replace(page, policy="value", policy_state=b"state", last_seen_at=NOW, next_at=NOW + 5)
-    entries = (Entry(page=seen, visit=visit_of(page, counts=True)),)
+    entries = (FinishedVisit(page=seen, visit=visit_of(page, counts=True)),)
     await store.commit(Batch(entries=entries))
     assert (await store.outlines(0, 1))[0].policy_state == b"state"
     assert await store.logged([page.id, second.id]) == [(page.id, entries[0].visit.at, True)]
@@ -50,9 +50,9 @@ async def pages_are_outlined_for_the_allocator(store: Store) -> None:
 
 async def budgets_and_wishes_are_kept(store: Store) -> None:
     """How budgets stand, what sites do, boosts and limits come back as they were, the later in place of the earlier."""
-    await store.save_paces([PaceState(name="all", price=0.5, credit=-2.25, at=NOW)])
-    await store.save_paces([PaceState(name="all", price=0.25, credit=7.0, at=NOW + 1)])
-    assert await store.paces() == [PaceState(name="all", price=0.25, credit=7.0, at=NOW + 1)]
+    await store.save_paces([BudgetState(name="all", price=0.5, credit=-2.25, at=NOW)])
+    await store.save_paces([BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)])
+    assert await store.paces() == [BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)]
     await store.save_site_states([("a.test", b"1"), ("b.test", b"2")])
     await store.save_site_states([("a.test", b"3")])
     assert await store.site_states() == {"a.test": b"3", "b.test": b"2"}
@@ -62,10 +62,10 @@ async def budgets_and_wishes_are_kept(store: Store) -> None:
     await store.set_boost(boost)
     assert await store.boosts() == [boost]
     assert (await store.end_boost("news"), await store.end_boost("news"), await store.boosts()) == (1, 0, [])
-    await store.set_limit(Limit(kind="tag", name="news", min_s=60.0))
-    await store.set_limit(Limit(kind="tag", name="news", max_s=90.0))
-    assert await store.limits() == [Limit(kind="tag", name="news", max_s=90.0)]
-    await store.set_limit(Limit(kind="tag", name="news"))
+    await store.set_limit(IntervalLimit(kind="tag", name="news", min_s=60.0))
+    await store.set_limit(IntervalLimit(kind="tag", name="news", max_s=90.0))
+    assert await store.limits() == [IntervalLimit(kind="tag", name="news", max_s=90.0)]
+    await store.set_limit(IntervalLimit(kind="tag", name="news"))
     assert await store.limits() == []
 
 
@@ -75,13 +75,13 @@ async def _traded(
     """Take so much of the budget `all` (None: only give back); (how it stood, what the owner had left)."""
     seen: list[tuple[float | None, float]] = []
 
-    def deal(stands: Mapping[str, PaceState], own: Mapping[str, float]) -> list[tuple[PaceState, float]]:
+    def deal(stands: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
         state, had = stands.get("all"), own.get("all", 0.0)
         seen.append((None if state is None else state.credit, had))
         if take is None:
             return []
         credit = 10.0 if state is None else state.credit
-        return [(PaceState(name="all", price=0.5, credit=credit + had - take, at=now), take)]
+        return [(BudgetState(name="all", price=0.5, credit=credit + had - take, at=now), take)]
 
     await store.trade(owner, now, until, deal)
     return seen[-1]

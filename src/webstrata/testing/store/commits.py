@@ -10,10 +10,10 @@ from webstrata.records import (
     AddressState,
     Batch,
     ChangeKind,
-    Entry,
     Failure,
     FailureKind,
     Fingerprint,
+    FinishedVisit,
     Hop,
     HostState,
     Original,
@@ -48,7 +48,7 @@ async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
         fingerprint=Fingerprint(raw="00ff", size=1 << 40, title="T\x00\n", link_count=9, noise=("a", "b")),
         gone=True,
     )
-    await store.commit(Batch(entries=(Entry(page=seen, visit=visit_of(page)),)))
+    await store.commit(Batch(entries=(FinishedVisit(page=seen, visit=visit_of(page)),)))
     assert await store.page(page.url) == seen
     assert await store.claim(seen.next_at or 0.0, 1, NOW + 60, "other") == [seen]
 
@@ -80,7 +80,7 @@ async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
         position=position(5),
         hops=(Hop(url="https://a.example/1", status=301, position=position(1)), Hop(url="x", status=None)),
     )
-    await store.commit(Batch(entries=(Entry(page=page, visit=visit),)))
+    await store.commit(Batch(entries=(FinishedVisit(page=page, visit=visit),)))
     (found,) = await store.visits(page.id)
     assert found.id is not None
     assert replace(found, id=None) == visit

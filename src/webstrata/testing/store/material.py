@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from webstrata.ports import Store
 from webstrata.records import (
-    Entry,
+    FinishedVisit,
     NewPage,
     Outcome,
     Page,
@@ -36,9 +36,9 @@ def visit_of(page: Page, at: float = NOW, **fields: object) -> Visit:
     return replace(Visit(page_id=page.id, url=page.url, at=at, outcome=Outcome.SAME, status=200, bytes=10), **fields)
 
 
-def entry_of(page: Page, at: float = NOW, next_at: float | None = NOW + 100, **fields: object) -> Entry:
+def entry_of(page: Page, at: float = NOW, next_at: float | None = NOW + 100, **fields: object) -> FinishedVisit:
     seen = replace(page, next_at=next_at, visits=page.visits + 1, last_visit_at=at)
-    return Entry(page=seen, visit=visit_of(page, at, **fields))
+    return FinishedVisit(page=seen, visit=visit_of(page, at, **fields))
 
 
 async def all_of(source: AsyncIterator[T]) -> list[T]:

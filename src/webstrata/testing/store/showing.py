@@ -8,10 +8,10 @@ from webstrata.errors import UsageError
 from webstrata.ports import Store
 from webstrata.records import (
     Batch,
-    Entry,
     Failure,
     FailureKind,
     Fingerprint,
+    FinishedVisit,
     Hop,
     NewPage,
     Outcome,
@@ -87,7 +87,7 @@ async def what_the_web_sends_can_be_stored(store: Store) -> None:
     failure = Failure(kind=FailureKind.MALFORMED, detail=bad)
     visit = visit_of(page, failure=failure, headers={bad: bad}, hops=(Hop(url=bad, status=1),))
     found = (new(bad), new("2"))
-    await store.commit(Batch(entries=(Entry(page=seen, visit=visit),), discovered=found))
+    await store.commit(Batch(entries=(FinishedVisit(page=seen, visit=visit),), discovered=found))
     assert (await page_of(store, "1")).etag == "a\ufffdb\ufffdc"
     assert len(await store.visits(page.id)) == 1
     assert len(await all_of(store.pages())) == 2

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from webstrata.ports import Store
 from webstrata.records import (
-    Announced,
     Batch,
-    Checked,
+    NewAnnouncements,
+    SourceCheck,
 )
 from webstrata.testing.store.material import NOW, Check, entry_of, new, page_of
 
@@ -18,7 +18,7 @@ _LIST = "https://a.example/list"
 def _announced(*signals: tuple[str, float | None, float | None], at: float = NOW, **fields: object) -> Batch:
     said = tuple((f"https://a.example/{name}", given, until) for name, given, until in signals)
     one = {"source": _LIST, "kind": "sitemap-lastmod", "seen_at": at, "said": said, **fields}
-    return Batch(announced=(Announced(**one),))  # type: ignore[arg-type]
+    return Batch(announced=(NewAnnouncements(**one),))  # type: ignore[arg-type]
 
 
 async def _seen(store: Store, *names: str, at: float, next_at: float | None = None) -> None:
@@ -107,7 +107,7 @@ async def a_source_is_judged_by_visits(store: Store) -> None:
     await store.commit(_announced(("1", NOW + 5, NOW + 5), ("2", NOW + 5, NOW + 5), at=NOW + 9))
     (source,) = await store.sources()
     one, two = await page_of(store, "1"), await page_of(store, "2")
-    checked = Checked(
+    checked = SourceCheck(
         source_id=source.id, keep=0.5, right=1, wrong=2, announced=3, silent=4, delay_s=5, delays=6,
         settled=((one.id, NOW + 9), (two.id, NOW + 8)),
     )  # fmt: skip

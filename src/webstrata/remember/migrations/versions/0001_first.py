@@ -71,10 +71,10 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "tag_lookings",
+        "tag_rules",
         sa.Column("tag", sa.Text(), nullable=False),
-        sa.Column("looking", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_lookings")),
+        sa.Column("page_rules", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_rules")),
     )
     op.create_table(
         "pages",
@@ -109,7 +109,7 @@ def upgrade() -> None:
         sa.Column("payload", sa.Text(), nullable=True),
         sa.Column("fingerprint", sa.Text(), nullable=True),
         sa.Column("gone", sa.Boolean(), nullable=False),
-        sa.Column("looking", sa.Text(), nullable=True),
+        sa.Column("page_rules", sa.Text(), nullable=True),
         sa.Column("memory", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),

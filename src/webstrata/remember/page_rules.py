@@ -8,25 +8,25 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
-from webstrata.records import Fingerprint, Looking, Page
-from webstrata.remember.tables import page_tags, pages, tag_lookings
+from webstrata.records import Fingerprint, Page, PageRules
+from webstrata.remember.tables import page_tags, pages, tag_rules
 from webstrata.remember.text import named, packed
 
-_looking = msgspec.json.Decoder(Looking)
+_page_rules = msgspec.json.Decoder(PageRules)
 _fingerprint = msgspec.json.Decoder(Fingerprint)
 
 
-def set_for_page(connection: Connection, page_id: int, looking: Looking | None) -> None:
-    value = None if looking is None else packed(looking)
-    connection.execute(update(pages).where(pages.c.id == page_id).values(looking=value))
+def set_for_page(connection: Connection, page_id: int, page_rules: PageRules | None) -> None:
+    value = None if page_rules is None else packed(page_rules)
+    connection.execute(update(pages).where(pages.c.id == page_id).values(page_rules=value))
     begin_anew(connection, pages.c.id == page_id)
 
 
-def set_for_tag(connection: Connection, tag: str, looking: Looking | None) -> None:
+def set_for_tag(connection: Connection, tag: str, page_rules: PageRules | None) -> None:
     begin_anew(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
-    connection.execute(delete(tag_lookings).where(tag_lookings.c.tag == tag))
-    if looking is not None:
-        connection.execute(tag_lookings.insert().values(tag=named(tag, "tag"), looking=packed(looking)))
+    connection.execute(delete(tag_rules).where(tag_rules.c.tag == tag))
+    if page_rules is not None:
+        connection.execute(tag_rules.insert().values(tag=named(tag, "tag"), page_rules=packed(page_rules)))
 
 
 def begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
@@ -46,9 +46,9 @@ def begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
         connection.execute(statement, changed)
 
 
-def by_tag(connection: Connection) -> dict[str, Looking]:
-    rows = connection.execute(select(tag_lookings.c.tag, tag_lookings.c.looking).order_by(tag_lookings.c.tag))
-    return {tag: _looking.decode(looking) for tag, looking in rows}
+def by_tag(connection: Connection) -> dict[str, PageRules]:
+    rows = connection.execute(select(tag_rules.c.tag, tag_rules.c.page_rules).order_by(tag_rules.c.tag))
+    return {tag: _page_rules.decode(page_rules) for tag, page_rules in rows}
 
 
 def by_old_wishes(page: Page) -> Page:

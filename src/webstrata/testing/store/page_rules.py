@@ -8,35 +8,37 @@ from webstrata.ports import Store
 from webstrata.records import (
     Batch,
     Fingerprint,
-    Looking,
+    PageRules,
 )
 from webstrata.testing.store.material import NOW, Check, entry_of, new, page_of
 
 
 async def a_wish_is_kept_with_its_page(store: Store) -> None:
-    wish = Looking(handler="rdf", layer="data", ignore=("css:é",), ignore_text=("[0-9]+",), min_size=0.1, entries=True)
-    await store.add_pages([new("1", looking=wish), new("2")], NOW)
-    assert ((await page_of(store, "1")).looking, (await page_of(store, "2")).looking) == (wish, None)
-    await store.add_pages([new("1"), new("2", looking=wish)], NOW + 5)
-    assert ((await page_of(store, "1")).looking, (await page_of(store, "2")).looking) == (wish, wish)
-    await store.set_looking((await page_of(store, "1")).id, None)
-    assert ((await page_of(store, "1")).looking, (await page_of(store, "2")).looking) == (None, wish)
+    wish = PageRules(
+        handler="rdf", layer="data", ignore=("css:é",), ignore_text=("[0-9]+",), min_size=0.1, entries=True
+    )
+    await store.add_pages([new("1", page_rules=wish), new("2")], NOW)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, None)
+    await store.add_pages([new("1"), new("2", page_rules=wish)], NOW + 5)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, wish)
+    await store.set_page_rules((await page_of(store, "1")).id, None)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (None, wish)
     (found, _) = await store.claim(NOW + 5, 2, NOW + 60, "me")
-    await store.set_looking(found.id, Looking(layer="raw"))
+    await store.set_page_rules(found.id, PageRules(layer="raw"))
     await store.commit(Batch(entries=(entry_of(found),)))
-    assert (await page_of(store, "1")).looking == Looking(layer="raw"), "a visit in flight must not undo a wish"
+    assert (await page_of(store, "1")).page_rules == PageRules(layer="raw"), "a visit in flight must not undo a wish"
 
 
 async def wishes_of_tags_are_kept_apart(store: Store) -> None:
     await store.add_pages([new("1", tags=("b",))], NOW)
-    await store.set_tag_looking("b", Looking(layer="raw"))
-    await store.set_tag_looking("a", Looking(layer="text"))
-    await store.set_tag_looking("b", Looking(layer="links"))
-    assert await store.tag_lookings() == {"a": Looking(layer="text"), "b": Looking(layer="links")}
-    assert (await page_of(store, "1")).looking is None
-    await store.set_tag_looking("a", None)
-    await store.set_tag_looking("unknown", None)
-    assert await store.tag_lookings() == {"b": Looking(layer="links")}
+    await store.set_tag_rules("b", PageRules(layer="raw"))
+    await store.set_tag_rules("a", PageRules(layer="text"))
+    await store.set_tag_rules("b", PageRules(layer="links"))
+    assert await store.tag_rules() == {"a": PageRules(layer="text"), "b": PageRules(layer="links")}
+    assert (await page_of(store, "1")).page_rules is None
+    await store.set_tag_rules("a", None)
+    await store.set_tag_rules("unknown", None)
+    assert await store.tag_rules() == {"b": PageRules(layer="links")}
 
 
 async def another_wish_asks_in_full(store: Store) -> None:
@@ -45,9 +47,9 @@ async def another_wish_asks_in_full(store: Store) -> None:
     pages = await store.claim(NOW, 4, NOW + 60, "me")
     held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
     await store.commit(Batch(entries=tuple(entry_of(page) for page in held)))
-    await store.set_looking(pages[0].id, Looking(layer="raw"))
-    await store.set_tag_looking("t", Looking(layer="raw"))
-    await store.add_pages([new("3", looking=Looking(layer="raw")), new("4")], NOW)
+    await store.set_page_rules(pages[0].id, PageRules(layer="raw"))
+    await store.set_tag_rules("t", PageRules(layer="raw"))
+    await store.add_pages([new("3", page_rules=PageRules(layer="raw")), new("4")], NOW)
     for name in "123":
         page = await page_of(store, name)
         assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
@@ -58,8 +60,8 @@ async def another_wish_asks_in_full(store: Store) -> None:
 async def a_wish_changed_during_a_visit_holds(store: Store) -> None:
     await store.add_pages([new(name, tags=("t",)) for name in "123"], NOW)
     pages = await store.claim(NOW, 3, NOW + 60, "me")
-    await store.set_looking(pages[0].id, Looking(ignore=("css:b",)))
-    await store.add_pages([new("2", looking=Looking(ignore=("css:b",)))], NOW)
+    await store.set_page_rules(pages[0].id, PageRules(ignore=("css:b",)))
+    await store.add_pages([new("2", page_rules=PageRules(ignore=("css:b",)))], NOW)
     mark = Fingerprint(raw="00", size=1, selected="by the old rules")
     held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
     await store.commit(Batch(entries=tuple(entry_of(page) for page in held)))

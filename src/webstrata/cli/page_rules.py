@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from webstrata.errors import UsageError
-from webstrata.records import Looking
+from webstrata.records import PageRules
 
 HandlerOption = Annotated[
     Literal["auto", "http", "rdf", "sparql", "feed", "sitemap", "browser"] | None,
@@ -51,7 +51,7 @@ PageRowsOption = Annotated[
 _NOT_IN_NAME = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
-def looking_of(
+def page_rules_of(
     *,
     handler: str | None = None,
     layer: str | None = None,
@@ -66,11 +66,11 @@ def looking_of(
     entries: bool = False,
     graphs: list[str] | None = None,
     page_rows: int = 0,
-) -> Looking | None:
+) -> PageRules | None:
     """The options as a record; none where nothing was asked for. Rules that cannot work are refused here."""
-    from webstrata.observe.select import check_looking
+    from webstrata.observe.select import check_page_rules
 
-    looking = Looking(
+    page_rules = PageRules(
         handler=handler or "auto",
         layer=layer or "auto",
         include=tuple(include or ()),
@@ -85,22 +85,22 @@ def looking_of(
         graphs=tuple(graphs or ()),
         page_rows=page_rows,
     )
-    if looking == Looking():
+    if page_rules == PageRules():
         return None
-    check_looking(looking)
-    for name in looking.graphs:
+    check_page_rules(page_rules)
+    for name in page_rules.graphs:
         if name not in ("all", "default") and (":" not in name or _NOT_IN_NAME.search(name)):
             raise UsageError(f"{name[:200]!r} is no name of a graph. Give its IRI, or `all`, or `default`.")
-    if looking.graphs and looking.handler not in ("auto", "sparql"):
+    if page_rules.graphs and page_rules.handler not in ("auto", "sparql"):
         raise UsageError("--graph is for SPARQL endpoints: it goes with --handler sparql.")
-    return looking
+    return page_rules
 
 
-def looking_json(looking: Looking | None) -> dict[str, Any]:
+def page_rules_json(page_rules: PageRules | None) -> dict[str, Any]:
     """What differs from the defaults."""
-    plain = Looking()
+    plain = PageRules()
     return {
         name: msgspec.to_builtins(value)
-        for name in Looking.__struct_fields__
-        if (value := getattr(looking or plain, name)) != getattr(plain, name)
+        for name in PageRules.__struct_fields__
+        if (value := getattr(page_rules or plain, name)) != getattr(plain, name)
     }
