@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from bench.figures import Figure
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 _EACH = 20
 

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from bench.figures import Figure
 from bench.pages import real_pages
 from bench.peers import extracted
-from webstrata.lab.livingweb.shipped import load_shipped
+from webstrata.lab.livingweb.recording import load_shipped
 from webstrata.observe.page import observe
 
 Page = TypeVar("Page", str, bytes)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from bench.figures import Figure
-from webstrata.observe.data import graph
+from webstrata.observe.data.rdf import graph
 
 _TRIPLES, _TRIPLES_QUICK = 200_000, 20_000
 _COMPARED = 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webstrata.lab.livingweb.shipped import load_shipped
+from webstrata.lab.livingweb.recording import load_shipped
 
 _SMALLEST, _LARGEST = 12_000, 28_000
 _PER_SITE = 150

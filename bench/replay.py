@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from bench.figures import Figure
-from webstrata.lab.histories import shipped_histories
-from webstrata.lab.replay_timer import replay_oracle, replay_timer
-from webstrata.lab.truth import Truth
-from webstrata.lab.visits import judge
+from webstrata.lab.policies.histories import shipped_histories
+from webstrata.lab.policies.replay_log import judge
+from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
+from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.registry import oracle, policy
 
 PAPERS = ("week", "fix", "dyn", "window", "state-1", "state-2", "historic", "bayesian", "threshold")

@@ -11,11 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.figures import Figure
-from webstrata.lab.sharp_data import DATASETS
-from webstrata.sharp.lengths import whole_lengths_of
+from webstrata.lab.sharp.algorithms import DATASETS
 from webstrata.sharp.optimal import SlotPlan, optimal
 from webstrata.sharp.rates import Numbers
-from webstrata.sharp.schedule import expected_sharp
+from webstrata.sharp.schedule import expected_sharp, whole_lengths_of
 from webstrata.sharp.solar import solar_offline
 
 _SMALL = 1_000

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from bench.figures import Figure
 from webstrata.clock import RealClock, iso
-from webstrata.flows.judged import JudgedVisit
-from webstrata.flows.look import ParsedContent
-from webstrata.flows.signals import collect_signals
-from webstrata.observe.listed import listed
+from webstrata.flows.crawl.judge import JudgedVisit
+from webstrata.flows.crawl.parse import ParsedContent
+from webstrata.flows.crawl.signals import collect_signals
+from webstrata.observe.listings import listed
 from webstrata.records import Batch, Change, Fingerprint, NewPage, Outcome, Page, VisitResult
 from webstrata.remember.engine import open_store
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 _PAGES, _PAGES_QUICK = 50_000, 5_000
 _RENEWED = 100

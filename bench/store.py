@@ -30,7 +30,7 @@ from webstrata.records import (
     Visit,
 )
 from webstrata.remember.engine import open_store
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 _NOW = 1_800_000_000.0
 _BATCH = 256

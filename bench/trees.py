@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from webstrata.lab.sharp_data import PAGES, skewed, smooth
-from webstrata.sharp.lengths import whole_lengths_of
-from webstrata.sharp.linktree import LinkTree, link_tree, paper_tree
-from webstrata.sharp.online_run import optimal_online
+from webstrata.lab.sharp.algorithms import PAGES, skewed, smooth
+from webstrata.lab.sharp.online_run import optimal_online
+from webstrata.sharp.link_tree import LinkTree, link_tree, paper_tree
 from webstrata.sharp.optimal import best_revisits
 from webstrata.sharp.rates import Numbers
+from webstrata.sharp.schedule import whole_lengths_of
 from webstrata.sharp.solar import solar_online
 
 Random = np.random.Generator

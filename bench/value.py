@@ -12,9 +12,9 @@ import time
 import numpy as np
 
 from bench.figures import Figure
-from webstrata.flows.policies import population
-from webstrata.flows.population import PolicyState
 from webstrata.schedule.allocator import choose
+from webstrata.schedule.budgeted_registry import population
+from webstrata.schedule.policy_state import PolicyState
 
 _PAGES, _PAGES_QUICK = 1_000_000, 200_000
 _SITES = 2_000

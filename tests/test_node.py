@@ -27,7 +27,7 @@ def node(folder: Path, *flags: str) -> Node:
 def test_the_agent_names_product_and_contact(tmp_path: Path) -> None:
     """A host's owner can tell who visits and whom to write to."""
     assert "me@example.org" in node(tmp_path, "polite.contact=me@example.org").agent
-    assert node(tmp_path, "polite.token=examplebot").agent.startswith("examplebot/")
+    assert node(tmp_path, "polite.robots_token=examplebot").agent.startswith("examplebot/")
     assert "no contact" in node(tmp_path).agent
 
 
@@ -111,7 +111,7 @@ def test_a_home_is_held_while_crawling_and_checking(tmp_path: Path) -> None:
         ("schedule.policy=nonsense", BadSettings),
         ("schedule.policy=no.such.module:Class", BadSettings),
         ("schedule.min_interval=0s", BadSettings),
-        ("fetch.allow=localhost", BadSettings),
+        ("fetch.allow_private=localhost", BadSettings),
         ("fetch.hosts=a.test=nowhere", BadSettings),
         ("fetch.ca_file=missing.pem", BadSettings),
         ("store.url=nonsense", WebstrataError),

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.flows.population import PolicyState
-from webstrata.lab.histories import Histories, read_histories, shipped_histories
-from webstrata.lab.replay_budget import replay_budget
-from webstrata.lab.replay_timer import replay_timer
-from webstrata.lab.truth import Truth
-from webstrata.lab.visits import judge
+from webstrata.lab.policies.histories import Histories, read_histories, shipped_histories
+from webstrata.lab.policies.replay_budget import replay_budget
+from webstrata.lab.policies.replay_log import judge
+from webstrata.lab.policies.replay_timer import replay_timer
+from webstrata.lab.policies.truth import Truth
 from webstrata.predict.activity import POOLED, Activity, Levels
 from webstrata.predict.siblings import Siblings
+from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.registry import policy
 from webstrata.schedule.value import Value
 

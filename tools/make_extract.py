@@ -14,8 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from webstrata.lab.livingweb.recording import Recording, read_recording
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, read_recording
 
 LIMIT_BYTES = 3_000_000
 _DEFAULT_OUT = Path(__file__).parent.parent / "src/webstrata/lab/data/sites"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from webstrata.observe.data.data import DataDigest
+from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_of
 from webstrata.records import PageRules
 

@@ -24,12 +24,12 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from webstrata.detect.disguise import error_page
+from webstrata.detect.error_pages import error_page
 from webstrata.detect.layers import layer_digest, layer_of
 from webstrata.detect.memory import PageMemory, beginning, pack, remember
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import shape_of
 from webstrata.observe.page import ObservedContent, look
+from webstrata.observe.text_runs import shape_of
 from webstrata.observe.trace import observation_fields
 from webstrata.records import Observation
 

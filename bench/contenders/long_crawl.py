@@ -15,7 +15,7 @@ import uvloop
 from bench.contenders.whole_loop import flags, watch_pages
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.revisit import CrawlProgress
+from webstrata.flows.crawl.loop import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Visit
@@ -42,7 +42,7 @@ class Memory(CrawlProgress):
 
 async def main(port: int, visits: int, folder: Path) -> None:
     home, _ = Home.create(folder)
-    loaded, _ = settings.load(folder, flags=[*flags(port), "archive.rotate=200MB"])
+    loaded, _ = settings.load(folder, flags=[*flags(port), "archive.max_file_size=200MB"])
     node = Node(home, loaded)
     memory = Memory()
     addresses = urls(visits, port)

@@ -17,7 +17,7 @@ import uvloop
 from bench.contenders.stopwatch import Stopwatch
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.revisit import CrawlProgress
+from webstrata.flows.crawl.loop import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, Visit
@@ -31,7 +31,7 @@ def flags(port: int) -> list[str]:
         "polite.address_delay=0",
         "polite.connections_per_host=2",
         "fetch.connections=64",
-        f"fetch.allow=127.0.0.0/8:{port}",
+        f"fetch.allow_private=127.0.0.0/8:{port}",
     ]
 
 

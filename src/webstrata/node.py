@@ -23,25 +23,25 @@ from webstrata.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from webstrata.archive.index import Match
-    from webstrata.archive.package import WaczReader
-    from webstrata.archive.reader import WarcReader
-    from webstrata.archive.scrub import ArchiveCheck, ArchiveCheckResult
-    from webstrata.fetch.http import HttpWeb
-    from webstrata.flows.allocation import RoundSelector
-    from webstrata.flows.capture_proof import Certify
-    from webstrata.flows.capturing import CaptureService
-    from webstrata.flows.revisit import CrawlLoop, CrawlOptions, CrawlProgress
-    from webstrata.flows.settle import VisitPipeline
-    from webstrata.flows.slots import SlotFitter
-    from webstrata.flows.timetable import TimerSchedule
-    from webstrata.flows.value_timetable import ValueSchedule
+    from webstrata.archive.index.lookup import Match
+    from webstrata.archive.wacz.reader import WaczReader
+    from webstrata.archive.warc.check import ArchiveCheck, ArchiveCheckResult
+    from webstrata.archive.warc.reader import WarcReader
+    from webstrata.fetch.http.client import HttpWeb
+    from webstrata.flows.capture.proof import Certify
+    from webstrata.flows.capture.service import CaptureService
+    from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions, CrawlProgress
+    from webstrata.flows.crawl.round_selector import RoundSelector
+    from webstrata.flows.crawl.slot_fitter import SlotFitter
+    from webstrata.flows.crawl.value_schedule import ValueSchedule
+    from webstrata.flows.crawl.visit_pipeline import VisitPipeline
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
     from webstrata.ports import Clock, Handler, Journal, Store, Web
     from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
-    from webstrata.remember.sql import SqlStore
+    from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget
+    from webstrata.schedule.timer_schedule import TimerSchedule
     from webstrata.settings import BudgetSettings
 
 log = logging.getLogger("webstrata.node")
@@ -52,7 +52,7 @@ _MAKE_ANEW = "`webstrata check --repair` makes it anew from the other rows"
 
 def package(path: Path) -> WaczReader:
     """A WACZ file, whoever made it; needs no home."""
-    from webstrata.archive.package import WaczReader
+    from webstrata.archive.wacz.reader import WaczReader
 
     return WaczReader(path)
 
@@ -102,7 +102,7 @@ class Node:
     @property
     def agent(self) -> str:
         contact = self.settings.polite.contact or "no contact set"
-        return f"{self.settings.polite.token}/{__version__} (web archiving; {contact})"
+        return f"{self.settings.polite.robots_token}/{__version__} (web archiving; {contact})"
 
     @asynccontextmanager
     async def store(self) -> AsyncIterator[SqlStore]:
@@ -113,18 +113,18 @@ class Node:
             await store.close()
 
     def reader(self) -> WarcReader:
-        from webstrata.archive.reader import WarcReader
+        from webstrata.archive.warc.reader import WarcReader
 
         return WarcReader(self.home.archive, self.home.index)
 
     def archived_bytes(self) -> int:
-        from webstrata.archive.walk import total_bytes
+        from webstrata.archive.warc.walk import total_bytes
 
         return total_bytes(self.home.archive)
 
     async def check(self, *, mend: bool, moved: Callable[[int], object] = lambda count: None) -> ArchiveCheckResult:
         """Scrub the archive, its index, and the store's positions against both."""
-        from webstrata.archive.scrub import ArchiveCheck
+        from webstrata.archive.warc.check import ArchiveCheck
 
         with self.home.locked():
             scrub = ArchiveCheck(self.home.archive, self.home.index, mend=mend, moved=moved)
@@ -157,7 +157,7 @@ class Node:
 
     def reindex(self, moved: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
         """(files, lines) of an index built anew."""
-        from webstrata.archive.segment import reindex
+        from webstrata.archive.index.segment import reindex
 
         with self.home.locked():
             return reindex(self.home.archive, self.home.index, moved=moved)
@@ -174,9 +174,8 @@ class Node:
         moved: Callable[[int], object],
     ) -> int:
         """Write a selection of captures; how many."""
-        from webstrata.archive.export import OpenArchive, export_cdxj, export_warc
-        from webstrata.archive.selection import Selection
-        from webstrata.archive.wacz import export_wacz
+        from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
+        from webstrata.archive.wacz.writer import export_wacz
 
         source = OpenArchive(self.home.archive, self.home.index)
         selection = Selection(url=url, match=match, since=since, until=until)
@@ -187,12 +186,12 @@ class Node:
 
     def timetable(self) -> TimerSchedule | ValueSchedule:
         """The schedule by the policy that the settings name: a timer, or one that shares the budget."""
-        from webstrata.flows.policies import budgeted_policy, is_budgeted
-        from webstrata.flows.timetable import TimerSchedule
-        from webstrata.flows.value_timetable import ValueSchedule
-        from webstrata.flows.wishes import IntervalLimits
+        from webstrata.flows.crawl.value_schedule import ValueSchedule
+        from webstrata.schedule.budgeted_registry import budgeted_policy, is_budgeted
+        from webstrata.schedule.overrides import IntervalLimits
         from webstrata.schedule.policy import Bounds
         from webstrata.schedule.registry import policy
+        from webstrata.schedule.timer_schedule import TimerSchedule
 
         schedule = self.settings.schedule
         min_days, max_days = schedule.min_interval / DAY_S, schedule.max_interval / DAY_S
@@ -212,7 +211,7 @@ class Node:
                 total=parse_rate(now.total) if now.total else None,
                 tags={tag: parse_rate(text) for tag, text in now.tags.items()},
                 hosts={host: parse_rate(text) for host, text in now.hosts.items()},
-                saved_days=now.save / DAY_S,
+                saved_days=now.carry_over / DAY_S,
             )
 
         written = self._settings_written()
@@ -234,10 +233,10 @@ class Node:
 
     def _allocation(self, store: Store, gate: PermitGate, timetable: TimerSchedule | ValueSchedule) -> RoundSelector:
         """Who chooses the visits of a round."""
-        from webstrata.flows.allocation import RoundSelector
-        from webstrata.flows.purses import BudgetLedger
-        from webstrata.flows.timetable import TimerSchedule
+        from webstrata.flows.crawl.budget_ledger import BudgetLedger
+        from webstrata.flows.crawl.round_selector import RoundSelector
         from webstrata.schedule.budget import ONE_A_DAY
+        from webstrata.schedule.timer_schedule import TimerSchedule
         from webstrata.schedule.value import Value
 
         is_timer = isinstance(timetable, TimerSchedule)
@@ -252,13 +251,13 @@ class Node:
     async def gate(self, store: Store) -> PermitGate:
         """The politeness gate, with all that was remembered of hosts."""
         from webstrata.permit.gate import PermitGate
-        from webstrata.permit.rules import PolitenessRules
+        from webstrata.permit.spacing import PolitenessRules
 
         polite = self.settings.polite
         gate = PermitGate(
             PolitenessRules(
                 agent=self.agent,
-                token=polite.token,
+                token=polite.robots_token,
                 delay_s=polite.delay,
                 delay_factor=polite.delay_factor,
                 max_delay_s=polite.max_delay,
@@ -271,15 +270,15 @@ class Node:
         return gate
 
     def web(self) -> HttpWeb:
-        from webstrata.fetch.guard import AddressGuard
-        from webstrata.fetch.http import HttpWeb
-        from webstrata.fetch.limits import FetchLimits
+        from webstrata.fetch.http.client import HttpWeb
+        from webstrata.fetch.http.guard import AddressGuard
+        from webstrata.fetch.http.request import FetchLimits
 
         fetch = self.settings.fetch
         try:
             return HttpWeb(
                 self.clock,
-                AddressGuard(fetch.allow),
+                AddressGuard(fetch.allow_private),
                 FetchLimits(
                     header_bytes=fetch.max_headers,
                     body_bytes=fetch.max_body,
@@ -298,14 +297,14 @@ class Node:
 
     def handlers(self) -> dict[str, Handler]:
         """All ways to get a page's content, by name."""
-        from webstrata.fetch.browser import BrowserHandler
-        from webstrata.fetch.rdf import RdfHandler
-        from webstrata.fetch.sparql import SparqlHandler
-        from webstrata.fetch.sparql_bookmark import Checkpoints
-        from webstrata.fetch.sparql_everything import WholeDataset
-        from webstrata.flows.plain import ACCEPT_FEED, ACCEPT_SITEMAP, PlainHandler
-        from webstrata.observe.data.sparql import SparqlAnswers
-        from webstrata.observe.linked import LinkedData
+        from webstrata.fetch.handlers.browser import BrowserHandler
+        from webstrata.fetch.handlers.plain import ACCEPT_FEED, ACCEPT_SITEMAP, PlainHandler
+        from webstrata.fetch.handlers.rdf import RdfHandler
+        from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
+        from webstrata.fetch.handlers.sparql.handler import SparqlHandler
+        from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+        from webstrata.observe.data.sparql.answers import SparqlAnswers
+        from webstrata.observe.linked_data import LinkedData
 
         answers = SparqlAnswers()
         known: list[Handler] = [
@@ -320,8 +319,8 @@ class Node:
 
     async def visit_once(self, store: Store, url: str, page_rules: PageRules | None) -> VisitResult:
         """Visit a page as politely as ever, and keep nothing."""
-        from webstrata.fetch.choose import chooser
-        from webstrata.flows.trial import visit_once
+        from webstrata.fetch.handlers.choose import chooser
+        from webstrata.flows.preview import visit_once
 
         web = self.web()
         try:
@@ -348,9 +347,9 @@ class Node:
         self, progress: CrawlProgress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[CrawlLoop]:
         """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
-        from webstrata.fetch.choose import chooser
-        from webstrata.flows.revisit import CrawlLoop
-        from webstrata.flows.timetable import TimerSchedule
+        from webstrata.fetch.handlers.choose import chooser
+        from webstrata.flows.crawl.loop import CrawlLoop
+        from webstrata.schedule.timer_schedule import TimerSchedule
 
         async with self._at_work(wrap_web) as tools:
             if given_back := await tools.store.end_leases(self.home.node_name):
@@ -376,11 +375,11 @@ class Node:
     async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[CaptureService]:
         """Captures of sites, ready to run, with the same tools as the loop."""
         from webstrata.archive import journal
-        from webstrata.fetch.choose import chooser
-        from webstrata.flows.capture_download import CaptureDownloader
-        from webstrata.flows.capture_proof import CertificateSigner
-        from webstrata.flows.capturing import CaptureService
-        from webstrata.sharp.signature import new_key
+        from webstrata.fetch.handlers.choose import chooser
+        from webstrata.flows.capture.download import CaptureDownloader
+        from webstrata.flows.capture.proof import CertificateSigner
+        from webstrata.flows.capture.service import CaptureService
+        from webstrata.sharp.proof.signature import new_key
 
         key = self.home.signing_key(new_key)
         settings = self.settings.capture
@@ -422,9 +421,8 @@ class Node:
 
     async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
         """Write a WACZ in a thread; its certificate may need the network, and so is made here."""
-        from webstrata.archive.export import OpenArchive
-        from webstrata.archive.selection import pieces_at
-        from webstrata.archive.wacz import write_wacz
+        from webstrata.archive.export import OpenArchive, pieces_at
+        from webstrata.archive.wacz.writer import write_wacz
 
         loop = asyncio.get_running_loop()
 
@@ -445,11 +443,11 @@ class Node:
     @asynccontextmanager
     async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[CrawlParts]:
         """What visits and writes: home locked, archive repaired."""
-        from webstrata.archive.repair import repair
-        from webstrata.archive.warc import WarcArchive
-        from webstrata.fetch.choose import handler_name
-        from webstrata.flows.readers import ParserPool
-        from webstrata.flows.settle import DecodeLimits, VisitPipeline
+        from webstrata.archive.warc.archive import WarcArchive
+        from webstrata.archive.warc.repair import repair
+        from webstrata.fetch.handlers.choose import handler_name
+        from webstrata.flows.crawl.parser_pool import ParserPool
+        from webstrata.flows.crawl.visit_pipeline import DecodeLimits, VisitPipeline
 
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
@@ -459,7 +457,7 @@ class Node:
             archive = WarcArchive(
                 self.home.archive,
                 index_folder=self.home.index,
-                rotate_bytes=self.settings.archive.rotate,
+                rotate_bytes=self.settings.archive.max_file_size,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
                 clock=self.clock,
@@ -500,7 +498,7 @@ class Node:
         )
 
     def _slots(self, store: Store, gate: PermitGate) -> SlotFitter | None:
-        from webstrata.flows.slots import SlotFitter
+        from webstrata.flows.crawl.slot_fitter import SlotFitter
 
         slot_s, threads = self.settings.schedule.slot, self.settings.fetch.connections
         if not slot_s:
@@ -508,7 +506,7 @@ class Node:
         return SlotFitter(store=store, gate=gate, manner=self.manner(), threads=threads, slot_s=slot_s)
 
     def _pace(self) -> CrawlOptions:
-        from webstrata.flows.revisit import CrawlOptions
+        from webstrata.flows.crawl.loop import CrawlOptions
 
         return CrawlOptions(
             round_s=self.settings.crawl.round,

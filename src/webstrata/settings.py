@@ -37,15 +37,15 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    rotate: Annotated[ByteSize, Meta(description="A WARC file is closed when it has grown to this size.")] = ByteSize(
-        10**9
+    max_file_size: Annotated[ByteSize, Meta(description="A WARC file is closed when it has grown to this size.")] = (
+        ByteSize(10**9)
     )
     operator: Annotated[str, Meta(description="Who runs this archive; written into every WARC file.")] = ""
 
 
 class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     contact: Annotated[str, Meta(description="Address or URL of a person; part of the user agent. Please set it.")] = ""
-    token: Annotated[str, Meta(description="Product token that robots.txt files are asked for.")] = "webstrata"
+    robots_token: Annotated[str, Meta(description="Product token that robots.txt files are asked for.")] = "webstrata"
     delay: Annotated[Duration, Meta(description="Least time between two requests to one host.")] = Duration(2)
     delay_factor: Annotated[float, Meta(ge=0, description="…and at least this many times the last response time.")] = (
         1.0
@@ -76,7 +76,7 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     connect_timeout: Annotated[Duration, Meta(description="Time to connect, TLS included.")] = Duration(20)
     first_byte_timeout: Annotated[Duration, Meta(description="Time to the first byte of the answer.")] = Duration(60)
     total_timeout: Annotated[Duration, Meta(description="Time for the whole answer.")] = Duration(300)
-    allow: Annotated[
+    allow_private: Annotated[
         tuple[str, ...],
         Meta(description="Networks and ports that may be visited though not public, like `127.0.0.2/32:8480`."),
     ] = ()
@@ -120,7 +120,7 @@ class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     tags: Annotated[dict[str, str], Meta(description='The same for pages with a tag: `name = "100/day"`.')] = {}
     hosts: Annotated[dict[str, str], Meta(description='The same for a host: `"example.org" = "20/hour"`.')] = {}
-    save: Annotated[Duration, Meta(description="Unspent budget is kept for so long.")] = Duration(6 * 3600)
+    carry_over: Annotated[Duration, Meta(description="Unspent budget is kept for so long.")] = Duration(6 * 3600)
 
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):

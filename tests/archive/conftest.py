@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from webstrata.archive.digest import sha1
-from webstrata.archive.warc import WarcArchive
+from webstrata.archive.warc.archive import WarcArchive
+from webstrata.archive.warc.record import sha1
 from webstrata.clock import ManualClock
 from webstrata.records import Capture, Exchange, Original, Position
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.archive import cdxj
+from webstrata.archive.index import cdxj
 
 
 def test_spelling() -> None:

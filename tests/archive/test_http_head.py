@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.archive.http_head import archived_head, media_type_of, parse_fields, split_head, status_of
+from webstrata.archive.warc.http_head import archived_head, media_type_of, parse_fields, split_head, status_of
 
 KEPT = [
     ("no framing at all", b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n", 200, 7),

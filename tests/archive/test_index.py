@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, write_family, write_home
-from webstrata.archive import cdxj
-from webstrata.archive.index import Index
-from webstrata.archive.segment import reindex
+from webstrata.archive.index import cdxj
+from webstrata.archive.index.lookup import Index
+from webstrata.archive.index.segment import reindex
 
 URLS = [
     "http://example.com/",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from isal import isal_zlib
 
-from webstrata.archive.members import DamagedBytes, GzipMember, member_at, members
+from webstrata.archive.warc.members import DamagedBytes, GzipMember, member_at, members
 
 PARTS = [os.urandom(200), b"x" * 300_000, b"", os.urandom(100_000)]
 PACKED = [isal_zlib.compress(part, 2, 31) for part in PARTS]

@@ -11,9 +11,9 @@ import pytest
 from isal import isal_zlib
 
 from tests.archive.conftest import write_family
-from webstrata.archive.index import Index
-from webstrata.archive.reader import WarcReader
-from webstrata.archive.segment import reindex
+from webstrata.archive.index.lookup import Index
+from webstrata.archive.index.segment import reindex
+from webstrata.archive.warc.reader import WarcReader
 from webstrata.errors import ArchiveError
 
 FOREIGN = Path(__file__).parents[1] / "data" / "conformance" / "warc" / "files"

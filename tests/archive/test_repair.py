@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.archive.conftest import make_capture, open_archive, write_family
-from webstrata.archive import warc
-from webstrata.archive.members import GzipMember, members
-from webstrata.archive.repair import repair
-from webstrata.archive.scrub import check_archive_files
-from webstrata.archive.segment import reindex
+from webstrata.archive.index.segment import reindex
+from webstrata.archive.warc import archive as warc
+from webstrata.archive.warc.check import check_archive_files
+from webstrata.archive.warc.members import GzipMember, members
+from webstrata.archive.warc.repair import repair
 
 
 def ends_of(path: Path) -> list[int]:

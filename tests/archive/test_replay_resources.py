@@ -10,7 +10,7 @@ import pytest
 
 from tests.archive.conftest import write_home
 from tests.archive.test_second_opinions import replay
-from webstrata.archive.digest import sha1
+from webstrata.archive.warc.record import sha1
 from webstrata.records import Resource, ResourceCapture
 
 __all__ = ["replay"]

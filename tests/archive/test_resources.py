@@ -8,13 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.archive.conftest import START_AT, Home, make_capture, open_archive
-from webstrata.archive.cdxj import parse
-from webstrata.archive.digest import sha1
-from webstrata.archive.export import OpenArchive
-from webstrata.archive.scrub import check_archive_files
-from webstrata.archive.segment import reindex
-from webstrata.archive.selection import Selection
-from webstrata.archive.wacz import export_wacz
+from webstrata.archive.export import OpenArchive, Selection
+from webstrata.archive.index.cdxj import parse
+from webstrata.archive.index.segment import reindex
+from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.warc.check import check_archive_files
+from webstrata.archive.warc.record import sha1
 from webstrata.records import Capture, Original, Position, Resource, ResourceCapture
 
 PAGE = "http://example.com/a"

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from tests.archive.conftest import Home, write_family
-from webstrata.archive.record import WarcRecord
-from webstrata.archive.scrub import ArchiveCheckResult, check_archive_files
-from webstrata.archive.walk import walk
+from webstrata.archive.warc.check import ArchiveCheckResult, check_archive_files
+from webstrata.archive.warc.record import WarcRecord
+from webstrata.archive.warc.walk import walk
 from webstrata.records import Position
 
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.archive.conftest import make_capture, write_family, write_home
-from webstrata.archive.export import OpenArchive
-from webstrata.archive.selection import Selection
-from webstrata.archive.wacz import export_wacz
+from webstrata.archive.export import OpenArchive, Selection
+from webstrata.archive.wacz.writer import export_wacz
 from webstrata.clock import digits14
 from webstrata.records import Capture
 

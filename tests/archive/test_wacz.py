@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.archive.conftest import START_AT, Home, write_family
-from webstrata.archive.export import OpenArchive, export_cdxj, export_warc
-from webstrata.archive.record import WarcRecord
-from webstrata.archive.scrub import check_archive_files
-from webstrata.archive.segment import reindex
-from webstrata.archive.selection import Selection
-from webstrata.archive.wacz import export_wacz
-from webstrata.archive.wacz_check import check_wacz
-from webstrata.archive.walk import walk
+from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
+from webstrata.archive.index.segment import reindex
+from webstrata.archive.wacz.check import check_wacz
+from webstrata.archive.wacz.writer import export_wacz
+from webstrata.archive.warc.check import check_archive_files
+from webstrata.archive.warc.record import WarcRecord
+from webstrata.archive.warc.walk import walk
 from webstrata.errors import ArchiveError
 
 

@@ -21,11 +21,11 @@ from tests.archive.conftest import (
     write_family,
     write_home,
 )
-from webstrata.archive.members import DamagedBytes
-from webstrata.archive.record import WarcRecord
-from webstrata.archive.repair import repair
-from webstrata.archive.scrub import check_archive_files
-from webstrata.archive.walk import walk
+from webstrata.archive.warc.check import check_archive_files
+from webstrata.archive.warc.members import DamagedBytes
+from webstrata.archive.warc.record import WarcRecord
+from webstrata.archive.warc.repair import repair
+from webstrata.archive.warc.walk import walk
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
 

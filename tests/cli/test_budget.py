@@ -1,4 +1,4 @@
-"""Budgets as users meet them: `status`, `boost`, `limit`, `why`, `plan`, `run --policy`, `lab policies --store`."""
+"""Budgets as users meet them: `status`, `boost`, `interval`, `why`, `plan`, `run --policy`, `lab policies --store`."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def test_boosts_are_shown_and_end(seen: Path, town: Town, call: Call) -> None:
 
 def test_limits_are_set_listed_and_taken_away(seen: Path, town: Town, call: Call) -> None:
     """A page's own limit goes before its tag's; both are in `why`."""
-    assert call("--home", seen, "limit", "--tag", "news", "--min", "1h", "--max", "2d").code == 0
-    told = call("--home", seen, "limit", town.url("/a"), "--max", "3h", "--json").json["limits"]
+    assert call("--home", seen, "interval", "--tag", "news", "--min", "1h", "--max", "2d").code == 0
+    told = call("--home", seen, "interval", town.url("/a"), "--max", "3h", "--json").json["limits"]
     assert [(one["kind"], one["max_s"]) for one in told] == [("page", 10_800.0), ("tag", 172_800.0)]
     evidence = call("--home", seen, "why", town.url("/a"), "--json").json["evidence"]
     assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (300.0, 10_800.0)
-    call("--home", seen, "limit", town.url("/a"), "--none")
+    call("--home", seen, "interval", town.url("/a"), "--none")
     evidence = call("--home", seen, "why", town.url("/a"), "--json").json["evidence"]
     assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (3600.0, 172_800.0)
 
@@ -107,7 +107,7 @@ def test_limits_are_set_listed_and_taken_away(seen: Path, town: Town, call: Call
 )  # fmt: skip
 def test_wrong_limits_are_refused(home: Path, call: Call, words: tuple[str, ...]) -> None:
     """Nothing, both, or the wrong way round is an error of usage."""
-    assert call("--home", home, "limit", *words).code == 2
+    assert call("--home", home, "interval", *words).code == 2
 
 
 def test_why_names_the_evidence(seen: Path, town: Town, call: Call) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import Call, Told, Town, started
 from webstrata import verifier
-from webstrata.archive.wacz import CERTIFICATE
+from webstrata.archive.wacz.writer import CERTIFICATE
 
 WORDS = "the words of a page that stay as they are"
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tests.cli.conftest import Call, Town, started
-from webstrata.flows.capture_events import Event, PageDownloaded, RequisiteDownloaded, from_line
+from webstrata.flows.capture.events import Event, PageDownloaded, RequisiteDownloaded, from_line
 
 NAMES = [f"p{number}" for number in range(8)]
 DEADLINE_S = 90.0

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import Call
-from webstrata.predict.estimators import ESTIMATORS
+from webstrata.lab.estimators.registry import ESTIMATORS
 
 CSV = """page,time,changed
 http://a.test/,2024-01-01,

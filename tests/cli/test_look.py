@@ -1,4 +1,4 @@
-"""`webstrata look`, and the same options of `watch`: wishes of pages and tags, kept, shown, used and taken back."""
+"""`webstrata rules`, and the same options of `watch`: wishes of pages and tags, kept, shown, used and taken back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def versions(home: Path, town: Town, call: Call, *bodies: str) -> list[str]:
 
 
 def test_rules_of_a_page(home: Path, town: Town, call: Call) -> None:
-    """What `watch --ignore` leaves out neither counts nor shows; `look` shows the wish, `--clear` takes it back."""
+    """What `watch --ignore` leaves out neither counts nor shows; `rules` shows the wish, `--clear` takes it back."""
     call("--home", home, "watch", town.url(), "--ignore", "css:.ad")
 
     assert versions(home, town, call, PAGE.format(1, 1), PAGE.format(2, 1), PAGE.format(3, 2)) == [
@@ -31,29 +31,29 @@ def test_rules_of_a_page(home: Path, town: Town, call: Call) -> None:
     assert "+The rate is 2." in shown
     assert "Buy" not in shown
     assert "Buy" in call("--home", home, "diff", town.url(), "--raw").text
-    held = call("--home", home, "look", town.url(), "--json").json
+    held = call("--home", home, "rules", town.url(), "--json").json
     assert held == {"url": town.url(), "tag": None, "rules": {"ignore": ["css:.ad"]}}
-    assert "css:.ad" in call("--home", home, "look", town.url()).text
-    assert call("--home", home, "look", town.url(), "--clear", "--json").json["rules"] == {}
-    assert "defaults" in call("--home", home, "look", town.url()).text
+    assert "css:.ad" in call("--home", home, "rules", town.url()).text
+    assert call("--home", home, "rules", town.url(), "--clear", "--json").json["rules"] == {}
+    assert "defaults" in call("--home", home, "rules", town.url()).text
     assert versions(home, town, call, PAGE.format(4, 2))[-1] == "changed"
 
 
 def test_rules_of_a_tag(home: Path, town: Town, call: Call) -> None:
     """`look --tag` holds for all pages of the tag that have no wish of their own."""
     call("--home", home, "watch", town.url(), "--tag", "rates")
-    call("--home", home, "look", "--tag", "rates", "--select", "xpath://p[2]")
+    call("--home", home, "rules", "--tag", "rates", "--select", "xpath://p[2]")
 
     assert versions(home, town, call, PAGE.format(1, 1), PAGE.format(2, 1), PAGE.format(2, 2)) == [
         "new",
         "same",
         "changed",
     ]
-    held = call("--home", home, "look", "--tag", "rates", "--json").json
+    held = call("--home", home, "rules", "--tag", "rates", "--json").json
     assert held["rules"] == {"include": ["xpath://p[2]"]}
-    assert call("--home", home, "look", "--tag", "other", "--json").json["rules"] == {}
-    call("--home", home, "look", "--tag", "rates", "--clear")
-    assert call("--home", home, "look", "--tag", "rates", "--json").json["rules"] == {}
+    assert call("--home", home, "rules", "--tag", "other", "--json").json["rules"] == {}
+    call("--home", home, "rules", "--tag", "rates", "--clear")
+    assert call("--home", home, "rules", "--tag", "rates", "--json").json["rules"] == {}
 
 
 def test_refused_rules_change_nothing(home: Path, town: Town, call: Call) -> None:
@@ -62,8 +62,8 @@ def test_refused_rules_change_nothing(home: Path, town: Town, call: Call) -> Non
     assert (refused.code, refused.text) == (2, "")
     assert call("--home", home, "list", "--json").json["pages"] == []
     call("--home", home, "watch", town.url(), "--layer", "raw")
-    assert call("--home", home, "look", town.url(), "--ignore-text", "(a+)+$(").code == 2
-    assert call("--home", home, "look", town.url(), "--json").json["rules"] == {"layer": "raw"}
+    assert call("--home", home, "rules", town.url(), "--ignore-text", "(a+)+$(").code == 2
+    assert call("--home", home, "rules", town.url(), "--json").json["rules"] == {"layer": "raw"}
 
 
 def test_slow_expressions_are_harmless(home: Path, town: Town, call: Call) -> None:
@@ -92,11 +92,11 @@ def test_graphs_of_an_endpoint(home: Path, call: Call) -> None:
     refused = [("--graph", "no iri"), ("--graph", "x:>"), ("--graph", graph, "--query", "ASK {}")]
     for words in refused:
         assert call("--home", home, "watch", url, *words).code == 2
-    assert call("--home", home, "look", url, "--json").code != 0, "nothing is watched yet"
+    assert call("--home", home, "rules", url, "--json").code != 0, "nothing is watched yet"
     call("--home", home, "watch", url, "--graph", graph, "--graph", "default", "--page-rows", "50")
 
-    held = call("--home", home, "look", url, "--json").json["rules"]
+    held = call("--home", home, "rules", url, "--json").json["rules"]
     assert held == {"handler": "sparql", "graphs": [graph, "default"], "page_rows": 50}
-    held = call("--home", home, "look", url, "--graph", "all", "--json").json["rules"]
+    held = call("--home", home, "rules", url, "--graph", "all", "--json").json["rules"]
     assert held == {"handler": "sparql", "graphs": ["all"]}
-    assert call("--home", home, "look", url, "--graph", "all", "--handler", "rdf").code == 2
+    assert call("--home", home, "rules", url, "--graph", "all", "--handler", "rdf").code == 2

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 SHOW = """
-from webstrata.cli.progress import bar
+from webstrata.cli.output import bar
 with bar("reading the archive", 1000) as moved:
     for _ in range(10):
         moved(100)

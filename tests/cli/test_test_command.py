@@ -1,4 +1,4 @@
-"""`webstrata test`: what would be compared, and no trace of having asked."""
+"""`webstrata preview`: what would be compared, and no trace of having asked."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_archived_version(home: Path, town: Town, call: Call) -> None:
     call("--home", home, "crawl", "--quiet", **town.settings)
     town.pages.clear()
 
-    told = call("--home", home, "test", town.url(), "--ignore", "css:.ad", "--json").json
-    text = call("--home", home, "test", town.url(), "--ignore", "css:.ad").text
+    told = call("--home", home, "preview", town.url(), "--ignore", "css:.ad", "--json").json
+    text = call("--home", home, "preview", town.url(), "--ignore", "css:.ad").text
 
     assert told["before"].splitlines()[-2:] == ["Buy now", "The rate is 4.2."]
     assert "Buy" not in told["after"]
@@ -30,7 +30,7 @@ def test_archived_version(home: Path, town: Town, call: Call) -> None:
     assert (told["media_type"], told["rules"]) == ("text/html", {"ignore": ["css:.ad"]})
     assert "before the rules" in text
     assert "after the rules" in text
-    assert call("--home", home, "look", town.url(), "--json").json["rules"] == {}
+    assert call("--home", home, "rules", town.url(), "--json").json["rules"] == {}
 
 
 def test_rules_that_hold(home: Path, town: Town, call: Call) -> None:
@@ -39,7 +39,7 @@ def test_rules_that_hold(home: Path, town: Town, call: Call) -> None:
     call("--home", home, "watch", town.url(), "--select", "css:.ad", "--ignore", "css:#nowhere")
     call("--home", home, "crawl", "--quiet", **town.settings)
 
-    told = call("--home", home, "test", town.url(), "--json").json
+    told = call("--home", home, "preview", town.url(), "--json").json
 
     assert told["after"] == "Buy now"
     assert "css:#nowhere matched nothing" in told["note"]
@@ -54,8 +54,8 @@ def test_live_leaves_no_trace(home: Path, town: Town, call: Call) -> None:
     town.pages["/"] = ("text/html", PAGE.replace(b"4.2", b"5.1"))
     town.pages["/other"] = ("application/json", b'{"a": 1}')
 
-    known = call("--home", home, "test", town.url(), "--live", "--json", **town.settings)
-    other = call("--home", home, "test", town.url("/other"), "--ignore", "jsonpath:$.a", "--json", **town.settings)
+    known = call("--home", home, "preview", town.url(), "--live", "--json", **town.settings)
+    other = call("--home", home, "preview", town.url("/other"), "--ignore", "jsonpath:$.a", "--json", **town.settings)
 
     assert "The rate is 5.1." in known.json["before"]
     assert (other.code, other.json["media_type"]) == (0, "application/json")
@@ -69,10 +69,10 @@ def test_live_is_polite(home: Path, town: Town, call: Call) -> None:
     town.pages["/robots.txt"] = ("text/plain", b"User-agent: *\nDisallow: /private")
     town.pages["/private"] = ("text/html", PAGE)
 
-    told = call("--home", home, "test", town.url("/private"), **town.settings)
+    told = call("--home", home, "preview", town.url("/private"), **town.settings)
 
     assert (told.code, told.text) == (2, "")
     assert "robots" in told.err
-    gone = call("--home", home, "test", town.url("/nowhere"), **town.settings)
+    gone = call("--home", home, "preview", town.url("/nowhere"), **town.settings)
     assert gone.code == 2
     assert "404" in gone.err

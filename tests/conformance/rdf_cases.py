@@ -7,8 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.canon import graph_digest
-from webstrata.observe.data.graph import NotAGraphError, quads_of
+from webstrata.observe.data.rdf.graph import NotAGraphError, quads_of
+from webstrata.observe.data.rdf.graph_digest import graph_digest
 
 
 def run_cases(folder: Path, syntax: str, contested: Collection[str] = ()) -> Verdict:

@@ -16,11 +16,11 @@ import pytest
 from tests.crash.origin import origin
 from tests.crash.victim import Acknowledged, Failpoint, Note, Synced, crawl
 from webstrata import settings as settings_file
-from webstrata.archive.reader import WarcReader
-from webstrata.archive.scrub import ArchiveCheckResult
+from webstrata.archive.warc.check import ArchiveCheckResult
+from webstrata.archive.warc.reader import WarcReader
 from webstrata.clock import RealClock
 from webstrata.errors import ArchiveError
-from webstrata.flows.look import payload_digest
+from webstrata.flows.crawl.parse import payload_digest
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage
@@ -40,7 +40,7 @@ allow = ["127.0.0.1/32:{port}"]
 hosts = {{ "crash.test" = "127.0.0.1:{port}" }}
 
 [archive]
-rotate = "300KB"
+max_file_size = "300KB"
 
 [schedule]
 min_interval = "0.05s"

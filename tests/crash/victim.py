@@ -22,12 +22,12 @@ import msgspec
 from msgspec import Struct
 
 from webstrata import settings as settings_file
-from webstrata.archive import growing
-from webstrata.flows.revisit import CrawlProgress
+from webstrata.archive.warc import growing
+from webstrata.flows.crawl.loop import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Position, Visit
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 
 class Acknowledged(Struct, frozen=True, tag=True):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.answer import StatusClass, status_class
+from webstrata.detect.status_class import StatusClass, status_class
 
 
 @pytest.mark.parametrize(

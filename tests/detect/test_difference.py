@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webstrata.detect.difference import Difference, ReadVersion, difference
-from webstrata.detect.diffpage import as_html
+from webstrata.detect.diff.difference import Difference, ReadVersion, difference
+from webstrata.detect.diff.html import as_html
 
 
 def _compare(before: ReadVersion, after: ReadVersion) -> Difference:

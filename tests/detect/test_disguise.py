@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.disguise import PATIENCE, error_page
+from webstrata.detect.error_pages import PATIENCE, error_page
 from webstrata.records import FailureKind, Fingerprint
 
 KNOWN = Fingerprint(raw="a", size=40_000, media_type="text/html", title="Annual report", text="x")

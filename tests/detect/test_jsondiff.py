@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.jsondiff import JsonEdit, json_difference
+from webstrata.detect.diff.json import JsonEdit, json_difference
 
 CASES: list[tuple[Any, Any, list[tuple[str, str]]]] = [
     ({"a": 1}, {"a": 2}, [("$.a", "changed")]),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.matching import matching_runs
+from webstrata.detect.diff.matching import matching_runs
 
 LINES = st.lists(st.sampled_from("abcdefgh") | st.text(alphabet="xyz", min_size=1, max_size=3), max_size=60)
 

@@ -8,7 +8,7 @@ from webstrata.columns import LINK
 from webstrata.detect.linkset import MOST_EXACT, unseen, with_links
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import runs_of
+from webstrata.observe.text_runs import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
 

@@ -12,7 +12,7 @@ from tests.observe.twin.links import link_hashes
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.noise import NoisyPlace
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import excerpts_of, runs_of
+from webstrata.observe.text_runs import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webstrata.detect.setdiff import set_difference
+from webstrata.detect.diff.difference import set_difference
 
 
 def test_what_came_and_went_is_in_order() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webstrata.detect.sidebyside import LinePair, side_by_side
+from webstrata.detect.diff.html import LinePair, side_by_side
 
 
 def test_replaced_lines_stand_beside_each_other() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.tablediff import CellChange, TableDifference, table_difference
+from webstrata.detect.diff.table import CellChange, TableDifference, table_difference
 
 OLD = [("id", "name", "price"), ("1", "tea", "3"), ("2", "rice", "5"), ("3", "salt", "1")]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.textdiff import unified, unified_bytes
+from webstrata.detect.diff.text import unified, unified_bytes
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "d", "one", "two", ""]), max_size=40).map(
     lambda lines: "".join(line + "\n" for line in lines)

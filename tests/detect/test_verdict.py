@@ -4,7 +4,7 @@ import pytest
 
 from webstrata.detect.memory import PageMemory, remember
 from webstrata.detect.verdict import judge
-from webstrata.observe.lines import runs_of
+from webstrata.observe.text_runs import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 

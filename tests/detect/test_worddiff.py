@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.worddiff import WordRun, word_diff
+from webstrata.detect.diff.text import WordRun, word_diff
 
 
 def test_changed_words_stand_apart() -> None:

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import uvloop
 
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
-from webstrata.flows.doorkeeper import PoliteClient
-from webstrata.flows.polite import PoliteVisit
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
+from webstrata.flows.crawl.polite_client import PoliteClient, PoliteVisit
 from webstrata.permit.gate import PermitGate
-from webstrata.permit.rules import PolitenessRules
+from webstrata.permit.spacing import PolitenessRules
 from webstrata.ports import Handler
 from webstrata.records import Page, PageRules, VisitResult, Wait
 

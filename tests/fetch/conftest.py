@@ -15,9 +15,9 @@ import pytest
 import uvloop
 
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
 from webstrata.records import Exchange, Permit, Validators
 
 AGENT = "webstrata-test/1 (+https://example.org/bot)"

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pyoxigraph as ox
 
 from tests.fetch.asking import Answer, Asked
-from webstrata.fetch.negotiate import best_match
+from webstrata.fetch.handlers.negotiate import best_match
 
 RESULTS = [
     "text/tab-separated-values",

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
-from webstrata.fetch.browser import BrowserHandler, RenderLimits, find_program, what_is_missing
+from webstrata.fetch.handlers.browser import BrowserHandler, RenderLimits, find_program, what_is_missing
 from webstrata.records import FailureKind
 
 needs_chromium = pytest.mark.skipif(bool(what_is_missing(find_program())), reason="no Chromium or no Playwright")

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from tests.fetch.asking import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
-from webstrata.fetch.contexts import LARGEST, MOST_IN_A_VISIT, ContextCache
-from webstrata.fetch.rdf import RdfHandler
+from webstrata.fetch.handlers.contexts import LARGEST, MOST_IN_A_VISIT, ContextCache
+from webstrata.fetch.handlers.rdf import RdfHandler
 from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.linked import LinkedData
+from webstrata.observe.linked_data import LinkedData
 from webstrata.records import Exchange, FailureKind, FetchResult, Fingerprint, Page, PostBody, Validators, VisitResult
 
 LD = {"Content-Type": "application/ld+json"}

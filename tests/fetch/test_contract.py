@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from webstrata.clock import RealClock
-from webstrata.fetch.browser import BrowserHandler, find_program, what_is_missing
-from webstrata.fetch.rdf import RdfHandler
-from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.fetch.sparql_query import query_url
-from webstrata.flows.plain import ACCEPT_FEED, PlainHandler
-from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.observe.linked import LinkedData
+from webstrata.fetch.handlers.browser import BrowserHandler, find_program, what_is_missing
+from webstrata.fetch.handlers.plain import ACCEPT_FEED, PlainHandler
+from webstrata.fetch.handlers.rdf import RdfHandler
+from webstrata.fetch.handlers.sparql.handler import SparqlHandler
+from webstrata.fetch.handlers.sparql.query import query_url
+from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.linked_data import LinkedData
 from webstrata.ports import Handler, VisitClient
 from webstrata.records import Page, VisitResult, Wait
 from webstrata.testing.handler import check_handler

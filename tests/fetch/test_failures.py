@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import client_exceptions, http_exceptions
 
-from webstrata.fetch.failures import KINDS, AddressBlocked, ConnectionLost, HeadTooLarge, NotHttp, failure_of
+from webstrata.fetch.http.failures import KINDS, AddressBlocked, ConnectionLost, HeadTooLarge, NotHttp, failure_of
 from webstrata.records import FailureKind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.fetch.guard import AddressGuard
+from webstrata.fetch.http.guard import AddressGuard
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1"]
 NOT_PUBLIC = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.fetch.failures import HeadTooLarge
-from webstrata.fetch.head import HeadKeeper
+from webstrata.fetch.http.failures import HeadTooLarge
+from webstrata.fetch.http.head import HeadKeeper
 
 HEAD = b"HTTP/1.1 200 OK\r\nServer:  x \r\nContent-Length: 5\r\n\r\n"
 

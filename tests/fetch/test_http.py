@@ -14,9 +14,9 @@ import pytest
 from tests.fetch.conftest import AGENT, QUICK, Conversation, PlayedServer, answering, fetch, with_web
 from webstrata.clock import JumpingClock, ManualClock
 from webstrata.coding import decode
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
 from webstrata.records import Exchange, FailureKind, Permit, Validators
 
 Play = Callable[..., PlayedServer]

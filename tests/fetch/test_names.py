@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.names import HostResolver
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.resolver import HostResolver
 from webstrata.records import Failure, FailureKind
 
 

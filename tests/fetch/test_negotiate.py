@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.fetch.choose import chooser, handler_name
-from webstrata.fetch.negotiate import accept_list, bare_type, best_match, quality
-from webstrata.flows.plain import PlainHandler
+from webstrata.fetch.handlers.choose import chooser, handler_name
+from webstrata.fetch.handlers.negotiate import accept_list, bare_type, best_match, quality
+from webstrata.fetch.handlers.plain import PlainHandler
 from webstrata.records import Fingerprint, Page, PageRole, PageRules
 
 QUALITIES = [

@@ -6,7 +6,7 @@ import socket
 import threading
 
 from tests.fetch.conftest import with_web
-from webstrata.fetch.http import HttpWeb
+from webstrata.fetch.http.client import HttpWeb
 from webstrata.records import Exchange, Permit, PostBody
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webstrata.fetch.process_tree import ProcessId, kill, memory_of, named, process_tree
+from webstrata.fetch.handlers.process_tree import ProcessId, kill, memory_of, named, process_tree
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 

@@ -8,10 +8,9 @@ import json
 import pytest
 
 from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
-from webstrata.fetch.link_header import HeaderLink, read_links
-from webstrata.fetch.negotiate import best_match
-from webstrata.fetch.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
-from webstrata.observe.linked import LinkedData
+from webstrata.fetch.handlers.negotiate import HeaderLink, best_match, read_links
+from webstrata.fetch.handlers.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
+from webstrata.observe.linked_data import LinkedData
 from webstrata.records import FailureKind, VisitResult
 
 TURTLE = b"<#me> <#knows> <#you> ."

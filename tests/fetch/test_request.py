@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webstrata.fetch.request import HttpRequest, request_of
+from webstrata.fetch.http.request import HttpRequest, request_of
 from webstrata.records import Failure, FailureKind, Permit, Validators
 
 

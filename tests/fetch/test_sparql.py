@@ -10,12 +10,12 @@ import pytest
 
 from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
-from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_asking import PageSizes
-from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.fetch.sparql_query import form_of, query_url, split_query
-from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.observe.data.sparql_results import Results
+from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
+from webstrata.fetch.handlers.sparql.handler import SparqlHandler
+from webstrata.fetch.handlers.sparql.query import form_of, query_url, split_query
+from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.results import Results
 from webstrata.records import FailureKind, VisitResult
 
 DATA = """

@@ -12,12 +12,12 @@ import pytest
 from tests.fetch.asking import Answer, Site, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
 from webstrata.clock import DAY_S
-from webstrata.fetch import sparql_bookmark
-from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_asking import PageSizes
-from webstrata.fetch.sparql_bookmark import Checkpoints
-from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.observe.data.sparql import SparqlAnswers
+from webstrata.fetch.handlers.sparql import checkpoint
+from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
+from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
+from webstrata.fetch.handlers.sparql.handler import SparqlHandler
+from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+from webstrata.observe.data.sparql.answers import SparqlAnswers
 from webstrata.records import VisitResult
 
 TERMS = ["<x:o>", '"plain"', '"tag"@en-GB', '"t\\"y\\npe"^^<x:t>', "1.50", "true", '"ünï"', "<http://e.org/é>"]
@@ -211,7 +211,7 @@ def test_old_files_go(tmp_path: Path) -> None:
 
 def test_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file has a greatest length; a reading beyond it is not kept."""
-    monkeypatch.setattr(sparql_bookmark, "LARGEST", 2000)
+    monkeypatch.setattr(checkpoint, "LARGEST", 2000)
     mark = Checkpoints(tmp_path).of("http://a.test/sparql", 0.0)
     mark.add((b"{}", "text/plain"), 0.0)
     assert len(list(tmp_path.iterdir())) == 1

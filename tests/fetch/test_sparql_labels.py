@@ -13,11 +13,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.fetch.asking import page_at
-from webstrata.fetch.sparql_asking import PageSizes
-from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.fetch.sparql_labels import BlankNodeLabels, blanks, same_but_labels
-from webstrata.observe.data.sparql import SparqlAnswers
-from webstrata.observe.data.sparql_results import Row, Term
+from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
+from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_but_labels
+from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.results import Row, Term
 from webstrata.records import Exchange, FetchResult, PostBody, Validators, VisitResult
 
 Naming = Callable[[list[str]], dict[str, str]]

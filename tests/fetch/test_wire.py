@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.fetch.conftest import Conversation, PlayedServer, answering, with_web
-from webstrata.fetch.http import HttpWeb
+from webstrata.fetch.http.client import HttpWeb
 from webstrata.records import Exchange, FailureKind
 
 Play = Callable[..., PlayedServer]

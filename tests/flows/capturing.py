@@ -12,12 +12,12 @@ from zipfile import ZipFile
 from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, Script, reply
 from webstrata import verifier
-from webstrata.archive.package import WaczReader
-from webstrata.archive.wacz import CERTIFICATE
-from webstrata.flows.capture import SiteCapture
-from webstrata.flows.capture_events import CaptureOrder, Event
-from webstrata.flows.capture_proof import FinishedCapture
-from webstrata.flows.verify import verify
+from webstrata.archive.wacz.reader import WaczReader
+from webstrata.archive.wacz.writer import CERTIFICATE
+from webstrata.flows.capture.events import CaptureOrder, Event
+from webstrata.flows.capture.proof import FinishedCapture
+from webstrata.flows.capture.site_capture import SiteCapture
+from webstrata.flows.capture.verify import verify
 
 SITE = "http://a.test/"
 check_alone: Callable[..., tuple[Any, list[str]]] = runpy.run_path(

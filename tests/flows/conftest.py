@@ -19,11 +19,11 @@ from tests.flows.town import Town
 from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import JumpingClock
-from webstrata.flows.discover import seeds
+from webstrata.flows.crawl.discovery import seeds
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, Page, Site, StoreTotals, Visit
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 from webstrata.settings import Settings
 
 START_AT = 1_790_000_000.0
@@ -63,7 +63,9 @@ class Life:
             self.home.path, environment={}, flags=("crawl.workers=0", "schedule.policy=dyn", *flags)
         )
         fetch = msgspec.structs.replace(
-            loaded.fetch, hosts=self.town.hosts | loaded.fetch.hosts, allow=self.town.exceptions + loaded.fetch.allow
+            loaded.fetch,
+            hosts=self.town.hosts | loaded.fetch.hosts,
+            allow_private=self.town.exceptions + loaded.fetch.allow_private,
         )
         return msgspec.structs.replace(loaded, fetch=fetch)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import START_AT, Life
 from tests.flows.town import Asked, Reply, Script, moved, reply, robots
-from webstrata.archive.package import WaczReader
+from webstrata.archive.wacz.reader import WaczReader
 
 
 def after(moment: float, first: Reply, then: Reply) -> Script:

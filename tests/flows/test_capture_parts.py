@@ -12,14 +12,14 @@ import pytest
 from tests.flows.capturing import SITE, capture, changing_at, links, site
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, moved, reply, robots
-from webstrata.archive.package import WaczReader
+from webstrata.archive.wacz.reader import WaczReader
 from webstrata.clock import iso
 from webstrata.errors import UsageError
-from webstrata.flows.capture_events import CaptureOrder, CaptureStarted, FoundPage, PageDownloaded
-from webstrata.flows.capture_plan import first_revisits
-from webstrata.flows.capture_state import CaptureState
+from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, FoundPage, PageDownloaded
+from webstrata.flows.capture.plan import first_revisits
+from webstrata.flows.capture.state import CaptureState
 from webstrata.records import PageRules
-from webstrata.sharp.certificate import Download
+from webstrata.sharp.proof.certificate import Download
 
 
 def test_known_pages_are_visited_as_planned(live: Callable[..., None]) -> None:

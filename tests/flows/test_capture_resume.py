@@ -10,8 +10,8 @@ import pytest
 from tests.flows.capturing import SITE, capture, links, site
 from tests.flows.conftest import Life
 from webstrata.errors import UsageError
-from webstrata.flows.capture import SiteCapture
-from webstrata.flows.capture_events import CaptureOrder, Event, PageDownloaded
+from webstrata.flows.capture.events import CaptureOrder, Event, PageDownloaded
+from webstrata.flows.capture.site_capture import SiteCapture
 
 NAMES = [f"p{number}" for number in range(6)]
 

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from webstrata.clock import DAY_S, iso
-from webstrata.flows.capture_sitemap import SitemapHints, sitemap_hints
+from webstrata.flows.capture.pages import SitemapHints, sitemap_hints
 from webstrata.records import Exchange
 
 NOW = 1_700_000_000.0

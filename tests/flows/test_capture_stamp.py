@@ -21,7 +21,7 @@ from rfc3161_client import decode_timestamp_response
 from tests.flows.capturing import capture, envelope, faults, links, site
 from tests.flows.conftest import Life
 from webstrata import verifier
-from webstrata.sharp.timestamp import stamped_at, timestamp_fault
+from webstrata.sharp.proof.timestamp import stamped_at, timestamp_fault
 
 stamp_alone: Callable[[Any], list[str]] = runpy.run_path(str(Path(verifier.__file__).parent / "verify_capture.py"))[
     "stamp"
@@ -158,5 +158,5 @@ def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_pa
         live(
             scenario,
             f"capture.timestamp_url=http://127.0.0.9:{port}/stamp",
-            f"fetch.allow=127.0.0.9/32:{port}",
+            f"fetch.allow_private=127.0.0.9/32:{port}",
         )

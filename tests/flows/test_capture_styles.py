@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from webstrata.flows.capture_styles import MOST_FILES, files_of
+from webstrata.flows.capture.styles import MOST_FILES, files_of
 from webstrata.records import Exchange
 
 SHEET = "http://a.test/css/main.css"

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.flows.crossing import crossing_days
-from webstrata.flows.crowd import PageTable, replayed
-from webstrata.flows.policies import budgeted_names, budgeted_policy
-from webstrata.flows.wishes import IntervalLimits, Overrides
 from webstrata.records import Announcement, Boost, IntervalLimit, PageSummary, SignalSource
+from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy
+from webstrata.schedule.crossing import crossing_days
+from webstrata.schedule.overrides import IntervalLimits, Overrides
+from webstrata.schedule.page_table import PageTable, replayed
 from webstrata.schedule.policy import Bounds
 
 NOW = 20_000.0

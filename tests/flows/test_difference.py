@@ -10,9 +10,8 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import reply
-from webstrata.detect.difference import Difference
-from webstrata.flows.difference import version_difference
-from webstrata.flows.recall import read_version
+from webstrata.detect.diff.difference import Difference
+from webstrata.flows.versions import read_version, version_difference
 from webstrata.records import PageRules
 
 PAGE = "http://a.test/page"

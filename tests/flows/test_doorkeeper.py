@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from webstrata.clock import JumpingClock
-from webstrata.flows.doorkeeper import PoliteClient
+from webstrata.flows.crawl.polite_client import PoliteClient
 from webstrata.permit.gate import PermitGate, Rules
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 

@@ -16,7 +16,7 @@ from tests.fetch.asking import Answer, Site, pages, serving
 from tests.fetch.endpoint import Endpoint, store_of
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Asked, Reply, moved, reply
-from webstrata.fetch.browser import find_program, what_is_missing
+from webstrata.fetch.handlers.browser import find_program, what_is_missing
 from webstrata.records import PageRules
 
 THING, DOCUMENT = "http://a.test/thing", "http://a.test/thing-data"
@@ -113,7 +113,7 @@ def endpoint(graph: str, *, shuffled: bool = True) -> Iterator[tuple[Endpoint, S
 
 def beside(site: Site) -> tuple[str, ...]:
     """Settings of a loop that may visit a server outside the town."""
-    return (f"fetch.allow=127.0.0.1/32:{site.port}",)
+    return (f"fetch.allow_private=127.0.0.1/32:{site.port}",)
 
 
 GRAPH = "@prefix : <http://e.test/> . :a :p 1, 2, 3 ; :q [ :r 4 ] . :b :p 5 ."

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from webstrata.errors import StoreError
-from webstrata.flows.intake import MAX_BYTES, MAX_RECORDS, READ_TOGETHER, VisitBatcher
-from webstrata.flows.look import ParsedContent
-from webstrata.flows.visit import Visited
+from webstrata.flows.crawl.parse import ParsedContent
+from webstrata.flows.crawl.polite_client import Visited
+from webstrata.flows.crawl.visit_batcher import MAX_BYTES, MAX_RECORDS, READ_TOGETHER, VisitBatcher
 from webstrata.records import Exchange, Outcome, Page, Visit
 
 

@@ -12,8 +12,8 @@ from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.home import Home
 from webstrata.lab.livingweb.paced import PacedWeb
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 from webstrata.node import Node
 from webstrata.records import NewPage
 
@@ -33,7 +33,7 @@ async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingW
     home, _ = Home.create(folder)
     async with LivingWeb(recordings, clock) as living:
         loaded, _ = settings_file.load(folder, environment={}, flags=("crawl.workers=0", "crawl.round=1h", *flags))
-        fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow=tuple(living.exceptions()))
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
         async with node.store() as store:
             await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in living.urls()], clock.now())

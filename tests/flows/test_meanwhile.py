@@ -24,7 +24,7 @@ def command(life: Life, *words: str) -> None:
 
 
 def test_a_wish_set_during_a_visit_holds(live: Callable[..., None]) -> None:
-    """`look` while a visit is under way: the next visit asks in full and compares by the new rules only."""
+    """`rules` while a visit is under way: the next visit asks in full and compares by the new rules only."""
 
     async def scenario(life: Life) -> None:
         asked: list[Asked] = []
@@ -32,7 +32,7 @@ def test_a_wish_set_during_a_visit_holds(live: Callable[..., None]) -> None:
         def answer(one: Asked) -> Reply:
             asked.append(one)
             if len(asked) == 2:
-                command(life, "look", PAGE, "--ignore", "css:.ad")
+                command(life, "rules", PAGE, "--ignore", "css:.ad")
             body = f"<main><p>Words that stay.</p><p class=ad>Buy {len(asked)}</p></main>"
             return reply(body, ETag=f'"{len(asked)}"')
 

@@ -9,8 +9,8 @@ import pytest
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import reply
 from webstrata.records import Outcome
-from webstrata.schedule.adaptive import Dyn
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.adaptive import Dyn
 
 PAGE = "http://a.test/page"
 

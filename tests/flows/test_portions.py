@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.flows.portions import BudgetPositions, Payment, payment, resumed
 from webstrata.records import BudgetState, Page, PageRole, PageState
 from webstrata.schedule.budget import BudgetAccount, DailyRate
+from webstrata.schedule.reservations import BudgetPositions, Payment, payment, resumed
 
 PAGES = [
     Page(

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from tests.flows.conftest import Life
 from tests.flows.town import reply
-from webstrata.flows.look import ParsedContent, ParseJob, parse_bytes, parse_content
-from webstrata.flows.reader import serve
-from webstrata.flows.readers import ParserPool
+from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
+from webstrata.flows.crawl.parser_pool import ParserPool
+from webstrata.flows.crawl.parser_process import serve
 
 DEADLY = b"<p>deadly"
 

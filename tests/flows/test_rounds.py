@@ -11,10 +11,10 @@ import pytest
 
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import reply, robots
-from webstrata.archive.warc import WarcArchive
+from webstrata.archive.warc.archive import WarcArchive
 from webstrata.errors import ArchiveError, StoreError
 from webstrata.records import Batch
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 
 def test_a_slow_host_delays_nobody_else(live: Callable[..., None]) -> None:
@@ -61,7 +61,7 @@ def test_hosts_that_cannot_be_reached_are_tried_ever_less(live: Callable[..., No
     live(
         scenario,
         "fetch.hosts=closed.test=127.0.0.2:1",
-        "fetch.allow=127.0.0.2/32:1",
+        "fetch.allow_private=127.0.0.2/32:1",
         "schedule.start_interval=1h",
         "schedule.min_interval=30m",
     )

@@ -82,7 +82,7 @@ def test_what_a_dead_neighbour_took_comes_back(live: Callable[..., None], shared
         await life.run(2 * 3600)
         assert 3 <= (await life.census()).visits <= 4
 
-    flags = ("budget.total=0.5/day", "budget.save=7d", *FLAGS[1:])
+    flags = ("budget.total=0.5/day", "budget.carry_over=7d", *FLAGS[1:])
     live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
 
 
@@ -103,5 +103,5 @@ def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(live: Callable
         async with life.node.store() as store:
             assert await store.contradictions() == []
 
-    flags = ("budget.total=4/day", "budget.save=1d", *FLAGS[1:])
+    flags = ("budget.total=4/day", "budget.carry_over=1d", *FLAGS[1:])
     live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")

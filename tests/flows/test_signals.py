@@ -11,7 +11,7 @@ import pytest
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata.clock import iso
-from webstrata.predict.trust import is_trusted
+from webstrata.predict.source_trust import is_trusted
 from webstrata.records import Batch, NewAnnouncements, PageRules, SignalSource
 
 MAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"

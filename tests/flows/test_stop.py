@@ -18,7 +18,7 @@ import pytest
 from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, reply, robots
 from webstrata import settings as settings_file
-from webstrata.flows.revisit import CrawlProgress
+from webstrata.flows.crawl.loop import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, StoreTotals

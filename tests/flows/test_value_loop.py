@@ -11,12 +11,11 @@ from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata import settings as settings_file
 from webstrata.clock import iso
-from webstrata.flows.crowd import replayed
-from webstrata.flows.policies import budgeted_policy
-from webstrata.flows.value_timetable import ValueSchedule
-from webstrata.flows.why_value import value_evidence
+from webstrata.flows.crawl.value_schedule import ValueSchedule, value_evidence
 from webstrata.node import Node
 from webstrata.records import Boost, BudgetState, IntervalLimit, PageRules
+from webstrata.schedule.budgeted_registry import budgeted_policy
+from webstrata.schedule.page_table import replayed
 from webstrata.settings import Settings
 
 VALUE = "schedule.policy=value"

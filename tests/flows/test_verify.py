@@ -15,15 +15,14 @@ import pytest
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata import verifier
-from webstrata.archive.export import OpenArchive
-from webstrata.archive.package import WaczReader
-from webstrata.archive.selection import Selection, pieces
-from webstrata.archive.wacz import write_wacz
+from webstrata.archive.export import OpenArchive, Selection, pieces
+from webstrata.archive.wacz.reader import WaczReader
+from webstrata.archive.wacz.writer import write_wacz
 from webstrata.errors import ArchiveError
-from webstrata.flows.verify import CertificateFault, verify
+from webstrata.flows.capture.verify import CertificateFault, verify
 from webstrata.records import Original, Position
-from webstrata.sharp.certificate import CapturedPage, CapturePolicy, Download, certify
-from webstrata.sharp.signature import fingerprint, new_key, sign
+from webstrata.sharp.proof.certificate import CapturedPage, CapturePolicy, Download, certify
+from webstrata.sharp.proof.signature import fingerprint, new_key, sign
 
 POLICY = CapturePolicy(
     algorithm="optimal-online",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from webstrata.lab.histories import Histories, make_histories
+from webstrata.lab.policies.histories import Histories, make_histories
 
 DAY = 86_400.0
 

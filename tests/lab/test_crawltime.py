@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from webstrata.cli.lab_crawl_time import _assembler
-from webstrata.lab.crawltime import START_AT, CrawlMeasurement, run, summed_up
-from webstrata.lab.crawltime_table import table
-from webstrata.lab.crawltime_world import CrawlTimeSites
+from webstrata.cli.lab.crawl_time import _assembler
+from webstrata.lab.crawl_time.experiment import START_AT, CrawlMeasurement, run, summed_up, table
+from webstrata.lab.crawl_time.sites import CrawlTimeSites
 
 
 def test_table_3() -> None:

@@ -13,17 +13,17 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.errors import UsageError
-from webstrata.flows.policies import population
 from webstrata.home import Home
-from webstrata.lab.from_store import covered_days, stored_histories
-from webstrata.lab.histories import Histories, make_histories
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.replay_budget import replay_budget
-from webstrata.lab.replay_timer import replay_timer
-from webstrata.lab.truth import Truth
+from webstrata.lab.policies.histories import Histories, make_histories
+from webstrata.lab.policies.replay_budget import replay_budget
+from webstrata.lab.policies.replay_timer import replay_timer
+from webstrata.lab.policies.stored_histories import covered_days, stored_histories
+from webstrata.lab.policies.truth import Truth
 from webstrata.node import Node
 from webstrata.records import NewPage
+from webstrata.schedule.budgeted_registry import population
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import policy
 
@@ -71,7 +71,7 @@ async def lived(folder: Path, *flags: str) -> tuple[dict[int, list[int]], Node]:
     home, _ = Home.create(folder)
     async with LivingWeb(recordings(changes()), clock) as living:
         loaded, _ = settings_file.load(folder, environment={}, flags=(*UNHURRIED, *flags))
-        fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow=tuple(living.exceptions()))
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
         pages = [f"http://page{n}.test/" for n in range(PAGES)]
         async with node.store() as store:
@@ -122,7 +122,7 @@ def test_a_budgeted_policy_visits_the_same_days_live_and_in_the_lab(tmp_path: Pa
             f"schedule.policy={name}",
             "schedule.min_interval=12h",
             "budget.total=0.25/page/day",
-            "budget.save=1d",
+            "budget.carry_over=1d",
             "crawl.round=1d",
         )
     )

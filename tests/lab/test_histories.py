@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.lab.histories import BUCKETS, make_histories, read_histories, shipped_histories
+from webstrata.lab.policies.histories import BUCKETS, make_histories, read_histories, shipped_histories
 
 DAY = 86_400.0
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from tests.lab.made_histories import DAY, made, made_rows
 from webstrata.errors import UsageError
-from webstrata.flows.policies import budgeted_names, population
-from webstrata.lab.hints import SimulatedLists, SimulatedReports
-from webstrata.lab.histories import make_histories
-from webstrata.lab.replay_budget import ReplaySources, replay_budget, start_day
-from webstrata.lab.replay_timer import replay_oracle, replay_timer
-from webstrata.lab.truth import Truth
-from webstrata.lab.visits import ReplayLog, judge
+from webstrata.lab.policies.histories import make_histories
+from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget, start_day
+from webstrata.lab.policies.replay_log import ReplayLog, judge
+from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
+from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
+from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.budgeted_registry import budgeted_names, population
 from webstrata.schedule.registry import oracle, policy
 
 DAYS = 300

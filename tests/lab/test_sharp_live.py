@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import call_here
-from webstrata.cli.lab_sharp_live import live
+from webstrata.cli.lab.sharp_live import live
 from webstrata.clock import iso
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_hurry import CompressedSite
-from webstrata.lab.sharp_live import HOURS, START_AT
-from webstrata.lab.sharp_truth import SiteTruth
+from webstrata.lab.sharp.live import HOURS, START_AT
+from webstrata.lab.sharp.recorded_site import CompressedSite
+from webstrata.lab.sharp.truth import SiteTruth
 
 SECONDS = HOURS * 3600
 

@@ -7,8 +7,8 @@ import pytest
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp_links import RecordedLinks
-from webstrata.lab.sharp_sites import SINGLE_PASS, STRATEGIES, site_rows
+from webstrata.lab.sharp.recorded_site import RecordedLinks
+from webstrata.lab.sharp.sites import SINGLE_PASS, STRATEGIES, site_rows
 
 PAGE = b'<html><body><a href="b.html">b</a> <a href="/c.html">c</a></body></html>'
 

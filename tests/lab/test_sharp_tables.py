@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.lab.sharp_algorithms import ALGORITHMS, ScheduleInput, schedule_by
-from webstrata.lab.sharp_data import DATASETS
-from webstrata.lab.sharp_tables import TableRow, table_rows
-from webstrata.sharp.lengths import whole_lengths_of
-from webstrata.sharp.linktree import paper_tree
-from webstrata.sharp.schedule import expected_sharp
+from webstrata.lab.sharp.algorithms import ALGORITHMS, DATASETS, ScheduleInput, schedule_by
+from webstrata.lab.sharp.tables import TableRow, table_rows
+from webstrata.sharp.link_tree import paper_tree
+from webstrata.sharp.schedule import expected_sharp, whole_lengths_of
 
 EXPECTED = {
     # algorithm: E on skewed, on smooth

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe import charset_labels
-from webstrata.observe.charset import decode, decode_plain, sniff
-from webstrata.observe.charset_labels import codec_of, encoding_of
+from webstrata.observe.html import charset
+from webstrata.observe.html.charset import codec_of, decode, decode_plain, encoding_of, sniff
 
 SNIFFED = [
     # body, HTTP label, encoding
@@ -48,7 +47,7 @@ def test_decoding_never_fails(body: bytes, label: str | None) -> None:
 
 def test_every_label_has_a_codec() -> None:
     """Python can read every encoding that the standard names."""
-    for label, encoding in charset_labels._LABELS.items():
+    for label, encoding in charset._LABELS.items():
         assert encoding_of(f" {label.upper()}\n") == encoding
         codecs.lookup(codec_of(encoding))
     assert encoding_of("base64") is None

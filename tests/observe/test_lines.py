@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from webstrata.columns import RUN
-from webstrata.observe.lines import excerpts_of, hash64, runs_of, shape_of
 from webstrata.observe.page import observe
+from webstrata.observe.text_runs import excerpts_of, hash64, runs_of, shape_of
 from webstrata.observe.trace import observation_fields
 from webstrata.records import PageRules
 

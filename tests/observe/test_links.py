@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.observe.twin import links as twin
-from webstrata.lab.livingweb.shipped import load_shipped
-from webstrata.observe.links import MOST_LINKS, LinkResolver, PageLinks, srcset_urls
-from webstrata.observe.outline import outline
-from webstrata.observe.tree import parse
+from webstrata.lab.livingweb.recording import load_shipped
+from webstrata.observe.html.links import MOST_LINKS, LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.html.outline import outline
+from webstrata.observe.html.tree import parse
 from webstrata.urls import join
 
 BASE = "https://a.test/dir/page.html?q=1"

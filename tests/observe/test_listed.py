@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from webstrata.observe.listed import listed
+from webstrata.observe.listings import listed
 
 URL = "http://e.org/list"
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.fingerprint import fingerprint
-from webstrata.observe.page import ObservedContent, observe
+from webstrata.observe.page import ObservedContent, fingerprint, observe
 
 URL = "https://a.test/dir/page.html"
 

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from webstrata.observe.outline import outline
+from webstrata.observe.html.outline import outline
+from webstrata.observe.html.parts import PageParts
+from webstrata.observe.html.tree import parse
 from webstrata.observe.page import ObservedContent, observe
-from webstrata.observe.parts import PageParts
-from webstrata.observe.tree import parse
 
 URL = "https://a.test/"
 LONG = "<p>" + "Plain words that are no link and weigh something. " * 8 + "</p>"

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from webstrata.observe.html.scan import scan_pointers, scan_text, without_silence
+from webstrata.observe.html.text import plain_lines
 from webstrata.observe.page import observe
-from webstrata.observe.scan import scan_pointers, scan_text, without_silence
-from webstrata.observe.text import plain_lines
 
 URL = "https://a.test/dir/"
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.observe.select import check_page_rules, has_rules, select
+from webstrata.observe.rules.select import check_page_rules, has_rules, select
 from webstrata.records import PageRules
 
 HTML = """<!doctype html><title>Shop</title><nav>Home</nav>

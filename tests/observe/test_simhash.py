@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.observe.fingerprint_twin import mixed, simhash_of
-from webstrata.observe.simhash import distance, simhash
+from webstrata.observe.text_runs import distance, simhash
 
 
 def test_mixing_is_murmurs() -> None:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from webstrata.observe.html.tree import parse
 from webstrata.observe.page import observe
-from webstrata.observe.tree import parse
 
 URL = "https://a.test/"
 

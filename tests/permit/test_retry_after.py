@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.permit.retry_after import LONGEST_S, parse_http_date, parse_retry_after
+from webstrata.permit.backoff import LONGEST_S, parse_http_date, parse_retry_after
 
 BIRTHDAY = 784_111_777.0  # 1994-11-06T08:49:37Z
 

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from webstrata.permit.robots import LIMIT
-from webstrata.permit.robots_fetch import MOST_REDIRECTS, RobotsAnswer, robots_step, robots_url
+from webstrata.permit.robots_cache import MOST_REDIRECTS, RobotsAnswer, robots_step, robots_url
 from webstrata.records import Exchange, Failure, FailureKind
 
 URL = "http://example.org/robots.txt"

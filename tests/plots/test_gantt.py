@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.plots.gantt import MOST_ROWS, Bar, draw
+from webstrata.plots.crawl_time import MOST_ROWS, Bar, draw_round
 
 
 def test_hosts_are_rows(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_hosts_are_rows(tmp_path: Path) -> None:
     files = [tmp_path / "one.svg", tmp_path / "two.svg"]
 
     for file in files:
-        draw(["a.example", "$x_$.example"], bars, file, title="A round")
+        draw_round(["a.example", "$x_$.example"], bars, file, title="A round")
 
     text = files[0].read_text()
     assert "a.example" in text
@@ -28,7 +28,7 @@ def test_large_rounds_show_the_last_hosts(tmp_path: Path) -> None:
     """Of many hosts those that end last are shown, and how many are not."""
     bars = [(n, 0.0, 1.0 + n) for n in range(100)]
 
-    draw([f"h{n}.example" for n in range(100)], bars, tmp_path / "many.svg", title="A round")
+    draw_round([f"h{n}.example" for n in range(100)], bars, tmp_path / "many.svg", title="A round")
 
     text = (tmp_path / "many.svg").read_text()
     assert "h99.example" in text
@@ -38,8 +38,8 @@ def test_large_rounds_show_the_last_hosts(tmp_path: Path) -> None:
 
 def test_an_empty_round_is_an_empty_picture(tmp_path: Path) -> None:
     """Nothing planned: a picture without bars; another kind of file is refused."""
-    draw([], [], tmp_path / "none.png", title="A round")
+    draw_round([], [], tmp_path / "none.png", title="A round")
 
     assert (tmp_path / "none.png").stat().st_size > 1000
     with pytest.raises(UsageError, match=r"\.svg"):
-        draw([], [], tmp_path / "none.doc", title="A round")
+        draw_round([], [], tmp_path / "none.doc", title="A round")

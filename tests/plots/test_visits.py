@@ -60,7 +60,7 @@ def test_nothing_to_draw(tmp_path: Path, name: str, panels: list[SchedulePanel])
 
 def test_expectations_beside_the_bound(tmp_path: Path) -> None:
     """The bar chart names every algorithm and both data sets."""
-    from webstrata.lab.sharp_tables import TableRow
+    from webstrata.lab.sharp.tables import TableRow
 
     rows = [
         TableRow(1, name, algorithm, 6.0, 6.0, 5.0, 7.0, 1.0, 9, paper, None, 8.0)

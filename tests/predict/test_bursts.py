@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.predict.bursts import after_a_visit, burstiness, bursting, first_beliefs
+from webstrata.lab.estimators.bursts import after_a_visit, burstiness, bursting, first_beliefs
 from webstrata.predict.gamma import begin, believed, learned
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 PRIOR = GammaPrior(shape=1.0, days=30.0)
 BURSTS = ([False] * 8 + [True] * 8) * 6

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.predict.estimators import ESTIMATORS
+from webstrata.lab.estimators.registry import ESTIMATORS
 from webstrata.predict.prior import ANY_PAGE
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 page = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 1.0, 7.0, 30.0, 400.0]), st.booleans()), max_size=12)
 

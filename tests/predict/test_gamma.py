@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from webstrata.predict.gamma import after_visit, bayesian, begin, believed, chance, forgotten, learned
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.visits import visit_history
+from webstrata.predict.visit_history import visit_history
 
 PRIOR = GammaPrior(shape=1.0, days=30.0)
 visited = st.lists(st.tuples(st.floats(0.01, 400), st.booleans()), max_size=20)

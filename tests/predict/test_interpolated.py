@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.predict.interpolated import hacs_forecast, interpolated, moved
+from webstrata.lab.estimators.interpolated import hacs_forecast, interpolated, moved
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.visits import visit_history
+from webstrata.predict.visit_history import visit_history
 
 
 def test_changes_lie_half_way() -> None:

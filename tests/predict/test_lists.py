@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.predict.lists import SourceQuality
+from webstrata.predict.source_quality import SourceQuality
 
 SOURCES = SourceQuality()
 ONE = np.zeros(1, dtype=np.intp)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.predict.markov import after_visit, likelihood, markov, tables
-from webstrata.predict.visits import visit_history
+from webstrata.lab.estimators.markov import after_visit, likelihood, markov, tables
+from webstrata.predict.visit_history import visit_history
 
 
 def test_tables_by_interval() -> None:

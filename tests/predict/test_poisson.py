@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from webstrata.predict.poisson import irregular, irregular_rate, naive, regular
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 
 def history(updated: list[float], still: list[float]) -> VisitHistory:

@@ -5,7 +5,7 @@ import pytest
 
 from webstrata.errors import UsageError
 from webstrata.predict.prior import ANY_PAGE, GammaPrior, by_kind, fitted, joined
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 
 def simulated(shape: float, days: float, pages: int, seed: int) -> VisitHistory:

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from webstrata.lab.estimators.regimes import after_a_visit, breaks, first_state, regime
 from webstrata.predict.gamma import bayesian
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.regimes import after_a_visit, breaks, first_state, regime
-from webstrata.predict.visits import visit_history
+from webstrata.predict.visit_history import visit_history
 
 PRIOR = GammaPrior(shape=1.0, days=30.0)
 

@@ -13,7 +13,7 @@ from webstrata.predict.running import (
     running_irregular_rate,
     running_regular_rate,
 )
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 pages = st.lists(st.lists(st.tuples(st.floats(0.02, 300), st.booleans()), max_size=25), min_size=1, max_size=4)
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from webstrata.lab.estimators.seasons import after_visit, factors_of, profile, seasonal, shares
 from webstrata.predict.gamma import bayesian
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.seasons import after_visit, factors_of, profile, seasonal, shares
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 MONDAY = 4.0
 """1970-01-05."""

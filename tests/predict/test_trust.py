@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.predict.trust import KEEP, SUREST, SourceChecks, is_trusted, precision, reach, recall, source_counts
+from webstrata.predict.source_trust import (
+    KEEP,
+    SUREST,
+    SourceChecks,
+    is_trusted,
+    precision,
+    reach,
+    recall,
+    source_counts,
+)
 
 
 def checks(*rows: tuple[int, bool, bool, float], late: bool = False) -> SourceChecks:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.predict.visits import from_times, visit_history
+from webstrata.predict.visit_history import from_times, visit_history
 
 
 def test_columns_by_page() -> None:

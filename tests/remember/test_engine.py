@@ -19,7 +19,7 @@ from webstrata.clock import JumpingClock, ManualClock
 from webstrata.errors import StoreError
 from webstrata.records import Batch, FinishedVisit, NewPage, Outcome, Page, Visit
 from webstrata.remember.engine import open_store
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 from .conftest import start_postgres
 

@@ -13,7 +13,7 @@ from webstrata.clock import ManualClock
 from webstrata.records import Batch, FinishedVisit, NewAnnouncements, NewPage, Outcome, Page, PageRole, Site, Visit
 from webstrata.remember.engine import open_store
 from webstrata.remember.invariants import Contradiction
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 NOW = 1_800_000_000.5
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, create_engine, text
 
 from webstrata.clock import RealClock
 from webstrata.errors import StoreError
-from webstrata.remember.lane import DbThread
+from webstrata.remember.db_thread import DbThread
 
 
 def lane() -> DbThread:

@@ -12,7 +12,7 @@ from typing import Any
 from webstrata.clock import ManualClock
 from webstrata.records import BudgetState
 from webstrata.remember.engine import open_store
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 TAKE_PAY_AND_DIE = """
 import asyncio, os, signal, sys

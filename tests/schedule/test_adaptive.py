@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.schedule.adaptive import Dyn, Fix
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.adaptive import Dyn, Fix
 
 ROW = np.array([0])
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from webstrata.schedule.baselines import LastObs, RandomTimes
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.baselines import LastObs, RandomTimes
 
 
 def test_last_obs_rests_after_an_update(play: Callable[..., list[float]]) -> None:

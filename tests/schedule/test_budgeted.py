@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.flows.policies import budgeted_names, budgeted_policy
+from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy
 from webstrata.schedule.policy import LARGEST_STATE
 
 PAGES = np.array([0, 1], dtype=np.intp)

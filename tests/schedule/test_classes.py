@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.classes import TABLE_2, TABLE_4, RateGroup, check, nearest
+from webstrata.schedule.textbook.rate_groups import TABLE_2, TABLE_4, RateGroup, check, nearest
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from webstrata.schedule.gold import Gold
+from webstrata.schedule.textbook.fixed import Gold
 from webstrata.testing.policy import check_policy
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.schedule.classes import TABLE_4
-from webstrata.schedule.groups import Bayesian
+from webstrata.schedule.textbook.rate_groups import TABLE_4, Bayesian
 
 
 @settings(deadline=None, max_examples=40)

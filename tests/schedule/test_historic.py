@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from webstrata.schedule.classes import TABLE_2
-from webstrata.schedule.historic import Historic
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.rate_groups import TABLE_2, Historic
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from webstrata.schedule.nutch import Nutch
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.nutch import Nutch
 
 
 def test_worked_by_hand(play: Callable[..., list[float]]) -> None:

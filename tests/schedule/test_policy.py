@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.adaptive import Dyn
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import names, policy
+from webstrata.schedule.textbook.adaptive import Dyn
 from webstrata.testing.policy import check_policy
 
 

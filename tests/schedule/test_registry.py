@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.adaptive import Dyn
 from webstrata.schedule.registry import names, oracle, policy
+from webstrata.schedule.textbook.adaptive import Dyn
 
 
 class Own(Dyn):

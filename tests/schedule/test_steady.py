@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.steady import BruteForce, Fixed, Week
+from webstrata.schedule.textbook.fixed import BruteForce, Fixed, Week
 
 
 @pytest.mark.parametrize(

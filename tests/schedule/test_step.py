@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.schedule.step import step
+from webstrata.schedule.textbook.own_interval import step
 
 
 @pytest.mark.parametrize(

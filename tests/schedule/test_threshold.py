@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.threshold import Threshold, likeliest_rate
+from webstrata.schedule.textbook.threshold import Threshold, likeliest_rate
 
 # intervals that saw an update | that saw none -> rate
 WORKED = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.sharp.coexistence import CoveredInstant, UnchangedSpan, best_instant, instants
+from webstrata.sharp.proof.coherence import CoveredInstant, UnchangedSpan, best_instant, instants
 
 
 def spans(*ends: tuple[float, float]) -> list[UnchangedSpan]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webstrata.records import Sighting
-from webstrata.sharp.coherence import coherence
+from webstrata.sharp.proof.coherence import coherence
 
 
 def seen(url: str, *sightings: tuple[float, str]) -> list[Sighting]:

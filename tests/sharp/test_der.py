@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.sharp.der import with_sorted_certificates
+from webstrata.sharp.proof.timestamp import with_sorted_certificates
 
 
 def der(tag: int, *parts: bytes) -> bytes:

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.sharp.capture_record import CaptureRecord
-from webstrata.sharp.lengths import whole_lengths_of
-from webstrata.sharp.linktree import LinkTree, link_tree, paper_tree
-from webstrata.sharp.online import OnlineScheduler
-from webstrata.sharp.online_run import optimal_online, regret_visits
+from webstrata.lab.sharp.online_run import optimal_online, regret_visits
+from webstrata.sharp.link_tree import LinkTree, link_tree, paper_tree
+from webstrata.sharp.online import CaptureRecord, OnlineScheduler
 from webstrata.sharp.optimal import best_revisits, optimal
+from webstrata.sharp.schedule import whole_lengths_of
 from webstrata.sharp.solar import solar_online
 
 

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
 from webstrata.sharp import optimal as module
-from webstrata.sharp.curves import mirror_curves, revisit_curves
-from webstrata.sharp.hottest_middle import hottest_middle, hottest_middle_online, sharc_threshold
-from webstrata.sharp.lengths import whole_lengths_of
-from webstrata.sharp.linktree import link_tree
+from webstrata.sharp.baselines import hottest_middle, hottest_middle_online, sharc_threshold
+from webstrata.sharp.link_tree import link_tree
 from webstrata.sharp.optimal import best_plan, best_revisits, optimal
-from webstrata.sharp.schedule import SharpSchedule, expected_sharp
+from webstrata.sharp.schedule import SharpSchedule, expected_sharp, whole_lengths_of
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
-from webstrata.sharp.survival import GammaSurvival, PoissonSurvival
+from webstrata.sharp.survival import GammaSurvival, PoissonSurvival, mirror_curves, revisit_curves
 
 RATES = st.lists(st.floats(0.0, 3.0, allow_subnormal=False), min_size=1, max_size=40)
 FEW = st.lists(st.floats(0.0, 2.0, allow_subnormal=False), min_size=1, max_size=6)

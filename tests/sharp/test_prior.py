@@ -6,7 +6,7 @@ import pytest
 
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
-from webstrata.sharp.prior import POPULATION, posterior_rates, site_prior
+from webstrata.sharp.rates import POPULATION, posterior_rates, site_prior
 
 
 def test_nothing_known() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.sharp.certificate import Download, joint_instant
-from webstrata.sharp.rounds import PageDownloads, capture_outcome
+from webstrata.sharp.proof.capture_outcome import PageDownloads, capture_outcome
+from webstrata.sharp.proof.certificate import Download, joint_instant
 
 
 def page(name: str, *seen: tuple[float, str], weight: float = 1.0) -> PageDownloads:

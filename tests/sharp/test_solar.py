@@ -8,12 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.sharp.breadth_first import breadth_first
-from webstrata.sharp.hottest_middle import hottest_middle
-from webstrata.sharp.lengths import checked_tau, interval_of, lengths_of, rates_of, whole_lengths_of
-from webstrata.sharp.linktree import link_tree, paper_tree, read_tree
+from webstrata.sharp.baselines import breadth_first, hottest_middle
+from webstrata.sharp.link_tree import link_tree, paper_tree, read_tree
 from webstrata.sharp.rates import checked_ids
-from webstrata.sharp.schedule import SharpSchedule, expected_sharp
+from webstrata.sharp.schedule import (
+    SharpSchedule,
+    checked_tau,
+    expected_sharp,
+    interval_of,
+    lengths_of,
+    rates_of,
+    whole_lengths_of,
+)
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
 from webstrata.sharp.survival import believed
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.sharp.hottest_middle import hottest_middle
-from webstrata.sharp.lengths import rates_of
-from webstrata.sharp.linktree import read_tree
+from webstrata.sharp.baselines import hottest_middle
+from webstrata.sharp.link_tree import read_tree
 from webstrata.sharp.optimal import best_revisits, optimal
-from webstrata.sharp.schedule import expected_sharp
+from webstrata.sharp.schedule import expected_sharp, rates_of
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
 
 VECTORS = [

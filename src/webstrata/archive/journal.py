@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from webstrata.archive.growing import sync_folder
+from webstrata.archive.warc.growing import sync_folder
 from webstrata.errors import ArchiveError, UsageError
 from webstrata.ports import Clock
 

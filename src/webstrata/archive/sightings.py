@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from webstrata import urls
-from webstrata.archive import cdxj, http_head
-from webstrata.archive.digest import sha1
-from webstrata.archive.members import DamagedBytes
-from webstrata.archive.package import WaczReader
-from webstrata.archive.record import WarcRecord
-from webstrata.archive.walk import SUFFIXES, walk
+from webstrata.archive.index import cdxj
+from webstrata.archive.wacz.reader import WaczReader
+from webstrata.archive.warc import http_head
+from webstrata.archive.warc.members import DamagedBytes
+from webstrata.archive.warc.record import WarcRecord, sha1
+from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError, BadUrl
 from webstrata.records import Sighting
 

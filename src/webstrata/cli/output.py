@@ -1,4 +1,7 @@
-"""How commands print: JSON for programs, aligned columns for people and pipes alike."""
+"""A bar for long work over files: on a terminal only, on stderr, so that pipes and `--json` stay clean.
+
+How commands print: JSON for programs, aligned columns for people and pipes alike.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,31 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 import typer
 
 from webstrata.clock import iso, span
+
+
+@contextmanager
+def bar(what: str, total_bytes: int | None = None) -> Iterator[Callable[[int], object]]:
+    """Give a function that is told of every stretch of bytes done; no total: a bar that only moves."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from webstrata.cli.crawl.display import stderr
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True) as shown:
+        task = shown.add_task(what, total=total_bytes)
+        yield lambda count: shown.advance(task, count)
+
 
 _WIDEST = 40
 """A cell that is wider pushes only its own line out of the columns."""

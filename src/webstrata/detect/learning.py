@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from webstrata.detect.matching import matching_runs
+from webstrata.detect.diff.matching import matching_runs
 from webstrata.detect.noise import GAP_RUNS, NoisyPlace, changes_soon, fresh, gap_of, sight, words_in
 from webstrata.detect.runs import DATA, TextRuns
 

@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from webstrata.detect.answer import StatusClass, status_class
 from webstrata.detect.layers import deciding, differing, layer_of
 from webstrata.detect.linkset import unseen
 from webstrata.detect.memory import PageMemory, masked_address, version_key, was_seen
 from webstrata.detect.noise import new_sentences, noise_share, noisy_places, quiet_form
 from webstrata.detect.runs import EVERYWHERE, IN_DATA, MAIN, TextRuns, read_runs, share_changed
 from webstrata.detect.significance import weigh
+from webstrata.detect.status_class import StatusClass, status_class
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 __all__ = ["judge", "layer_of"]

@@ -19,7 +19,7 @@ from webstrata.records import Failure
 SAMPLES = 100_000
 """Visits of the log that are looked at: the latest."""
 PATIENCE_S = 600.0
-"""`crawl` does not wait longer for one host (`flows.revisit`)."""
+"""`crawl` does not wait longer for one host (`flows.crawl.loop`)."""
 MOST_RESOLVED = 1_000
 """Of more hosts the addresses are not asked for."""
 _AT_ONCE = 32

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from webstrata.observe import charset as encoding
+from webstrata.observe.html import charset as encoding
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.page import look
 from webstrata.records import StaticFeatures

@@ -1,4 +1,7 @@
-"""Body, header and URL -> everything one look at a content gives."""
+"""Body, header and URL -> everything one look at a content gives.
+
+Bytes + media type + URL -> Fingerprint.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,20 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.observe import charset as encoding
-from webstrata.observe.data.data import DataDigest
+from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_of
 from webstrata.observe.data.places import DataPlace, places_of
-from webstrata.observe.head import Pointers, pointers
-from webstrata.observe.links import PageLinks
+from webstrata.observe.html import charset as encoding
+from webstrata.observe.html.head import Pointers, pointers
+from webstrata.observe.html.links import PageLinks
+from webstrata.observe.html.outline import HtmlOutline, clean, outline
+from webstrata.observe.html.parts import PageParts
+from webstrata.observe.html.scan import scan_pointers, scan_text, without_silence
+from webstrata.observe.html.text import joined_lines, plain_lines
+from webstrata.observe.html.tree import parse
 from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.outline import HtmlOutline, clean, outline
-from webstrata.observe.parts import PageParts
-from webstrata.observe.scan import scan_pointers, scan_text, without_silence
-from webstrata.observe.select import SelectedContent, has_rules, select
-from webstrata.observe.simhash import simhash
-from webstrata.observe.text import joined_lines, plain_lines
-from webstrata.observe.tree import parse
+from webstrata.observe.rules.select import SelectedContent, has_rules, select
+from webstrata.observe.text_runs import simhash
 from webstrata.records import Fingerprint, PageRules
 
 VERSION = 2
@@ -196,3 +199,8 @@ def _seen(
 def _text_digest(text: bytes) -> str | None:
     """None for no text at all: contents that say nothing (a picture, an empty shell) are compared by their bytes."""
     return hashlib.sha256(text).hexdigest() if text else None
+
+
+def fingerprint(body: bytes, media_type: str, charset: str | None, url: str) -> Fingerprint:
+    """Fingerprint of a body whose media type and charset label (or None) are known; `url` is its canonical URL."""
+    return look(body, media_type, charset, url).fingerprint

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webstrata.observe.lines import excerpts_of, excerpts_of_data, runs_of, runs_of_data
 from webstrata.observe.page import ObservedContent
+from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data
 
 
 class ObservationFields(NamedTuple):

@@ -17,10 +17,8 @@ from collections.abc import Iterable
 
 from webstrata import urls
 from webstrata.permit import backoff
-from webstrata.permit.robots_fetch import robots_url
-from webstrata.permit.robots_memory import RobotsCache
-from webstrata.permit.rules import PolitenessRules
-from webstrata.permit.spacing import HostActivity, HostSpacing
+from webstrata.permit.robots_cache import RobotsCache, robots_url
+from webstrata.permit.spacing import HostActivity, HostSpacing, PolitenessRules
 from webstrata.records import (
     AddressState,
     Exchange,

@@ -12,7 +12,7 @@ from webstrata.errors import UsageError
 
 
 class SpacingModel(Struct, frozen=True, kw_only=True):
-    """The spacing that holds for every host (`permit.rules.Rules` has the same numbers)."""
+    """The spacing that holds for every host (`permit.spacing.Rules` has the same numbers)."""
 
     delay_s: float = 2.0
     delay_factor: float = 1.0

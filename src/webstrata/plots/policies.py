@@ -11,8 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from webstrata.lab.picture import PageTimeline
-from webstrata.lab.rows import PolicyRow
+from webstrata.lab.policies.page_timeline import PageTimeline
+from webstrata.lab.policies.rows import PolicyRow
 
 _INK, _FLAGSHIP, _OTHER, _MISSED = "#334155", "#0f766e", "#94a3b8", "#b45309"
 _VALUE = "value"

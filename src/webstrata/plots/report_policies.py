@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from webstrata.lab.experiment_policies import PolicyExperiment, PolicyResults
+from webstrata.lab.policies.experiment import PolicyExperiment, PolicyResults
 from webstrata.plots.policies import draw_page, draw_recall_budget, draw_recall_precision
 
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; color: #1e293b }

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from webstrata.lab.sharp_data import DATASETS
-from webstrata.lab.sharp_tables import TableRow
+from webstrata.lab.sharp.algorithms import DATASETS
+from webstrata.lab.sharp.tables import TableRow
 from webstrata.plots.visits import SchedulePanel, draw_visits, schedule_panel
-from webstrata.sharp.lengths import whole_lengths_of
 from webstrata.sharp.optimal import optimal
+from webstrata.sharp.schedule import whole_lengths_of
 from webstrata.sharp.solar import shrink, solar_offline
 
 EXAMPLE = (1, 2, 5, 5, 6, 6, 9)

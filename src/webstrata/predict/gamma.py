@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.estimate import RateEstimate
 from webstrata.predict.prior import GammaPrior
+from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.special import gamma_quantile
-from webstrata.predict.visits import VisitHistory
+from webstrata.predict.visit_history import VisitHistory
 
 HALF_LIFE_DAYS = 90.0
 

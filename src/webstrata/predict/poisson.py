@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days
-from webstrata.predict.estimate import RateEstimate, likelihood_interval
 from webstrata.predict.kernel import library
-from webstrata.predict.visits import VisitHistory
+from webstrata.predict.rate_estimate import RateEstimate, likelihood_interval
+from webstrata.predict.visit_history import VisitHistory
 
 _LARGEST_EXPONENT = 300.0
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from webstrata.columns import Days
 from webstrata.errors import UsageError
 from webstrata.predict.special import digamma
-from webstrata.predict.visits import VisitHistory
+from webstrata.predict.visit_history import VisitHistory
 
 PAGES_WORTH = 10.0
 """What is known of the population weighs as much as so many pages of the kind."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.predict.poisson import irregular_rate, regular_rate
-from webstrata.predict.visits import VisitHistory, visit_history
+from webstrata.predict.visit_history import VisitHistory, visit_history
 
 _CLASSES = 24
 _SHORTEST = 5 / 1440  # days

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days
-from webstrata.predict.estimate import NORMAL
+from webstrata.predict.rate_estimate import NORMAL
 
 _SHIFT = 8.0  # beyond it the asymptotic series are exact to the last digits
 _TERMS = 300

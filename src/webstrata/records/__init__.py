@@ -6,12 +6,11 @@ never changed: the next stage makes its own (`msgspec.structs.replace`).
 
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
 from webstrata.records.changes import Change, ChangeKind, Outcome
-from webstrata.records.counts import HostDayTotals, StoreTotals
 from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
+from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting, StaticFeatures
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
 from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.records.schedule import Boost, BudgetState, DuePage, IntervalLimit, PageSummary, UpcomingVisit
-from webstrata.records.seeing import Fingerprint, Observation, PageRules, Sighting, StaticFeatures
 from webstrata.records.signals import (
     Announcement,
     Listing,
@@ -21,6 +20,7 @@ from webstrata.records.signals import (
     SignalSource,
     SourceCheck,
 )
+from webstrata.records.totals import HostDayTotals, StoreTotals
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from webstrata.records.changes import Outcome
 from webstrata.records.exchange import Validators
-from webstrata.records.seeing import Fingerprint, PageRules
+from webstrata.records.observing import Fingerprint, PageRules
 
 
 class PageState(StrEnum):

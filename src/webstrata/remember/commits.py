@@ -8,15 +8,13 @@ from typing import Any
 from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, FinishedVisit, Original
-from webstrata.remember import claims, places, politeness, purse, rows, signals
-from webstrata.remember.among import execute_among
-from webstrata.remember.census import TotalsDelta, count_visits, rate
-from webstrata.remember.many import execute_many
+from webstrata.remember import politeness, queue, reservations, rows, signals
 from webstrata.remember.page_rules import by_old_wishes
+from webstrata.remember.pages import insert_pages
+from webstrata.remember.statements import bites, execute_among, execute_many, insert_missing
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
-from webstrata.remember.upsert import bites, insert_missing
-from webstrata.remember.watching import insert_pages
+from webstrata.remember.totals import TotalsDelta, count_visits, rate
 
 _VISITED = (
     "interval_s", "policy", "policy_state", "reason", "visits", "changes", "failures", "last_visit_at", "last_seen_at",
@@ -49,9 +47,9 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
     # A link that no column can hold must not cost the batch.
     found = [page for page in batch.discovered if is_storable(page.url)]
     insert_pages(connection, found, now, tally)
-    claims.wake(connection, batch.wake)
+    queue.wake(connection, batch.wake)
     if fresh:
-        purse.pay(connection, batch.payer, batch.paid)
+        reservations.pay(connection, batch.payer, batch.paid)
         signals.check(connection, batch.checked)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
@@ -62,7 +60,7 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
 def _called(connection: Connection, batch: Batch) -> list[int]:
     """Pages that the batch moves without having visited them."""
     urls = {url for url, _ in batch.wake} | {url for one in batch.announced for url in one.call}
-    return places.ids_of(connection, (url for url in urls if is_storable(url)))
+    return queue.ids_of(connection, (url for url in urls if is_storable(url)))
 
 
 def _take_over(
@@ -81,7 +79,7 @@ def _take_over(
         if edits != latest[page_id].edits:
             latest[page_id] = by_old_wishes(latest[page_id])
     execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
-    places.release(connection, latest)
+    queue.free(connection, latest)
 
 
 def _holding(among: Any) -> Any:

@@ -11,9 +11,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
 from webstrata.remember import schema
+from webstrata.remember.db_thread import DbThread
 from webstrata.remember.faults import explained
-from webstrata.remember.lane import DbThread
-from webstrata.remember.sql import SqlStore
+from webstrata.remember.store import SqlStore
 
 PATIENCE_S = 30.0
 

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Column, Connection, and_, delete, exists, func, select, update
 
-from webstrata.remember import counts
-from webstrata.remember.places import PLACE, enter
+from webstrata.remember import recount
+from webstrata.remember.queue import PLACE, enter
 from webstrata.remember.tables import heard, page_tags, pages, queue, signals, sites, sources, visits
 
 
@@ -86,13 +86,13 @@ def _misplaced(connection: Connection) -> Iterator[Contradiction]:
 
 
 def _miscounted(connection: Connection) -> Iterator[Contradiction]:
-    for name, kept, found in counts.differences(connection):
+    for name, kept, found in recount.differences(connection):
         yield Contradiction(what=f"the kept count of {name} is {kept}, the rows give {found}", is_derived=True)
 
 
 def make_anew(connection: Connection) -> None:
     """Counts and places from the rows that they follow from: minutes on a large database."""
-    counts.recount(connection)
+    recount.recount(connection)
     connection.execute(delete(queue).where(_NO_PAGE))
     enter(connection, 0)
     connection.execute(update(queue).where(queue.c.page_id == pages.c.id, _WRONG).values(due_at=PLACE))

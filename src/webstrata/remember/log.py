@@ -9,8 +9,8 @@ from sqlalchemy import Connection, bindparam, select
 
 from webstrata.records import Original, Outcome, Position, Visit
 from webstrata.remember import rows
+from webstrata.remember.statements import bites
 from webstrata.remember.tables import originals, visits
-from webstrata.remember.upsert import bites
 
 _CHANGES = [Outcome.NEW.value, Outcome.CHANGED.value, Outcome.GONE.value, Outcome.BACK.value]
 

@@ -8,7 +8,8 @@ from sqlalchemy import Connection, Double, bindparam, case, cast, exists, func, 
 
 from webstrata.clock import DAY_S
 from webstrata.records import PageState, UpcomingVisit
-from webstrata.remember import places, rows
+from webstrata.remember import queue as queue_rows
+from webstrata.remember import rows
 from webstrata.remember.tables import host_days, pages, queue, visits
 
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
@@ -65,10 +66,10 @@ def move(connection: Connection, moves: Iterable[tuple[int, float, str]]) -> Non
     """Give pages that nobody holds another next visit, and say why."""
     wanted = sorted(moves)
     values = [{"page": page, "at": at, "why": why} for page, at, why in wanted]
-    held = places.hold(connection, (page for page, _, _ in wanted))
+    held = queue_rows.hold(connection, (page for page, _, _ in wanted))
     if held:
         connection.execute(_MOVE, values)
-        places.place(connection, held)
+        queue_rows.place(connection, held)
 
 
 def demand(connection: Connection) -> list[tuple[str, str, int, float]]:

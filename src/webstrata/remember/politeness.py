@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from sqlalchemy import Connection, select
 
 from webstrata.records import AddressState, HostState, RobotsState
-from webstrata.remember import upsert
+from webstrata.remember import statements
 from webstrata.remember.tables import addresses, hosts, robots
 
 Politeness = tuple[list[HostState], list[AddressState], list[RobotsState]]
@@ -23,16 +23,16 @@ def put(
     """Later states replace earlier ones, also within the batch."""
     _put_hosts(connection, {state.host: state for state in host_states})
     latest_addresses = {state.address: state for state in address_states}
-    upsert.put(connection, addresses, "address", [asdict(state) for state in latest_addresses.values()])
+    statements.put(connection, addresses, "address", [asdict(state) for state in latest_addresses.values()])
     latest_robots = {state.origin: state for state in robots_states}
-    upsert.put(connection, robots, "origin", [asdict(state) for state in latest_robots.values()])
+    statements.put(connection, robots, "origin", [asdict(state) for state in latest_robots.values()])
 
 
 def _put_hosts(connection: Connection, latest: dict[str, HostState]) -> None:
     # A host may be known here only as a redirect's target: it is visited, yet nobody watches it.
     values = [{**asdict(state), "watched": False} for state in latest.values()]
     changing = ("next_at", "backoff_until", "backoff_count", "last_duration_s")
-    upsert.put(connection, hosts, "host", values, changing)
+    statements.put(connection, hosts, "host", values, changing)
 
 
 def everything(connection: Connection) -> Politeness:

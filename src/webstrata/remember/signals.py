@@ -25,10 +25,10 @@ from sqlalchemy import (
 )
 
 from webstrata.records import Announcement, Listing, NewAnnouncements, PageRole, PageState, SignalSource, SourceCheck
-from webstrata.remember import heard, places
+from webstrata.remember import queue, unwatched_signals
+from webstrata.remember.statements import bites, insert_into
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
-from webstrata.remember.upsert import bites, insert_into
 
 _SUMS = ("proved_right", "proved_wrong", "announced", "silent", "delay_s", "delays")
 
@@ -49,7 +49,7 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
         gone = sorted(url for url in one.dropped if is_storable(url))
         if gone:
             connection.execute(_DROP, [{"source": source, "page": url} for url in gone])
-        heard.keep(connection, source, one)
+        unwatched_signals.keep(connection, source, one)
         _call(connection, one)
 
 
@@ -125,10 +125,10 @@ def _call(connection: Connection, one: NewAnnouncements) -> None:
     values = [
         {"page": url, "until": until[url], "now": one.seen_at, "rest": one.rest_s, "why": one.reason} for url in called
     ]
-    held = places.hold_urls(connection, called)
+    held = queue.hold_urls(connection, called)
     if held:
         connection.execute(_CALL, values)
-        places.place(connection, held)
+        queue.place(connection, held)
 
 
 # ── how right it was ────────────────────────────────────────────────────────────────────────────────────────

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select
 
 from webstrata.records import Announcement, Boost, DuePage, IntervalLimit, PageRole, PageState, PageSummary
-from webstrata.remember import rows, upsert
+from webstrata.remember import rows, statements
+from webstrata.remember.statements import bites
 from webstrata.remember.tables import boosts, limits, pages, queue, signals, site_states, visits
 from webstrata.remember.text import named
-from webstrata.remember.upsert import bites
 
 _REQUISITE = PageRole.REQUISITE.value
 _WATCHED = (pages.c.state == PageState.ACTIVE.value) & (pages.c.role != _REQUISITE)
@@ -105,7 +105,7 @@ def all_site_states(connection: Connection, hosts: Sequence[str] | None) -> dict
 
 
 def save_site_states(connection: Connection, states: Sequence[tuple[str, bytes]]) -> None:
-    upsert.put(connection, site_states, "host", [{"host": host, "state": state} for host, state in states])
+    statements.put(connection, site_states, "host", [{"host": host, "state": state} for host, state in states])
 
 
 # ── wishes ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +121,7 @@ def all_boosts(connection: Connection) -> list[Boost]:
 
 def set_boost(connection: Connection, boost: Boost) -> None:
     values = {"tag": named(boost.tag, "tag"), "factor": boost.factor, "since": boost.since, "until": boost.until}
-    upsert.put(connection, boosts, "tag", [values])
+    statements.put(connection, boosts, "tag", [values])
 
 
 def end_boost(connection: Connection, tag: str) -> int:

@@ -7,20 +7,18 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.adaptive import Dyn, Fix
-from webstrata.schedule.baselines import LastObs, RandomTimes
-from webstrata.schedule.budgeted import BASELINES
-from webstrata.schedule.gold import Gold
-from webstrata.schedule.groups import Bayesian
-from webstrata.schedule.historic import Historic
-from webstrata.schedule.markov import State1, State1L, State2, State2L
-from webstrata.schedule.nutch import Nutch
 from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy, ValuePolicy
-from webstrata.schedule.steady import BruteForce, Fixed, Week
-from webstrata.schedule.stormcrawler import StormCrawler
-from webstrata.schedule.threshold import Threshold
+from webstrata.schedule.textbook.adaptive import Dyn, Fix
+from webstrata.schedule.textbook.baselines import LastObs, RandomTimes
+from webstrata.schedule.textbook.budgeted import BASELINES
+from webstrata.schedule.textbook.fixed import BruteForce, Fixed, Gold, Week
+from webstrata.schedule.textbook.markov import State1, State1L, State2, State2L
+from webstrata.schedule.textbook.nutch import Nutch
+from webstrata.schedule.textbook.rate_groups import Bayesian, Historic
+from webstrata.schedule.textbook.stormcrawler import StormCrawler
+from webstrata.schedule.textbook.threshold import Threshold
+from webstrata.schedule.textbook.window import Window
 from webstrata.schedule.value import Value
-from webstrata.schedule.window import Window
 
 Kind = Literal["timer", "oracle"]
 

@@ -13,15 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webstrata.sharp.assignment import assign, closing_prices
-from webstrata.sharp.curves import WorthCurves, mirror_curves, revisit_curves
-from webstrata.sharp.frontback import front_back
-from webstrata.sharp.knots import knots
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.rounding import rounded, swapped_afar, swapped_neighbours
 from webstrata.sharp.schedule import SharpSchedule, mirror
-from webstrata.sharp.segments import best_segments, segment_slots
-from webstrata.sharp.survival import Survival, as_survival
-from webstrata.sharp.transport import knot_bound, knot_prices
+from webstrata.sharp.segments import best_segments, front_back, segment_slots
+from webstrata.sharp.slot_prices import knot_bound, knot_prices, knots
+from webstrata.sharp.survival import Survival, WorthCurves, as_survival, mirror_curves, revisit_curves
 
 EXACT_UP_TO = 400
 """Sites of this size and below get the exact plan, whatever their weights."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from webstrata.sharp.curves import WorthCurves, mirror_curves
 from webstrata.sharp.rates import Numbers, Places
 from webstrata.sharp.segments import segment_slots, split_worths
-from webstrata.sharp.survival import Survival
+from webstrata.sharp.survival import Survival, WorthCurves, mirror_curves
 
 _REACH = 2
 

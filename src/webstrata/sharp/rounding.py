@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.sharp.curves import WorthCurves
-from webstrata.sharp.knots import PriceKnots
 from webstrata.sharp.rates import Numbers, Places
+from webstrata.sharp.slot_prices import PriceKnots
+from webstrata.sharp.survival import WorthCurves
 
 _CHUNK = 8192
 _SWEEPS = 12

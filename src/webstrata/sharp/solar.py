@@ -11,10 +11,9 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike
 
-from webstrata.sharp.lengths import checked_lengths
-from webstrata.sharp.linktree import LinkTree
+from webstrata.sharp.link_tree import LinkTree
 from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.schedule import SharpSchedule
+from webstrata.sharp.schedule import SharpSchedule, checked_lengths
 
 
 def solar_offline(lengths: ArrayLike) -> SharpSchedule:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from webstrata.errors import UsageError
-from webstrata.sharp.curves import WorthCurves
 from webstrata.sharp.optimal import SlotPlan, best_plan
 from webstrata.sharp.rates import Numbers, Places, checked_rates, checked_weights
-from webstrata.sharp.survival import Survival, as_survival
+from webstrata.sharp.survival import Survival, WorthCurves, as_survival
 
 _ROUNDS = 8
 _PASSES = 500

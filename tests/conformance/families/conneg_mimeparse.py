@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.fetch.negotiate import best_match, media_range, media_type, quality
+from webstrata.fetch.handlers.negotiate import best_match, media_range, media_type, quality
 
 FAMILY = "conneg-mimeparse"
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.entries import FeedEntry
-from webstrata.observe.data.feed import read_feed
+from webstrata.observe.data.feed import FeedEntry, read_feed
 
 FAMILY = "feeds"
 _BASE = "http://127.0.0.1:8097/tests/feed.xml"

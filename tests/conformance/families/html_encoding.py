@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.charset import decode, sniff
-from webstrata.observe.charset_labels import encoding_of
+from webstrata.observe.html.charset import decode, encoding_of, sniff
 
 FAMILY = "html-encoding"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.conformance.verdict import Verdict
 from webstrata.clock import iso
-from webstrata.permit.retry_after import LONGEST_S, parse_http_date, parse_retry_after
+from webstrata.permit.backoff import LONGEST_S, parse_http_date, parse_retry_after
 
 FAMILY = "http-dates"
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.clock import RealClock
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
 from webstrata.records import Exchange, Permit
 
 FAMILY = "http-messages"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.canon import graph_digest
-from webstrata.observe.data.graph import NotAGraphError, quads_of
+from webstrata.observe.data.rdf.graph import NotAGraphError, quads_of
+from webstrata.observe.data.rdf.graph_digest import graph_digest
 
 FAMILY = "jsonld-tordf"
 

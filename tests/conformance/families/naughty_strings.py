@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
-from webstrata.permit.retry_after import parse_retry_after
+from webstrata.permit.backoff import parse_retry_after
 from webstrata.permit.robots import Robots
 from webstrata.urls import canonical, is_public, join, looks_like_trap, registrable_domain, surt
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.budget import TooHardError, WorkLimit
-from webstrata.observe.data.graph import quads_of
-from webstrata.observe.data.quads import split
-from webstrata.observe.data.rdfc import MOST_WORK, canonical_lines, canonical_names
+from webstrata.observe.data.rdf.graph import quads_of
+from webstrata.observe.data.rdf.quads import split
+from webstrata.observe.data.rdf.rdfc import MOST_WORK, canonical_lines, canonical_names
+from webstrata.observe.data.rdf.work_limit import TooHardError, WorkLimit
 
 FAMILY = "rdf-canon"
 

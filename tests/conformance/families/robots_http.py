@@ -11,7 +11,7 @@ from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
 from webstrata.permit.gate import PermitGate, Rules
 from webstrata.permit.robots import Robots
-from webstrata.permit.robots_fetch import RobotsAnswer, robots_step, robots_url
+from webstrata.permit.robots_cache import RobotsAnswer, robots_step, robots_url
 from webstrata.records import Exchange, Failure, FailureKind, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.urls import canonical, host_of, origin
 

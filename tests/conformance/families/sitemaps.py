@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.sitemap import read_sitemap
+from webstrata.observe.data.sitemap_file import read_sitemap
 
 FAMILY = "sitemaps"
 

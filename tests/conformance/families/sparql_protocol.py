@@ -16,10 +16,10 @@ import pyoxigraph as ox
 from tests.conformance.verdict import Verdict
 from tests.fetch.asking import page_at, serving, visited
 from tests.fetch.endpoint import Endpoint
-from webstrata.fetch.sparql import SparqlHandler
-from webstrata.fetch.sparql_everything import WholeDataset
-from webstrata.fetch.sparql_query import form_of
-from webstrata.observe.data.sparql import SparqlAnswers
+from webstrata.fetch.handlers.sparql.handler import SparqlHandler
+from webstrata.fetch.handlers.sparql.query import form_of
+from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
+from webstrata.observe.data.sparql.answers import SparqlAnswers
 from webstrata.records import VisitResult
 
 FAMILY = "sparql-protocol"

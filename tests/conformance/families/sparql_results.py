@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.sparql_order import canonical
-from webstrata.observe.data.sparql_results import CSV, JSON, TSV, XML, NotResults, Results, Row, Term, read_results
+from webstrata.observe.data.sparql.canonical import canonical
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResults, Results, Row, Term, read_results
 
 FAMILY = "sparql-results"
 

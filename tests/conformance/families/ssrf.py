@@ -20,9 +20,9 @@ from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_
 from webstrata import urls
 from webstrata.clock import RealClock
 from webstrata.errors import BadUrl
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
 from webstrata.records import Exchange, Failure, Permit
 
 FAMILY = "ssrf"

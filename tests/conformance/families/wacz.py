@@ -10,7 +10,7 @@ from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
 
 from tests.conformance.verdict import Verdict
-from webstrata.archive.wacz_check import check_wacz
+from webstrata.archive.wacz.check import check_wacz
 
 FAMILY = "wacz"
 

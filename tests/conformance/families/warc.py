@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.archive import cdxj
-from webstrata.archive.members import DamagedBytes, GzipMember, members
-from webstrata.archive.record import WarcRecord
-from webstrata.archive.rules import faults, missing
-from webstrata.archive.segment import record_line
-from webstrata.archive.walk import walk
+from webstrata.archive.index import cdxj
+from webstrata.archive.index.segment import record_line
+from webstrata.archive.warc.members import DamagedBytes, GzipMember, members
+from webstrata.archive.warc.record import WarcRecord
+from webstrata.archive.warc.rules import faults, missing
+from webstrata.archive.warc.walk import walk
 
 FAMILY = "warc"
 

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from webstrata.lab.livingweb.manners import SiteBehaviour, behaviour_of, latency_s
+from webstrata.lab.livingweb.behaviour import SiteBehaviour, behaviour_of, latency_s
 from webstrata.permit.robots import Robots
 
 SHIPPED = (

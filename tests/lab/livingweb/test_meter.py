@@ -10,7 +10,7 @@ import pytest
 from tests.lab.livingweb.plain_client import connected
 from tests.lab.livingweb.recordings import DAY, T0, boost
 from webstrata.clock import ManualClock
-from webstrata.lab.livingweb.manners import SiteBehaviour
+from webstrata.lab.livingweb.behaviour import SiteBehaviour
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.server import LivingWeb
 

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.clock import JumpingClock
-from webstrata.fetch.guard import AddressGuard
-from webstrata.fetch.http import HttpWeb
-from webstrata.fetch.limits import FetchLimits
+from webstrata.fetch.http.client import HttpWeb
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.request import FetchLimits
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.records import Exchange, FailureKind, Permit, Validators

@@ -11,10 +11,10 @@ from tests.lab.livingweb.plain_client import Client, connected
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
 from webstrata.clock import ManualClock
 from webstrata.errors import UsageError
-from webstrata.fetch.guard import AddressGuard
-from webstrata.lab.livingweb.manners import behaviour_of
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.lab.livingweb.behaviour import behaviour_of
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
 
 
 def test_every_shipped_page_is_served_as_recorded() -> None:

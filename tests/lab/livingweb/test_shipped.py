@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from webstrata.lab.livingweb.manners import behaviour_of
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+from webstrata.lab.livingweb.behaviour import behaviour_of
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 
 FOLDER = Path(str(files("webstrata.lab"))) / "data" / "sites"
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.lab.livingweb.recordings import DAY, T0, boost
-from webstrata.lab.livingweb.manners import SiteBehaviour
+from webstrata.lab.livingweb.behaviour import SiteBehaviour
 from webstrata.lab.livingweb.site import ServedResponse, ServedSite
 
 PLAIN = SiteBehaviour(address="127.0.0.2")

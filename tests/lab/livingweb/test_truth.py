@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from tests.lab.livingweb.recordings import DAY, T0, boost, make_recording
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.truth import what_happened
 from webstrata.records import Fingerprint
 

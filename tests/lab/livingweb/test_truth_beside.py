@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from webstrata.clock import DAY_S
-from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.livingweb.shipped import SHIPPED_WINDOW, load_shipped
+from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
 from webstrata.lab.livingweb.truth import what_happened
-from webstrata.lab.livingweb.truth_beside import TruthProcess
+from webstrata.lab.livingweb.truth_process import TruthProcess
 
 START_AT = SHIPPED_WINDOW[0]
 END_AT = START_AT + 20 * DAY_S

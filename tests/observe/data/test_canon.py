@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.budget import TooHardError, WorkLimit
-from webstrata.observe.data.canon import FEW, graph_digest
-from webstrata.observe.data.rdfc import canonical_lines
+from webstrata.observe.data.rdf.graph_digest import FEW, graph_digest
+from webstrata.observe.data.rdf.rdfc import canonical_lines
+from webstrata.observe.data.rdf.work_limit import TooHardError, WorkLimit
 
 _NODE = re.compile(r"_:\w+")
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data import graph, jsonld
-from webstrata.observe.data.graph import FORMATS
+from webstrata.observe.data.rdf import graph, jsonld
+from webstrata.observe.data.rdf.graph import FORMATS
 
 URL = "http://e/doc"
 _RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'

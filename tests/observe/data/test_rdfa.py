@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyoxigraph as ox
 import pytest
 
-from webstrata.observe.data.canon import graph_digest
-from webstrata.observe.data.rdfa import MOST_TEXT, MOST_TRIPLES, RdfaTooLargeError, rdfa_lines
-from webstrata.observe.data.rdfa_names import INITIAL, RdfaPrefixes, declared
-from webstrata.observe.linked import linked
-from webstrata.observe.tree import parse
+from webstrata.observe.data.rdf.graph_digest import graph_digest
+from webstrata.observe.data.rdf.rdfa import MOST_TEXT, MOST_TRIPLES, RdfaTooLargeError, rdfa_lines
+from webstrata.observe.data.rdf.rdfa_names import INITIAL, RdfaPrefixes, declared
+from webstrata.observe.html.tree import parse
+from webstrata.observe.linked_data import linked
 
 URL = "http://example.org/people/page.html"
 PREFIXES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in INITIAL.items() if name != "xml")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.observe.data import bindings
-from webstrata.observe.data.sparql_order import canonical
-from webstrata.observe.data.sparql_results import CSV, JSON, TSV, XML, NotResults, Results, Term, read_results
+from webstrata.observe.data.sparql import bindings
+from webstrata.observe.data.sparql.canonical import canonical
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResults, Results, Term, read_results
 
 IN_JSON = b"""{"head": {"vars": ["a", "b", "c"]}, "results": {"bindings": [
 {"a": {"type": "uri", "value": "http://e.org/"}, "b": {"type": "literal", "value": "x\\ty", "xml:lang": "EN"}},

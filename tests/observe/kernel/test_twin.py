@@ -16,12 +16,12 @@ from tests.observe.fingerprint_twin import simhash_of
 from tests.observe.twin import outline as twin
 from tests.observe.twin.parts import main_spans
 from tests.observe.twin.scan import scan_text as twin_scan_text
-from webstrata.lab.livingweb.shipped import load_shipped
-from webstrata.observe.outline import HtmlOutline, _read, outline
-from webstrata.observe.scan import scan_text
-from webstrata.observe.simhash import simhash
-from webstrata.observe.spelling import reserialised
-from webstrata.observe.tree import parse
+from webstrata.lab.livingweb.recording import load_shipped
+from webstrata.observe.html.outline import HtmlOutline, _read, outline
+from webstrata.observe.html.scan import scan_text
+from webstrata.observe.html.tree import parse
+from webstrata.observe.rules.reserialise import reserialised
+from webstrata.observe.text_runs import simhash
 
 DATA = Path(__file__).parent.parent.parent / "data" / "fingerprint"
 VECTORS = json.loads((DATA / "vectors.json").read_text("utf-8"))

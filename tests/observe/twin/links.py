@@ -6,8 +6,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from webstrata.observe.lines import hash64
-from webstrata.observe.links import PageLinks
+from webstrata.observe.html.links import PageLinks
+from webstrata.observe.text_runs import hash64
 from webstrata.urls import join
 
 _NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")

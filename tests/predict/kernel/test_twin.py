@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from webstrata.predict.activity import POOLED, Activity, Belief
 from webstrata.predict.poisson import irregular_rate
-from webstrata.predict.visits import visit_history
+from webstrata.predict.visit_history import visit_history
 
 
 def forecast(belief: Belief, days: int) -> list[float]:

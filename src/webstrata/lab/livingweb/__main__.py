@@ -24,9 +24,8 @@ import msgspec
 
 from webstrata.clock import ManualClock, RealClock, ScaledClock, iso, parse_instant
 from webstrata.errors import UsageError
-from webstrata.lab.livingweb.recording import read_recordings
+from webstrata.lab.livingweb.recording import load_shipped, read_recordings
 from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.livingweb.shipped import load_shipped
 from webstrata.ports import Clock
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webstrata.clock import DAY_S
-from webstrata.lab.livingweb.manners import SiteBehaviour
+from webstrata.lab.livingweb.behaviour import SiteBehaviour
 
 ViolationKind = Literal["host-gap", "address-gap", "overlap", "disallowed", "no-robots", "old-robots"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import as_file, files
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from urllib.parse import quote
 import pyarrow.parquet as pq
 from msgspec import Struct
 
+from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
 
 # Characters that a canonical URL keeps as they are in a path: the URL of a page is then its key without any change.
@@ -146,3 +148,13 @@ def _read_contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
             if name in wanted:
                 contents[name] = content.as_py()
     return contents
+
+
+SHIPPED_WINDOW: Window = (parse_instant("2023-01-01"), parse_instant("2025-01-01"))
+"""The two years that the extract holds: the state at the first instant, and all publications up to the second."""
+
+
+def load_shipped() -> list[Recording]:
+    """All shipped sites, in order of their names (sources and licences: README.md beside the data)."""
+    with as_file(files("webstrata.lab") / "data" / "sites") as folder:
+        return read_recordings(folder)

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from types import TracebackType
 
 from webstrata.errors import UsageError
-from webstrata.lab.livingweb.manners import SiteBehaviour, behaviour_of, latency_s
+from webstrata.lab.livingweb.behaviour import SiteBehaviour, behaviour_of, latency_s
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import ServedResponse, ServedSite

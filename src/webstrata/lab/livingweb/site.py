@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from msgspec import Struct
 
 from webstrata.clock import iso
-from webstrata.lab.livingweb.manners import SiteBehaviour
+from webstrata.lab.livingweb.behaviour import SiteBehaviour
 from webstrata.lab.livingweb.media import content_type
 from webstrata.lab.livingweb.recording import Recording
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from webstrata.detect.verdict import judge
 from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.observe.fingerprint import fingerprint
+from webstrata.observe.page import fingerprint
 from webstrata.records import Fingerprint, Observation
 
 See = Callable[[bytes, str, str | None, str], Fingerprint]

@@ -7,8 +7,10 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from webstrata.coding import decode
-from webstrata.observe.data import bindings, feed, graph, json, jsonld, sitemap, table, xml
-from webstrata.observe.data.data import DataDigest
+from webstrata.observe.data import feed, json, sitemap, table, xml
+from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.data.rdf import graph, jsonld
+from webstrata.observe.data.sparql import bindings
 from webstrata.records import PageRules
 
 _Reader = Callable[[bytes, str | None, str], DataDigest]

@@ -1,4 +1,6 @@
-"""Feeds (RSS in all its versions, Atom, RDF) -> their entries, and a digest of the set of these.
+"""Expat handlers that collect the entries of a feed.
+
+Feeds (RSS in all its versions, Atom, RDF) -> their entries, and a digest of the set of these.
 
 The order of entries, the feed's own title and build date, and all that an entry does not say itself (its counts of
 comments, its styling) do not count; an entry's identity, address, title, time and content do. Feeds that are no
@@ -7,12 +9,212 @@ well-formed XML are repaired where it is plain what was meant.
 
 from __future__ import annotations
 
+import hashlib
+import re
+from html import unescape
+from urllib.parse import urljoin
+from xml.parsers import expat
+
 from msgspec import Struct
 
 from webstrata.observe.data import xml
-from webstrata.observe.data.data import DataDigest, digest_of, refused
-from webstrata.observe.data.entries import EntryReader, FeedEntry, FeedFull
-from webstrata.observe.data.repair import repaired
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.times import instant_of
+from webstrata.observe.data.xml import DEEPEST, XmlRefusedError
+from webstrata.observe.data.xml_repair import repaired
+from webstrata.urls import join
+
+MOST_ENTRIES = 50_000
+_LONGEST_FIELD = 65_536
+_LONGEST_TITLE = 1_000
+
+_ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
+_CORE = frozenset(
+    {
+        "",
+        *_ATOM,
+        "http://purl.org/rss/1.0/",
+        "http://my.netscape.com/rdf/simple/0.9/",
+        "http://channel.netscape.com/rdf/simple/0.9/",
+        "http://my.netscape.com/publish/formats/rss-0.91.dtd",
+        "http://purl.org/net/rss1.1#",
+        "http://backend.userland.com/rss",
+        "http://backend.userland.com/rss2",
+        "http://blogs.law.harvard.edu/tech/rss",
+        "http://purl.org/rss/1.0/modules/rss091#",
+        "http://purl.org/atom/ns",
+    }
+)
+"""Namespaces whose `title`, `link`, … are the feed's own."""
+_KNOWN_PREFIXES = {
+    "atom": _ATOM[0],
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "xhtml": "http://www.w3.org/1999/xhtml",
+    "xml": "http://www.w3.org/XML/1998/namespace",
+}
+"""Used without being declared, or declared under many spellings: the prefix is what readers go by."""
+
+_TEXTS = {"title": "title", "dc:title": "title", "guid": "id", "id": "id", "link": "link"}
+_CONTENTS = frozenset({"description", "summary", "content", "encoded", "fullitem", "body", "content:encoded"})
+_UPDATED = ("updated", "modified", "dcterms:modified", "dc:date", "pubdate", "published", "issued", "dcterms:issued",
+            "created", "dcterms:created")  # fmt: skip
+"""From what says most of the last change to what says least."""
+_TAG = re.compile(r"<[^<>]*>")
+
+
+class FeedFull(Exception):  # noqa: N818 - a signal, not an error
+    """As many entries as are read of one feed."""
+
+
+class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
+    """One entry."""
+
+    url: str | None = None
+    """Absolute URL of what it announces."""
+    id: str = ""
+    title: str = ""
+    updated_at: float | None = None
+    """What the feed says; neither future nor nonsense has been judged."""
+    digest: str = ""
+    """Of all of these and the content."""
+
+
+class EntryReader:
+    """Give its `parser` the document; `found` then has the entries."""
+
+    def __init__(self, url: str) -> None:
+        self.found: dict[str, FeedEntry] = {}
+        self.is_feed = False
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.SkippedEntityHandler = lambda name, is_parameter: self._text(unescape(f"&{name};"))
+        self._bases = [url]
+        self._spaces: list[dict[str, str]] = [{}]
+        self._entry_depth = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._fields: dict[str, str] = {}
+        self._content = hashlib.sha256()
+        self._field: str | None = None
+        self._words: list[str] = []
+        self._length = 0
+        self._in_content = False
+
+    @property
+    def _depth(self) -> int:
+        return len(self._bases) - 1
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth >= DEEPEST:
+            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+        self._open(attributes)
+        name = self._name(tag)
+        if self._depth == 1:
+            self.is_feed = name in ("rss", "feed", "rdf:rdf", "channel")
+        if not self._entry_depth:
+            if name in ("item", "entry"):
+                self._entry_depth = self._depth
+                about = attributes.get("rdf:about")
+                if about:
+                    self._fields["about"] = about
+        elif self._depth == self._entry_depth + 1:
+            self._start_field(name, attributes)
+        elif self._in_content:
+            self._content.update(f"<{name} {sorted(attributes.items())}>".encode("utf-8", "replace"))
+
+    def _open(self, attributes: dict[str, str]) -> None:
+        base = attributes.get("xml:base")
+        self._bases.append(_join(self._bases[-1], base) if base else self._bases[-1])
+        spaces = {key[6:]: value for key, value in attributes.items() if key == "xmlns" or key.startswith("xmlns:")}
+        self._spaces.append({**self._spaces[-1], **spaces} if spaces else self._spaces[-1])
+
+    def _name(self, tag: str) -> str:
+        """Local name of the feed's own elements; with the usual prefix for known modules; None's for others."""
+        prefix, _, local = tag.rpartition(":")
+        space = self._spaces[-1].get(prefix, _KNOWN_PREFIXES.get(prefix, prefix and f"?{prefix}"))
+        if space in _CORE:
+            return local.lower()
+        usual = next((known for known, name in _KNOWN_PREFIXES.items() if name == space), "?")
+        return f"{usual}:{local.lower()}"
+
+    def _start_field(self, name: str, attributes: dict[str, str]) -> None:
+        if name in ("link", "atom:link") and "href" in attributes:
+            if attributes.get("rel", "alternate") == "alternate":
+                self._fields.setdefault("link", _join(self._bases[-1], attributes["href"]))
+        elif name == "enclosure":
+            self._content.update(attributes.get("url", "").encode("utf-8", "replace"))
+        elif name in _CONTENTS:
+            self._in_content = True
+            self._content.update(f"[{name} {attributes.get('src', '')}]".encode("utf-8", "replace"))
+        elif name in _TEXTS or name in _UPDATED:
+            self._field, self._words, self._length = name, [], 0
+            if name == "guid":
+                self._fields["permalink"] = attributes.get("ispermalink", attributes.get("isPermaLink", "true")).lower()
+            if name == "title" and attributes.get("type", "").lower() in ("html", "text/html"):
+                self._fields["html"] = "title"
+
+    def _text(self, text: str) -> None:
+        if self._in_content:
+            self._content.update(text.encode("utf-8", "replace"))
+        elif self._field is not None and self._length < _LONGEST_FIELD:
+            self._words.append(text)
+            self._length += len(text)
+
+    def _end(self, tag: str) -> None:
+        if self._entry_depth and self._depth == self._entry_depth + 1:
+            self._keep_field()
+        elif self._entry_depth and self._depth == self._entry_depth:
+            self._keep_entry()
+        self._bases.pop()
+        self._spaces.pop()
+
+    def _keep_field(self) -> None:
+        self._in_content = False
+        if self._field is None:
+            return
+        text = "".join(self._words).strip()
+        name = _TEXTS.get(self._field, self._field)
+        if name == "link" and text:
+            text = _join(self._bases[-1], text)
+        if text:
+            self._fields.setdefault(name, text)
+        self._field = None
+
+    def _keep_entry(self) -> None:
+        fields, base = self._fields, self._bases[-1]
+        content = self._content.digest()
+        self._entry_depth = 0
+        self._clear()
+        name = fields.get("id") or fields.get("about") or ""
+        address = fields.get("link") or (name if fields.get("permalink", "true") == "true" else "")
+        title = fields.get("title", "")
+        title = unescape(_TAG.sub("", title)) if "html" in fields else title
+        updated = next((at for field in _UPDATED if (at := instant_of(fields.get(field, ""))) is not None), None)
+        parts = [name, fields.get("link", ""), " ".join(title.split()), str(updated)]
+        digest = digest_of("entry", [*(part.encode("utf-8", "replace") for part in parts), content])
+        if len(self.found) >= MOST_ENTRIES:
+            raise FeedFull(f"more than {MOST_ENTRIES} entries")
+        self.found[digest] = FeedEntry(
+            url=join(base, address) if address else None,
+            id=name[:_LONGEST_TITLE],
+            title=" ".join(title.split())[:_LONGEST_TITLE],
+            updated_at=updated,
+            digest=digest,
+        )
+
+
+def _join(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:
+        return address
 
 
 class Feed(Struct, frozen=True, kw_only=True):

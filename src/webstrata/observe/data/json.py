@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webstrata.observe.charset_labels import codec_of, encoding_of
-from webstrata.observe.data.data import DataDigest, digest_of, refused
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.html.charset import codec_of, encoding_of
 
 LARGEST_BODY = 64 * 1024 * 1024
 DEEPEST = 200

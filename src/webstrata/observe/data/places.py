@@ -25,7 +25,7 @@ from webstrata.clock import iso
 from webstrata.observe.data import xml
 from webstrata.observe.data.json import text_of
 from webstrata.observe.data.readable import readable
-from webstrata.observe.sitemap import read_sitemap
+from webstrata.observe.data.sitemap_file import read_sitemap
 
 LARGEST = 20_000_000
 """Bytes; in larger bodies nothing is told apart."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from webstrata.observe.data.dialect import delimiter_of, rows_of
 from webstrata.observe.data.dispatch import format_of
-from webstrata.observe.data.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.json import text_of
-from webstrata.observe.data.quads import split
-from webstrata.observe.data.rdfc import by_node, first_degree
+from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
+from webstrata.observe.data.rdf.quads import split
+from webstrata.observe.data.rdf.rdfc import by_node, first_degree
+from webstrata.observe.data.table import delimiter_of, rows_of
 
 LARGEST = 20_000_000
 """Bytes; larger bodies are compared as text."""

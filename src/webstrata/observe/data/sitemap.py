@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webstrata.observe.data.data import DataDigest, digest_of, refused
-from webstrata.observe.sitemap import read_sitemap
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.sitemap_file import read_sitemap
 
 
 def read(body: bytes, charset: str | None, url: str) -> DataDigest:

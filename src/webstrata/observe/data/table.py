@@ -1,4 +1,6 @@
-"""CSV and TSV -> digest of a typed table: quoting, line ends, delimiters and spellings of numbers do not count.
+"""How a table's text is cut into cells: the delimiter, found from the first rows in bounded time.
+
+CSV and TSV -> digest of a typed table: quoting, line ends, delimiters and spellings of numbers do not count.
 
 - The first row is the header if its cells are distinct words; columns with a header have no order.
 - A table is keyed if its first column has a header and a different value in every row: its rows have no order either.
@@ -12,13 +14,53 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from io import StringIO
 from itertools import islice, zip_longest
 
-from webstrata.observe.charset import decode_plain
-from webstrata.observe.data.data import DataDigest, digest_of, refused
-from webstrata.observe.data.dialect import delimiter_of, rows_of
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.html.charset import decode_plain
+
+LARGEST_CELL = 4 * 1024 * 1024
+"""Characters. The limit is the csv module's own and one for the whole process; its default (128 K) cuts geometries."""
+csv.field_size_limit(LARGEST_CELL)
+
+DELIMITERS = ",;\t|"
+_SNIFFED = 65_536
+_MOST_ROWS = 200
+
+
+def rows_of(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Rows of cells, empty lines left out. Raises csv.Error for a cell beyond the limit."""
+    return filter(None, csv.reader(StringIO(text, newline=""), delimiter=delimiter))
+
+
+def delimiter_of(text: str, likely: str) -> str:
+    """The delimiter that cuts the first rows most evenly; `likely` where none does, or others do no better."""
+    start = text[:_SNIFFED]
+    if len(text) > _SNIFFED:  # the last row of the sample is cut off
+        start = start[: start.rfind("\n") + 1] or start
+    order = likely + DELIMITERS.replace(likely, "")
+    return max(order, key=lambda delimiter: _evenness(start, delimiter))
+
+
+def _evenness(text: str, delimiter: str) -> tuple[float, bool]:
+    """Share of rows with the commonest number of cells, where that is more than one."""
+    widths: Counter[int] = Counter()
+    try:
+        for number, row in enumerate(rows_of(text, delimiter)):
+            if number == _MOST_ROWS:
+                break
+            widths[len(row)] += 1
+    except csv.Error:
+        return 0.0, False
+    if not widths:
+        return 0.0, False
+    width, rows = widths.most_common(1)[0]
+    return (rows / widths.total(), True) if width > 1 else (0.0, False)
+
 
 LARGEST_BODY = 64 * 1024 * 1024
 MOST_COLUMNS = 16_384

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from xml.parsers import expat
 
-from webstrata.observe.data.data import DataDigest, digest_of, refused
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
 
 LARGEST_BODY = 64 * 1024 * 1024
 DEEPEST = 1000

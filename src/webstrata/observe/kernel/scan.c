@@ -1,4 +1,4 @@
-/* Markup without a tree -> text with line feeds where lines end: what observe/scan.py reads of giant pages.
+/* Markup without a tree -> text with line feeds where lines end: what observe/html/scan.py reads of giant pages.
  *
  * A tag is `<`, a name behind an optional slash, and all up to the next `<` or `>`. Between texts it leaves a mark: a line
  * feed, a space, or that an element started or ended, of which both together make a space.

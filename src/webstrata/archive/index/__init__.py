@@ -1,0 +1,1 @@
+"""The CDXJ index of the archive."""

@@ -1,0 +1,107 @@
+"""Index segments: one sorted CDXJ file for each WARC, and how it is made from the WARC alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from webstrata.archive.index import cdxj
+from webstrata.archive.warc import http_head
+from webstrata.archive.warc.growing import sync_folder, write_atomically
+from webstrata.archive.warc.members import DamagedBytes
+from webstrata.archive.warc.record import WarcRecord, sha1
+from webstrata.archive.warc.walk import OPEN, SUFFIXES, archive_files, plain_name, walk
+
+# Enough of a block for every HTTP head; the rest of a record does not concern the index.
+HEAD_BYTES = 1024 * 1024
+
+
+def segment_name(warc: str) -> str:
+    """`NAME.cdxj` for `NAME.warc.gz`; other endings stay in the name, so that two files never share a segment."""
+    return warc.removesuffix(SUFFIXES[0]) + ".cdxj"
+
+
+def growing_name(warc: str) -> str:
+    return segment_name(warc) + OPEN
+
+
+def record_line(record: WarcRecord, filename: str) -> bytes | None:
+    """The index line of a record read from a file; None for records that the index does not list."""
+    kind = record.kind
+    if kind not in ("response", "revisit", "resource", "metadata") or not record.length:
+        return None
+    content_type = record.field("content-type")
+    if kind in ("resource", "metadata") and content_type == "application/warc-fields":
+        return None
+    head, payload = http_head.split_head(record.block) if record.http else (b"", record.block)
+    return cdxj.line(
+        kind=kind,
+        url=record.url,
+        date=record.date,
+        digest=record.field("warc-payload-digest") or sha1(payload),
+        truncated=record.field("warc-truncated"),
+        head=head,
+        content_type=None if record.http else content_type,
+        length=record.length,
+        offset=record.offset,
+        filename=filename,
+    )
+
+
+def lines_of(path: Path, start: int = 0) -> Iterator[bytes]:
+    """Index lines of an archive file in the order of its records; damage is passed over."""
+    name = plain_name(path.name)
+    for item in walk(path, start):
+        if isinstance(item, DamagedBytes):
+            continue
+        line = record_line(item, name)
+        if line:
+            yield line
+
+
+def sorted_segment(lines: Iterable[bytes]) -> bytes:
+    """Lines in the order of the index: SURT, time, then as they came (by offset)."""
+    in_order: list[bytes] = sorted(lines, key=cdxj.sort_key)
+    return b"".join(in_order)
+
+
+def write_segment(index_folder: Path, warc: str, lines: Iterable[bytes], *, fsync: bool = True) -> None:
+    """Put a finished WARC's segment in place; the lines of its time of growing go."""
+    write_atomically(index_folder / segment_name(warc), sorted_segment(lines), fsync=fsync)
+    growing = index_folder / growing_name(warc)
+    if growing.exists():
+        growing.unlink()
+
+
+def reindex(
+    archive_folder: Path,
+    index_folder: Path,
+    *,
+    fsync: bool = True,
+    moved: Callable[[int], object] = lambda count: None,
+) -> tuple[int, int]:
+    """Build the whole index again from the WARC files alone; (files, lines).
+
+    Segments of files that are not there any more are removed: the index says what can be read, nothing else.
+    A file that still grows gets its growing segment. `moved` is told of the bytes of every file that is done.
+    """
+    index_folder.mkdir(parents=True, exist_ok=True)
+    kept: set[str] = set()
+    files = count = 0
+    for path in archive_files(archive_folder):
+        lines = list(lines_of(path))
+        name = plain_name(path.name)
+        if path.name.endswith(OPEN):
+            write_atomically(index_folder / growing_name(name), b"".join(lines), fsync=fsync)
+            kept.add(growing_name(name))
+        else:
+            write_segment(index_folder, name, lines, fsync=fsync)
+            kept.add(segment_name(name))
+        moved(path.stat().st_size)
+        files += 1
+        count += len(lines)
+    for stale in index_folder.iterdir():
+        if stale.name not in kept and stale.name.endswith((".cdxj", ".cdxj" + OPEN, ".part")):
+            stale.unlink()
+    sync_folder(index_folder, fsync)
+    return files, count

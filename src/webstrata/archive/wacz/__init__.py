@@ -1,0 +1,1 @@
+"""WACZ packages: writing, reading and check."""

@@ -1,0 +1,124 @@
+"""A WACZ file, read and doubted: whoever made it, and whoever had it since."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from isal import isal_zlib
+
+from webstrata.archive.wacz.check import check_wacz
+from webstrata.archive.wacz.writer import CERTIFICATE
+from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
+from webstrata.archive.warc.members import MAGIC, DamagedBytes
+from webstrata.archive.warc.record import WarcRecord, bare_uri
+from webstrata.archive.warc.rules import faults
+from webstrata.archive.warc.walk import SUFFIXES, walk
+from webstrata.errors import ArchiveError
+from webstrata.records import KeptRecord
+
+_PIECE = 1 << 20
+_MAX_JSON_BYTES = 512 << 20
+_GZIP = 31
+
+
+class WaczReader:
+    """The files of a WACZ with their digests, its records, and what is wrong with it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = ZipFile(path)
+        except UNREADABLE as problem:
+            raise ArchiveError(f"{path} is no WACZ file ({problem}). Name one that `webstrata` made.") from None
+
+    def close(self) -> None:
+        self._zip.close()
+
+    def __enter__(self) -> WaczReader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def read(self, name: str) -> bytes | None:
+        """A small file of the package; None where there is none, or where it cannot be read."""
+        try:
+            if self._zip.getinfo(name).file_size > _MAX_JSON_BYTES:
+                return None
+            return self._zip.read(name)
+        except (KeyError, *UNREADABLE):
+            return None
+
+    def certificate(self) -> bytes | None:
+        """The certificate, if it is the package of a capture."""
+        return self.read(CERTIFICATE)
+
+    def digests(self) -> dict[str, str]:
+        """Every file with its SHA-256; one that cannot be read has none."""
+        return {info.filename: self._digest(info.filename) for info in self._zip.infolist() if not info.is_dir()}
+
+    def faults(self) -> list[str]:
+        """Where the package disagrees with itself: its layout, its list of files, the digest of that list."""
+        return layout_faults(self.path) + check_wacz(self.path)
+
+    def records(self) -> Iterator[tuple[WarcRecord, str] | DamagedBytes]:
+        """All records of all archive files, each with the SHA-256 of its bytes as they are without compression."""
+        for path in self.warcs():
+            with self.unpacked(path) as file, file.open("rb") as raw:
+                for item in walk(file):
+                    if isinstance(item, DamagedBytes):
+                        yield item
+                        continue
+                    raw.seek(item.offset)
+                    data = raw.read(item.length)
+                    plain = isal_zlib.decompress(data, _GZIP) if data.startswith(MAGIC) else data
+                    yield item, hashlib.sha256(plain).hexdigest()
+
+    def kept(self) -> Iterator[KeptRecord | str]:
+        """Every record as far as a certificate speaks of it; a sentence in place of one that is damaged."""
+        for item in self.records():
+            if isinstance(item, DamagedBytes):
+                yield f"at byte {item.offset} of an archive file: {item.what}"
+                continue
+            record, digest = item
+            yield KeptRecord(
+                record=record.record_id,
+                sha256=digest,
+                kind=record.kind,
+                url=record.url,
+                payload=record.field("warc-payload-digest") or "",
+                refers_to=bare_uri(record.field("warc-refers-to") or ""),
+                faults=tuple(faults(record)),
+            )
+
+    def warcs(self) -> list[str]:
+        return [name for name in self._zip.namelist() if name.startswith("archive/") and name.endswith(SUFFIXES)]
+
+    @contextmanager
+    def unpacked(self, name: str) -> Iterator[Path]:
+        """A file of the package as a file of its own, for as long as it is looked at."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / PurePosixPath(name).name
+            file.touch()
+            try:
+                with self._zip.open(name) as packed, file.open("wb") as plain:
+                    while piece := packed.read(_PIECE):
+                        plain.write(piece)
+            except UNREADABLE:
+                pass  # what was read so far is looked at; the digest of the file says that it is not whole
+            yield file
+
+    def _digest(self, name: str) -> str:
+        digest = hashlib.sha256()
+        try:
+            with self._zip.open(name) as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+        except UNREADABLE:
+            return ""
+        return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,1 @@
+"""WARC files: writing, reading, repair and check."""

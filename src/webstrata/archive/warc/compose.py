@@ -1,0 +1,183 @@
+"""Record bytes: made by hand, since a general writer costs more than the compression itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from webstrata.archive.warc import http_head
+from webstrata.archive.warc.record import sha1
+from webstrata.clock import iso
+from webstrata.records import Capture, Original, ResourceCapture
+
+_REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
+IDENTICAL = _REVISIT + "identical-payload-digest"
+NOT_MODIFIED = _REVISIT + "server-not-modified"
+
+_UNSAFE_IN_FIELD = re.compile(r"[\x00-\x20\x7f]")
+
+
+def record_ids() -> Iterator[str]:
+    """Random `urn:uuid:` names (version 4), the randomness fetched in bulk."""
+    while True:
+        pool = os.urandom(16 * 256).hex()
+        for at in range(0, len(pool), 32):
+            h = pool[at : at + 32]
+            variant = "89ab"[int(h[16], 16) & 3]
+            yield f"urn:uuid:{h[:8]}-{h[8:12]}-4{h[13:16]}-{variant}{h[17:20]}-{h[20:]}"
+
+
+def warcinfo(record_id: str, at: float, filename: str, software: str, operator: str | None) -> bytes:
+    lines = {
+        "software": software,
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "robots": "obey",
+        "operator": operator,
+    }
+    block = "".join(f"{key}: {_one_line(value)}\r\n" for key, value in lines.items() if value).encode()
+    fields = [
+        ("WARC-Type", "warcinfo"),
+        ("WARC-Record-ID", f"<{record_id}>"),
+        ("WARC-Date", iso(at)),
+        ("WARC-Filename", filename),
+        ("WARC-Block-Digest", sha1(block)),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return _record(fields, block)
+
+
+class Composed:
+    """One exchange as two records, with what the index wants to know of the first."""
+
+    __slots__ = ("date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
+
+    content_type: str | None = None
+
+    def __init__(self, capture: Capture, record_id: str, request_id: str) -> None:
+        exchange = capture.exchange
+        self.url = target_uri(exchange.url)
+        self.date = iso(exchange.at)
+        self.record_id = record_id
+        self.kind: Literal["response", "revisit"] = "revisit" if capture.original else "response"
+        self.digest = capture.payload
+        self.head = http_head.archived_head(exchange.response_head, exchange.status, len(exchange.body))
+        self.truncated: str | None = exchange.truncated
+        if capture.original:
+            self.record = self._revisit(capture, capture.original, record_id)
+        else:
+            self.record = self._response(capture, record_id)
+        self.request = self._request(capture, request_id, record_id)
+
+    def _fields(self, kind: str, record_id: str, address: str | None) -> list[tuple[str, str]]:
+        fields = [
+            ("WARC-Type", kind),
+            ("WARC-Record-ID", f"<{record_id}>"),
+            ("WARC-Date", self.date),
+            ("WARC-Target-URI", self.url),
+        ]
+        if address:
+            fields.append(("WARC-IP-Address", address))
+        return fields
+
+    def _response(self, capture: Capture, record_id: str) -> bytes:
+        body = capture.exchange.body
+        fields = self._fields("response", record_id, capture.exchange.address)
+        fields += [
+            ("WARC-Payload-Digest", self.digest),
+            ("WARC-Block-Digest", sha1(self.head, body)),
+        ]
+        if self.truncated:
+            fields.append(("WARC-Truncated", self.truncated))
+        fields.append(("Content-Type", "application/http; msgtype=response"))
+        return _record(fields, self.head, body)
+
+    def _revisit(self, capture: Capture, original: Original, record_id: str) -> bytes:
+        unmodified = capture.exchange.status == 304
+        fields = self._fields("revisit", record_id, capture.exchange.address)
+        fields += [
+            ("WARC-Profile", NOT_MODIFIED if unmodified else IDENTICAL),
+            *_refers_to(original),
+            ("WARC-Payload-Digest", self.digest),
+            ("WARC-Block-Digest", sha1(self.head)),
+        ]
+        if not unmodified:  # the block is a response without its payload, and must say so
+            fields.append(("WARC-Truncated", self.truncated or "length"))
+        self.truncated = None
+        fields.append(("Content-Type", "application/http; msgtype=response"))
+        return _record(fields, self.head)
+
+    def _request(self, capture: Capture, request_id: str, record_id: str) -> bytes:
+        block = capture.exchange.request_head + capture.exchange.request_body
+        fields = self._fields("request", request_id, capture.exchange.address)
+        fields += [
+            ("WARC-Concurrent-To", f"<{record_id}>"),
+            ("WARC-Block-Digest", sha1(block)),
+            ("Content-Type", "application/http; msgtype=request"),
+        ]
+        return _record(fields, block)
+
+
+class ComposedResource:
+    """Made content as one record, with what the index wants to know of it."""
+
+    __slots__ = ("content_type", "date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
+
+    def __init__(self, capture: ResourceCapture, record_id: str) -> None:
+        resource, original = capture.resource, capture.original
+        self.url = target_uri(resource.url)
+        self.date = iso(resource.at)
+        self.record_id = record_id
+        self.kind: Literal["resource", "revisit"] = "revisit" if original else "resource"
+        self.digest = capture.payload
+        self.head = b""
+        self.truncated: str | None = None
+        self.content_type = _one_line(resource.content_type)
+        self.request = b""
+        fields = [
+            ("WARC-Type", self.kind),
+            ("WARC-Record-ID", f"<{record_id}>"),
+            ("WARC-Date", self.date),
+            ("WARC-Target-URI", self.url),
+        ]
+        if original:
+            fields += [("WARC-Profile", IDENTICAL), *_refers_to(original), ("WARC-Truncated", "length")]
+        body = b"" if original else resource.body
+        fields += [
+            ("WARC-Payload-Digest", self.digest),
+            ("WARC-Block-Digest", sha1(body)),
+            ("Content-Type", self.content_type),
+        ]
+        self.record = _record(fields, body)
+
+
+def _refers_to(original: Original) -> list[tuple[str, str]]:
+    return [
+        ("WARC-Refers-To", f"<{original.record_id}>"),
+        ("WARC-Refers-To-Target-URI", target_uri(original.url)),
+        ("WARC-Refers-To-Date", iso(original.at)),
+        # Where the original stood when this was written: saves a search, and is checked against its name.
+        ("WARC-Refers-To-Filename", original.file),
+        ("WARC-Refers-To-File-Offset", str(original.offset)),
+    ]
+
+
+def target_uri(url: str) -> str:
+    """The URL as a header field can hold it: what would end the line or the value is percent-encoded."""
+    if url.isascii() and not _UNSAFE_IN_FIELD.search(url):
+        return url
+    sayable = url.encode("utf-8", "replace").decode("utf-8")
+    return _UNSAFE_IN_FIELD.sub(lambda found: f"%{ord(found.group()):02X}", sayable)
+
+
+def _record(fields: list[tuple[str, str]], *block: bytes) -> bytes:
+    head = "".join([f"{name}: {value}\r\n" for name, value in fields])
+    size = sum(map(len, block))
+    start = f"WARC/1.1\r\n{head}Content-Length: {size}\r\n\r\n".encode("utf-8", "replace")
+    return b"".join((start, *block, b"\r\n\r\n"))
+
+
+def _one_line(value: str) -> str:
+    return " ".join(value.split())

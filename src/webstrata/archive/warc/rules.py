@@ -1,0 +1,132 @@
+"""What a record must be: the fields of WARC 1.1, digests that fit, HTTP lengths that hold."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from ipaddress import ip_address
+
+from webstrata.archive.warc import http_head
+from webstrata.archive.warc.record import WarcRecord, bare_uri, matches
+
+_MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
+_NEEDS_TARGET = frozenset({"response", "request", "revisit", "resource", "conversion", "continuation"})
+_KINDS = _NEEDS_TARGET | {"warcinfo", "metadata"}
+_MORE = {"revisit": ("warc-profile",), "continuation": ("warc-segment-number", "warc-segment-origin-id")}
+
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)?)?|\d{14}", re.IGNORECASE)
+_URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S.*")
+_DIGEST = re.compile(r"[a-zA-Z0-9-]+:\S+")
+_NUMBER = re.compile(r"\d+")
+_MEDIA = re.compile(r"[^\s/\\;]+/[^\s/\\;]+\s*(;.*)?", re.DOTALL)
+_FORMATS = {
+    "warc-date": _DATE,
+    "warc-refers-to-date": _DATE,
+    "warc-record-id": _URI,
+    "warc-concurrent-to": _URI,
+    "warc-refers-to": _URI,
+    "warc-target-uri": _URI,
+    "warc-segment-origin-id": _URI,
+    "warc-warcinfo-id": _URI,
+    "warc-block-digest": _DIGEST,
+    "warc-payload-digest": _DIGEST,
+    "content-length": _NUMBER,
+    "warc-segment-number": _NUMBER,
+    "warc-segment-total-length": _NUMBER,
+    "content-type": _MEDIA,
+}
+_BODILESS = frozenset({204, 304})
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
+
+
+def faults(record: WarcRecord) -> list[str]:
+    """Everything about a record that is wrong, one short phrase each; empty for a good one."""
+    if record.version.startswith("ARC"):
+        return [] if record.declared is not None else ["content-length is not readable"]
+    return [*missing(record), *_misspelt(record), *_segments(record), *_contents(record)]
+
+
+def missing(record: WarcRecord) -> list[str]:
+    """Mandatory fields that are absent or empty."""
+    wanted = [*_MANDATORY, *_MORE.get(record.kind, ())]
+    if record.kind in _NEEDS_TARGET:
+        wanted.append("warc-target-uri")
+    return [f"{name} is missing" for name in wanted if not record.field(name)]
+
+
+def _misspelt(record: WarcRecord) -> list[str]:
+    found = [
+        f"{name} is not readable: {value[:80]!r}"
+        for name, value in record.fields
+        if value and name in _FORMATS and not _FORMATS[name].fullmatch(bare_uri(value))
+    ]
+    address = record.field("warc-ip-address")
+    if address and not _is_address(address):
+        found.append(f"warc-ip-address is not readable: {address[:80]!r}")
+    if record.kind and record.kind not in _KINDS:
+        found.append(f"warc-type is unknown: {record.kind[:40]!r}")
+    return found
+
+
+def _segments(record: WarcRecord) -> list[str]:
+    number = record.field("warc-segment-number") or ""
+    if not number.isdigit():
+        return []
+    if record.kind == "continuation":
+        return [] if int(number) > 1 else ["warc-segment-number of a continuation is not above 1"]
+    return [] if int(number) == 1 else ["warc-segment-number of a first segment is not 1"]
+
+
+def _contents(record: WarcRecord) -> list[str]:
+    found: list[str] = []
+    if not record.whole or len(record.block) < (record.declared or 0):
+        return found  # said elsewhere: the walk sees the end of the file
+    block_digest = record.field("warc-block-digest")
+    if block_digest and matches(block_digest, record.block) is False:
+        found.append("warc-block-digest does not fit the block")
+    if record.kind == "revisit" or record.field("warc-segment-number"):
+        return found  # the payload stands elsewhere, at least in part
+    head, payload = http_head.split_head(record.block) if record.http else (b"", record.block)
+    digest = record.field("warc-payload-digest")
+    if digest and not _payload_fits(digest, payload):
+        found.append("warc-payload-digest does not fit the payload")
+    if record.kind == "response" and record.http and not _length_holds(record, head, payload):
+        found.append("Content-Length of the HTTP response does not fit its body")
+    return found
+
+
+def _payload_fits(digest: str, payload: bytes) -> bool:
+    """Writers disagree whether a chunked body is digested as it stands; both count."""
+    if matches(digest, payload) is not False:
+        return True
+    plain = _unchunked(payload)
+    return plain is not None and matches(digest, plain) is True
+
+
+def _length_holds(record: WarcRecord, head: bytes, payload: bytes) -> bool:
+    fields = dict(reversed(http_head.parse_fields(head)))
+    declared = fields.get("content-length", "")
+    if "transfer-encoding" in fields or not declared.isdigit() or record.field("warc-truncated"):
+        return True
+    return http_head.status_of(head) in _BODILESS or int(declared[:19]) == len(payload)
+
+
+def _unchunked(body: bytes) -> bytes | None:
+    parts: list[bytes] = []
+    at = 0
+    while found := _CHUNK.match(body, at):
+        size = int(found.group(1), 16)
+        if size == 0:
+            return b"".join(parts)
+        parts.append(body[found.end() : found.end() + size])
+        at = found.end() + size + (2 if body[found.end() + size :][:2] == b"\r\n" else 1)
+    return None
+
+
+@lru_cache(1024)
+def _is_address(value: str) -> bool:
+    try:
+        ip_address(value.strip("[]"))
+    except ValueError:
+        return False
+    return True

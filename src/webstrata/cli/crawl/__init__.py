@@ -1,0 +1,1 @@
+"""Commands that visit pages or plan visits."""

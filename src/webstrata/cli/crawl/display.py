@@ -1,0 +1,105 @@
+"""What a crawl shows while it goes: a live display on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from webstrata.cli.output import printable, size
+from webstrata.clock import iso
+from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.records import Outcome, Visit
+
+stderr = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+class VisitCounts(CrawlProgress):
+    """Counts; the other displays are this and a way to show it."""
+
+    def __init__(self) -> None:
+        self.visits = 0
+        self.changed = 0
+        self.failed = 0
+        self.bytes = 0
+        self.pages = 0
+        self.hosts = 0
+        self.rounds = 0
+        self.started = time.monotonic()
+        self.last_at = 0.0
+
+    def round_started(self, pages: int, hosts: int) -> None:
+        self.pages, self.hosts = pages, hosts
+        self.rounds += 1
+
+    def lane_ended(self) -> None:
+        self.hosts -= 1
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        for visit in visits:
+            self.visits += 1
+            self.changed += visit.counts and visit.outcome is not Outcome.NEW
+            self.failed += visit.outcome is Outcome.ERROR
+            self.bytes += visit.bytes
+            self.last_at = max(self.last_at, visit.at)
+
+    @property
+    def per_second(self) -> float:
+        return self.visits / max(1e-6, time.monotonic() - self.started)
+
+    def summary(self) -> dict[str, float]:
+        return {
+            "visits": self.visits,
+            "changed": self.changed,
+            "failed": self.failed,
+            "bytes": self.bytes,
+            "seconds": round(time.monotonic() - self.started, 3),
+        }
+
+
+class VisitLines(VisitCounts):
+    """One line on stderr for each visit, once it is permanent."""
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        super().visited(visits)
+        lines = [
+            f"{iso(visit.at)} {visit.outcome} {visit.failure.kind if visit.failure else visit.status} {printable(visit.url)}\n"
+            for visit in visits
+        ]
+        sys.stderr.write("".join(lines))
+        sys.stderr.flush()
+
+
+class VisitScreen(VisitCounts):
+    """A live display."""
+
+    def __rich__(self) -> Table:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row(
+            f"[bold]{self.visits}[/] done",
+            f"[green]{self.changed}[/] changed",
+            f"[red]{self.failed}[/] failed",
+            f"{self.per_second:.0f}/s",
+            f"{size(self.bytes)}",
+            f"{max(0, self.hosts)} hosts waiting",
+            f"[dim]{iso(float(int(self.last_at))) if self.last_at else ''}[/]",
+        )
+        return grid
+
+
+@contextmanager
+def showing(*, quiet: bool) -> Iterator[VisitCounts]:
+    """The display that fits where we are."""
+    if quiet:
+        yield VisitCounts()
+    elif sys.stderr.isatty():
+        screen = VisitScreen()
+        with Live(screen, console=stderr, refresh_per_second=5):
+            yield screen
+    else:
+        yield VisitLines()

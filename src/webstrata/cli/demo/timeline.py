@@ -1,0 +1,81 @@
+"""What the demo shows while the years pass by: a bar on a terminal, a line for each tenth in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn
+
+from webstrata.cli.crawl.display import VisitCounts, stderr
+from webstrata.clock import DAY_S, iso
+from webstrata.records import Visit
+
+
+class _DemoCounts(VisitCounts):
+    """Counts, and how far through the recorded time they are."""
+
+    def __init__(self, start_at: float, end_at: float) -> None:
+        super().__init__()
+        self._start_at = start_at
+        self._length_s = end_at - start_at
+
+    @property
+    def lived(self) -> float:
+        """The part of the time that has passed, up to 1."""
+        return min(1.0, max(0.0, self.last_at - self._start_at) / self._length_s)
+
+    @property
+    def date(self) -> str:
+        return iso(self.last_at or self._start_at)[:10]
+
+    @property
+    def counts(self) -> str:
+        return f"{self.visits} visits, {self.changed} changes, {self.per_second:.0f}/s"
+
+
+class _DemoBar(_DemoCounts):
+    def __init__(self, start_at: float, end_at: float) -> None:
+        super().__init__(start_at, end_at)
+        self._days = (end_at - start_at) / DAY_S
+        self.shown = Progress(
+            TextColumn("{task.fields[date]}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} days"),
+            TextColumn("{task.fields[counts]}"),
+            console=stderr,
+        )
+        self._task = self.shown.add_task("", total=self._days, date=self.date, counts="")
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        super().visited(visits)
+        self.update(self.lived)
+
+    def update(self, lived: float) -> None:
+        self.shown.update(self._task, completed=lived * self._days, date=self.date, counts=self.counts)
+
+
+class _DemoLines(_DemoCounts):
+    _told = 0
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        super().visited(visits)
+        if (tenths := int(self.lived * 10)) > self._told:
+            self._told = tenths
+            typer.echo(f"{self.date}  {self.counts}", err=True)
+
+
+@contextmanager
+def passing(start_at: float, end_at: float) -> Iterator[VisitCounts]:
+    """The display that fits where we are; stdout stays free."""
+    if sys.stderr.isatty():
+        bar = _DemoBar(start_at, end_at)
+        with Live(bar.shown, console=stderr, refresh_per_second=8):
+            yield bar
+            bar.update(1.0)
+    else:
+        typer.echo(f"living from {iso(start_at)} to {iso(end_at)}", err=True)
+        yield _DemoLines(start_at, end_at)

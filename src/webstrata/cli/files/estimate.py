@@ -1,0 +1,128 @@
+"""`webstrata estimate FILE`: how often pages change, by every estimator."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from webstrata.cli.files.observations import ObservationFile, read_observations
+from webstrata.cli.output import counted, print_json, print_table, when
+from webstrata.cli.session import JsonOption
+from webstrata.clock import RealClock, parse_instant
+from webstrata.errors import UsageError
+
+_ENOUGH_PAGES = 20
+"""From fewer pages no prior is learned."""
+_SHOWN = ("irregular", "bayesian", "forgetting")
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    estimator: Annotated[
+        list[str] | None, typer.Option("--estimator", metavar="NAME", help="Only this estimator.", show_default=False)
+    ] = None,
+    now: Annotated[
+        str | None, typer.Option("--now", metavar="T", help="The time at which this is asked; else the machine's.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how often pages change from observations: rows of page, time, changed (CSV, JSON lines, Parquet). Needs
+    no home."""
+    from webstrata.lab.estimators.registry import ESTIMATORS
+
+    for name in estimator or ():
+        if name not in ESTIMATORS:
+            raise UsageError(f"no estimator {name!r}. Known: {', '.join(ESTIMATORS)}.")
+    seen = read_observations(file, parse_instant(now) if now else RealClock().now())
+    names = [name for name in ESTIMATORS if not estimator or name in estimator]
+    document = {"file": str(file), **_estimated(seen, names)}
+    if as_json:
+        print_json(document)
+    else:
+        _show(document, names)
+
+
+def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
+    from webstrata.lab.estimators.bursts import burstiness
+    from webstrata.lab.estimators.regimes import breaks
+    from webstrata.lab.estimators.registry import ESTIMATORS
+    from webstrata.predict.prior import ANY_PAGE, fitted
+
+    history = seen.visits
+    enough = int((history.counts > 0).sum()) >= _ENOUGH_PAGES
+    prior = fitted(history) if enough else ANY_PAGE
+    found = {name: ESTIMATORS[name](history, prior) for name in names}
+    bursts, begins = burstiness(history), breaks(history)
+    lasting = history.lasting()
+    rows = []
+    for number, page in enumerate(seen.pages):
+        start = int(begins[number])
+        since = lasting.at_days[lasting.offsets[number] + start - 1] * 86_400 if start else seen.first_at[number]
+        rows.append(
+            {
+                "page": page,
+                "visits": int(history.counts[number]) + 1,
+                "changes": int(history.changed[history.offsets[number] : history.offsets[number + 1]].sum()),
+                "first": when(seen.first_at[number]),
+                "last": when(seen.last_at[number]),
+                "estimates": {
+                    name: {
+                        "rate_per_day": _number(one.rate[number]),
+                        "error": _number(one.error[number]),
+                        "low": _number(one.low[number]),
+                        "high": _number(one.high[number]),
+                    }
+                    for name, one in found.items()
+                },
+                "clustering": _number(bursts.clustering[number]),
+                "dispersion": _number(bursts.dispersion[number]),
+                "regime_since": when(round(float(since), 3)),
+            }
+        )
+    learned = int((history.counts > 0).sum()) if enough else 0
+    return {"prior": {"shape": prior.shape, "days": prior.days, "pages": learned}, "pages": rows}
+
+
+def _number(value: np.float64) -> float | None:
+    """JSON has neither infinity nor no-number."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _show(document: dict[str, Any], names: list[str]) -> None:
+    pages = document["pages"]
+    if len(pages) == 1:
+        (page,) = pages
+        typer.echo(f"{page['page']}: {counted(page['visits'], 'visit')}, {counted(page['changes'], 'change')} seen")
+        rows = [(name, *_words(page["estimates"][name])) for name in names]
+        print_table(("estimator", "changes a day", "about every", "95 % interval"), rows)
+        return
+    shown = [name for name in _SHOWN if name in names] or names
+    print_table(
+        ("visits", "changes", *shown, "page"),
+        [
+            (
+                row["visits"],
+                row["changes"],
+                *(" ".join(_words(row["estimates"][name])[1:]) for name in shown),
+                row["page"],
+            )
+            for row in pages
+        ],
+    )
+    prior = document["prior"]
+    source = f"learned from {counted(prior['pages'], 'page')}" if prior["pages"] else "that of any page"
+    typer.echo(f"prior: {prior['shape']:.3g} changes in {prior['days']:.3g} days, {source}")
+
+
+def _words(one: dict[str, float | None]) -> tuple[str, str, str]:
+    """Rate, mean interval and its ends for people."""
+    rate, low, high = one["rate_per_day"], one["low"], one["high"]
+    if rate is None:
+        return "-", "-", ""
+    every = f"{1 / rate:.3g} d" if rate > 0 else "never seen"
+    least = "0" if high is None else f"{1 / high:.3g}"
+    return f"{rate:.4g}", every, f"({least} d to {f'{1 / low:.3g} d' if low else 'never'})"

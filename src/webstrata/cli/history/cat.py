@@ -1,0 +1,66 @@
+"""`webstrata cat URL`: an archived body."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from webstrata.cli.output import print_json, printable, size, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.clock import parse_instant
+from webstrata.errors import UsageError
+from webstrata.flows.versions import Version, content_of, read_version, version_at, watched_page
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    at: Annotated[str | None, typer.Option(metavar="T", help="As of this time; else the newest.")] = None,
+    headers: Annotated[
+        bool, typer.Option("--headers", help="Print the status and headers instead of the body.")
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the archived body of a page as it was at a time (content coding removed; on a terminal, as harmless text)."""
+    instant = parse_instant(at) if at is not None else None
+    node = open_node(home)
+
+    async def read() -> Version:
+        async with node.store() as store:
+            page = await watched_page(store, address)
+            visit = await version_at(store, page, instant)
+            return read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
+
+    version = run_async(read)
+    if as_json:
+        print_json(
+            {
+                "url": version.visit.url,
+                "at": when(version.visit.at),
+                "status": version.status,
+                "headers": version.headers,
+                "size": len(version.body),
+                "raw": version.visit.raw,
+                "warc": version.visit.position,
+            }
+        )
+    elif headers:
+        typer.echo(f"status: {version.status}")
+        for name, value in version.headers:
+            typer.echo(printable(f"{name}: {value}"))
+    elif sys.stdout.isatty():
+        _show(version)
+    else:
+        sys.stdout.buffer.write(version.body)
+        sys.stdout.buffer.flush()
+
+
+def _show(version: Version) -> None:
+    """On a terminal only what can be read there; a pipe or a file gets the bytes as they are."""
+    if b"\0" in version.body[:8000]:
+        kind = printable(version.header("content-type") or "of unknown type")
+        raise UsageError(f"{size(len(version.body))}, {kind}: not for a terminal. Write it to a file with > FILE.")
+    for line in content_of(version, None, raw=True).text.splitlines():
+        typer.echo(printable(line))

@@ -1,0 +1,95 @@
+"""`webstrata log URL`: every visit of a page, or only the changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from webstrata.cli.output import moment, print_json, print_table, size, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async, window
+from webstrata.flows.versions import watched_page
+from webstrata.records import Visit
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    changes: Annotated[
+        bool, typer.Option("--changes", help="Only the first visit and those that found a change.")
+    ] = False,
+    since: Annotated[str | None, typer.Option("--from", metavar="T", help="Not before this time.")] = None,
+    until: Annotated[str | None, typer.Option("--to", metavar="T", help="Not after this time.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many, newest first.")] = None,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the visits of a page, newest first."""
+    start, end = window(since, until)
+    node = open_node(home)
+
+    async def collect() -> tuple[str, list[Visit]]:
+        async with node.store() as store:
+            page = await watched_page(store, address)
+            return page.url, await store.visits(
+                page.id,
+                changes_only=changes,
+                since=start,
+                until=end,
+                limit=limit,
+            )
+
+    url, visits = run_async(collect)
+    if as_json:
+        print_json({"url": url, "visits": [visit_json(visit) for visit in visits]})
+        return
+    if not visits:
+        what = "changes seen" if changes else "visits"
+        typer.echo(f"No {what} in that time." if since or until else f"No {what} yet.", err=True)
+        return
+    print_table(
+        ("at", "outcome", "status", "changed", "size", "took", "where", "because"),
+        (
+            (
+                moment(visit.at),
+                visit.outcome,
+                visit.failure.kind if visit.failure else visit.status,
+                _changed(visit),
+                size(visit.bytes),
+                f"{visit.duration_s:.2f}s",
+                f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
+                "; ".join(visit.reasons) or "-",
+            )
+            for visit in visits
+        ),
+    )
+
+
+def _changed(visit: Visit) -> str:
+    if not visit.counts:
+        return "bytes only" if visit.raw_changed else ""
+    return f"{visit.kind} {visit.significance:.2f}" + (" (back)" if visit.reverted else "")
+
+
+def visit_json(visit: Visit) -> dict[str, Any]:
+    return {
+        "at": when(visit.at),
+        "outcome": visit.outcome,
+        "changed": visit.counts,
+        "bytes_changed": visit.raw_changed,
+        "kind": visit.kind,
+        "significance": visit.significance,
+        "reasons": visit.reasons,
+        "reverted": visit.reverted,
+        "new_links": visit.new_links,
+        "status": visit.status,
+        "failure": visit.failure,
+        "duration_s": visit.duration_s,
+        "bytes": visit.bytes,
+        "headers": visit.headers,
+        "raw": visit.raw,
+        "text": visit.text,
+        "payload": visit.payload,
+        "truncated": visit.truncated,
+        "warc": visit.position,
+        "hops": visit.hops,
+    }

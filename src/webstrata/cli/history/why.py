@@ -1,0 +1,131 @@
+"""`webstrata why URL`: why the next visit is when it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from webstrata.cli.history.signals import signals_json, spoken_signal, spoken_trust, trust_json
+from webstrata.cli.output import ahead, moment, print_json, printable, when
+from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.clock import parse_instant, span
+from webstrata.flows.versions import watched_page
+from webstrata.records import Page, Visit
+
+if TYPE_CHECKING:
+    from webstrata.node import Node
+    from webstrata.ports import Store
+
+
+def command(
+    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Explain a page's next visit: policy, interval, evidence, politeness."""
+    node = open_node(home)
+    now = node.clock.now()
+
+    async def collect() -> dict[str, Any]:
+        async with node.store() as store:
+            page = await watched_page(store, address)
+            gate = await node.gate(store)
+            return {
+                "url": page.url,
+                "state": page.state,
+                "next_visit": when(page.next_at),
+                "next_at": page.next_at,
+                "reason": page.reason or "never visited: due at once",
+                "policy": page.policy or node.settings.schedule.policy,
+                "interval_s": page.interval_s,
+                "evidence": {
+                    "visits": page.visits,
+                    "changes": page.changes,
+                    "failures_in_a_row": page.failures,
+                    "last_visit": when(page.last_visit_at),
+                    "last_change": when(page.last_change_at),
+                    "last_outcome": page.last_outcome,
+                    **await _evidence(page, node, store, now),
+                },
+                "signals": signals_json(await store.announcements([page.id]), sources := await store.sources()),
+                "as_source": next((trust_json(one) for one in sources if one.url == page.url), None),
+                "last_change": _change((await store.visits(page.id, changes_only=True, limit=1))[:1]),
+                "politeness": gate.explain(page.url, now),
+            }
+
+    told = run_async(collect)
+    next_at = told.pop("next_at")
+    if as_json:
+        print_json(told)
+        return
+    typer.echo(printable(told["url"]))
+    typer.echo(f"  next visit  {moment(next_at)} ({_distance(next_at, now)})")
+    typer.echo(f"  because     {printable(told['reason'])}")
+    interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
+    typer.echo(f"  policy      {told['policy']}, interval {interval}")
+    for title in ("evidence", "last_change", "politeness"):
+        typer.echo(f"  {title.replace('_', ' ')}")
+        for name, value in (told[title] or {"at": None}).items():
+            label, shown = _spoken(name, value)
+            typer.echo(f"    {label:<24} {printable(shown)}")
+    _heard(told)
+
+
+async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
+    """What the policy knows of the page, and how it stands to the budget."""
+    from webstrata.flows.crawl.value_schedule import ValueSchedule, value_evidence
+
+    timetable = node.timetable()
+    if isinstance(timetable, ValueSchedule):
+        return await value_evidence(page, timetable, store, now)
+    return timetable.evidence(page)
+
+
+def _heard(told: dict[str, Any]) -> None:
+    """What feeds and sitemaps say of the page, and what it is worth as one of them."""
+    if told["signals"]:
+        typer.echo("  signals")
+        for signal in told["signals"]:
+            typer.echo(f"    {printable(spoken_signal(signal))}")
+    if told["as_source"] is not None:
+        typer.echo(f"  as a source of signals it is {spoken_trust(told['as_source'])}")
+
+
+def _change(visits: list[Visit]) -> dict[str, Any] | None:
+    """What the last change was, and why it mattered; the first sight where there was none since."""
+    if not visits:
+        return None
+    last = visits[0]
+    return {
+        "at": when(last.at),
+        "outcome": last.outcome,
+        "kind": last.kind,
+        "significance": round(last.significance, 4),
+        "reasons": last.reasons,
+        "reverted": last.reverted,
+        "new_links": last.new_links,
+    }
+
+
+def _distance(next_at: float | None, now: float) -> str:
+    return "due now" if next_at is not None and next_at <= now else ahead(next_at, now)
+
+
+def _spoken(name: str, value: Any) -> tuple[str, str]:
+    """A fact for people: units read aloud, instants as dates."""
+    label = name.replace("_", " ")
+    if value is None:
+        return label.removesuffix(" s"), "-"
+    if isinstance(value, bool):
+        return label, "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return label, ", ".join(_spoken("", one)[1] for one in value) or "-"
+    if isinstance(value, int | float):
+        if name.endswith(("_at", "_until")):
+            return label, moment(value)
+        if name.endswith("_s"):
+            return label.removesuffix(" s"), span(value)
+    if (name.startswith("last_") or name == "at") and isinstance(value, str) and value.endswith("Z"):
+        return label, moment(parse_instant(value))
+    return label, str(value)

@@ -1,0 +1,1 @@
+"""Commands for the home: set-up, status, settings, integrity."""

@@ -1,0 +1,19 @@
+"""`webstrata reindex`: build the CDXJ index again from the WARC files alone."""
+
+from __future__ import annotations
+
+import typer
+
+from webstrata.cli.output import bar, counted, print_json
+from webstrata.cli.session import HomeOption, JsonOption, open_node
+
+
+def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
+    """Build the index again from the WARC files; the result is byte for byte what the crawl had written."""
+    node = open_node(home)
+    with bar("reading the archive", node.archived_bytes()) as moved:
+        files, lines = node.reindex(moved)
+    if as_json:
+        print_json({"files": files, "lines": lines})
+    else:
+        typer.echo(f"{counted(lines, 'capture')} in {counted(files, 'WARC file')} indexed.")

@@ -1,0 +1,141 @@
+"""`webstrata lab crawl-time`: real crawls of the living web, each estimated before it is made (datamonitor's Table 3)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webstrata.cli.output import counted, print_json, print_table
+from webstrata.cli.session import JsonOption, run_async
+
+if TYPE_CHECKING:
+    from webstrata.lab.crawl_time.experiment import Assemble, CrawlMeasurement, CrawlTimeResults, CrawlTimeRow
+    from webstrata.node import Node
+    from webstrata.ports import Clock
+
+_SETTINGS = (
+    "polite.contact=lab@example.invalid",
+    "crawl.workers=0",
+    "schedule.policy=week",
+    "schedule.min_interval=3650d",
+    "schedule.start_interval=3650d",
+    "schedule.max_interval=3650d",
+    "schedule.slot=0s",
+)
+"""A page is visited when a crawl of the experiment asks for it, and never by itself."""
+
+
+def command(
+    crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Crawls that are made and estimated.")] = 100,
+    teach: Annotated[int, typer.Option(min=0, max=10_000, help="Crawls before them that only fill the log.")] = 15,
+    seed: Annotated[int, typer.Option(min=0, help="Which web and which crawls.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write crawl-time.json and pictures there.", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make real crawls on a jumping clock and compare how long they took with what both estimators had said."""
+    from webstrata.lab.crawl_time.experiment import run
+
+    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as folder, _showing(crawls) as progress:
+        assemble = _assembler(Path(folder))
+        result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, progress=progress, teaching=teach))
+    if out is not None:
+        _write(result, out)
+    if as_json:
+        print_json(result)
+    else:
+        _show(result)
+        if out is not None:
+            typer.echo(f"\nWritten to {out}.")
+
+
+def _assembler(folder: Path) -> Assemble:
+    import msgspec
+
+    from webstrata import settings as settings_file
+    from webstrata.home import Home
+    from webstrata.node import Node
+
+    home, _ = Home.create(folder / "home")
+
+    def assemble(
+        clock: Clock, hosts: Mapping[str, str], exceptions: Sequence[str], delay_s: float, threads: int
+    ) -> Node:
+        flags = (*_SETTINGS, f"polite.delay={delay_s}s", f"fetch.connections={threads}")
+        loaded, _ = settings_file.load(home.path, environment={}, flags=flags)
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=dict(hosts), allow_private=tuple(exceptions))
+        return Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
+
+    return assemble
+
+
+def _showing(crawls: int) -> _CrawlBar | nullcontext[Callable[[CrawlMeasurement], None]]:
+    """A bar on a terminal, nothing in a pipe."""
+    return _CrawlBar(crawls) if sys.stderr.isatty() else nullcontext(lambda made: None)
+
+
+class _CrawlBar:
+    def __init__(self, crawls: int) -> None:
+        from rich.progress import Progress
+
+        from webstrata.cli.crawl.display import stderr
+
+        self._shown = Progress(console=stderr)
+        self._task = self._shown.add_task("crawls", total=crawls)
+
+    def __enter__(self) -> Callable[[CrawlMeasurement], None]:
+        self._shown.start()
+        return lambda made: self._shown.advance(self._task)
+
+    def __exit__(self, *problem: object) -> None:
+        self._shown.stop()
+
+
+def _show(result: CrawlTimeResults) -> None:
+    seen = counted(len(result.crawls), "crawl")
+    typer.echo(f"{seen} after {result.teaching} that only taught, {sum(one.visits for one in result.crawls)} visits\n")
+    columns = (
+        "estimator",
+        "actual crawl time",
+        "overestimate (crawls)",
+        "underestimate (crawls)",
+        "within 10 %",
+        "total",
+    )
+    print_table(columns, [_cells(row) for row in result.table if row.crawls])
+    if result.inside_interval is not None:
+        typer.echo(f"\n{result.inside_interval:.0%} of the crawls lie in the interval of ours, which is to hold 80%.")
+
+
+def _cells(row: CrawlTimeRow) -> tuple[str, ...]:
+    over = f"{row.over:.0%}" if row.over is not None else "-"
+    under = f"{row.under:.0%}" if row.under is not None else "-"
+    close = f"{row.within_10_percent:.0%}" if row.within_10_percent is not None else "-"
+    return (
+        row.estimator,
+        row.group,
+        f"{over} ({row.over_crawls})",
+        f"{under} ({row.under_crawls})",
+        close,
+        str(row.crawls),
+    )
+
+
+def _write(result: CrawlTimeResults, out: Path) -> None:
+    import msgspec
+
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "crawl-time.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
+    from webstrata.plots.crawl_time import draw_estimates
+
+    draw_estimates(result.crawls, out / "crawl-time.svg")

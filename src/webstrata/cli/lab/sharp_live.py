@@ -1,0 +1,114 @@
+"""`webstrata lab sharp --live`: captures of the living web over real HTTP, every verdict held against the truth."""
+
+from __future__ import annotations
+
+import json
+import logging
+import runpy
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from webstrata.cli.output import print_table
+from webstrata.cli.session import run_async
+
+if TYPE_CHECKING:
+    from webstrata.lab.livingweb.recording import Recording
+    from webstrata.lab.sharp.live import Assemble, LiveRow
+    from webstrata.node import Node
+    from webstrata.ports import Clock
+
+_SETTINGS = ("polite.contact=lab@example.invalid", "polite.delay=1s", "crawl.workers=0")
+
+
+def live(
+    recordings: list[Recording], captures: int, told: Callable[[str], None], ways: Sequence[str] | None = None
+) -> list[LiveRow]:
+    """All rows, in homes that are thrown away afterwards."""
+    from webstrata.lab.sharp.live import WAYS, live_rows
+
+    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as name:
+        folder, check = Path(name), _checker()
+        assemble = _assembler(folder)
+        return run_async(
+            lambda: live_rows(recordings, assemble, check, folder, captures=captures, ways=ways or WAYS, told=told)
+        )
+
+
+def show(rows: Sequence[LiveRow]) -> None:
+    print_table(
+        (
+            "site",
+            "captured",
+            "captures",
+            "pages",
+            "sharp",
+            "expected",
+            "blurred",
+            "unreachable",
+            "changes",
+            "false sharp",
+            "changed and back",
+            "false blurred",
+            "faults",
+            "violations",
+        ),
+        [
+            (
+                row.site,
+                row.way,
+                row.captures,
+                row.pages,
+                row.sharp,
+                f"{row.expected:.1f}",
+                row.blurred,
+                row.unreachable,
+                row.changes,
+                row.false_sharp - row.changed_and_back,
+                row.changed_and_back,
+                row.false_blurred,
+                row.faults,
+                row.politeness_violations,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _assembler(folder: Path) -> Assemble:
+    """Every call is a new home: what one way learned must not help the next."""
+    from webstrata import settings as settings_file
+    from webstrata.home import Home
+    from webstrata.node import Node
+
+    numbers = count()
+
+    def assemble(clock: Clock, hosts: Mapping[str, str], exceptions: Sequence[str]) -> Node:
+        home, _ = Home.create(folder / f"home-{next(numbers)}")
+        loaded, _ = settings_file.load(home.path, environment={}, flags=_SETTINGS)
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=dict(hosts), allow_private=tuple(exceptions))
+        return Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
+
+    return assemble
+
+
+def _checker() -> Callable[[Path], int]:
+    """Faults that either verifier finds."""
+    from webstrata.flows.capture.verify import verify
+    from webstrata.node import package
+
+    with resources.as_file(resources.files("webstrata.verifier") / "verify_capture.py") as file:
+        alone: Callable[[str], tuple[Any, list[str]]] = runpy.run_path(str(file))["check"]
+
+    def check(file: Path) -> int:
+        with package(file) as evidence:
+            faults = verify(json.loads(evidence.certificate() or b"{}"), evidence)
+        return len(faults) + len(alone(str(file))[1])
+
+    return check

@@ -1,0 +1,1 @@
+"""Commands that choose and configure watched pages."""

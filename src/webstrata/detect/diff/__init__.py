@@ -1,0 +1,1 @@
+"""Differences between two versions, for people: text, words, tables, JSON, sets, HTML pages."""

@@ -1,0 +1,180 @@
+"""Two texts beside each other, line against line.
+
+A difference as one self-contained HTML page; whatever the contents hold, it runs and loads nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import NamedTuple
+
+from webstrata.detect.diff.difference import Difference, SetDifference
+from webstrata.detect.diff.json import JsonEdit
+from webstrata.detect.diff.table import TableDifference
+from webstrata.detect.diff.text import DiffLine, diff_lines, word_diff
+
+
+class LinePair(NamedTuple):
+    """A line of each side; none where the other side has one more. `differs`: they are not the same line."""
+
+    before: str | None
+    after: str | None
+    differs: bool
+    heading: bool = False
+    """Not a line of the texts: where a stretch begins."""
+
+
+def side_by_side(before: str, after: str) -> list[LinePair]:
+    """The changed stretches with some lines around, as pairs: removed lines against those that took their place."""
+    return list(_pairs(diff_lines(before, after)))
+
+
+def _pairs(lines: Sequence[DiffLine]) -> Iterator[LinePair]:
+    gone: list[str] = []
+    come: list[str] = []
+    for line in lines:
+        if line.sign == "-":
+            gone.append(line.text)
+        elif line.sign == "+":
+            come.append(line.text)
+        else:
+            yield from _replaced(gone, come)
+            gone, come = [], []
+            yield LinePair(line.text, line.text, differs=False, heading=line.sign == "@")
+    yield from _replaced(gone, come)
+
+
+def _replaced(gone: list[str], come: list[str]) -> Iterator[LinePair]:
+    for old, new in zip_longest(gone, come):
+        yield LinePair(old, new, differs=True)
+
+
+_STYLE = """
+:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.2rem;overflow-wrap:anywhere}
+h2{font-size:1rem;margin:1.6rem 0 .4rem}
+p{color:GrayText;margin:.3rem 0}
+table{font:13px/1.5 ui-monospace,monospace;border-collapse:collapse;width:100%;table-layout:fixed}
+td,th{padding:.1rem .6rem;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top;text-align:left;
+border:1px solid #8883}
+.at{background:#8882;color:GrayText}
+.del{background:#f852492e}
+.add{background:#2ea04333}
+del{background:#f8524955;text-decoration:none}
+ins{background:#2ea04366;text-decoration:none}
+ul{font:13px/1.5 ui-monospace,monospace;padding-left:0;list-style:none;margin:0}
+li{padding:0 .6rem;overflow-wrap:anywhere}
+""".strip()
+
+
+def as_html(found: Difference, *, title: str, before_name: str, after_name: str) -> str:
+    """The page: text side by side with the words marked, then links, data, table cells and JSON paths."""
+    sections = "\n".join(_sections(found)) or "<p>No difference.</p>"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{escape(title)}</title>
+<style>
+{_STYLE}
+</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<p>{escape(before_name)} → {escape(after_name)}</p>
+{sections}
+</body>
+</html>
+"""
+
+
+def _sections(found: Difference) -> Iterator[str]:
+    if found.unified:
+        yield "<h2>Text</h2>"
+        yield _rows("".join(map(_pair, side_by_side(found.before, found.after))))
+    if found.table is not None:
+        yield from _table(found.table)
+    if found.json:
+        yield f"<h2>Values ({len(found.json)})</h2>" + _rows("".join(map(_edit, found.json)))
+    for name, members in (("Triples", found.triples), ("Links", found.links)):
+        if members is not None and (members.added or members.removed):
+            yield _members(name, members)
+
+
+def _rows(rows: str) -> str:
+    return f"<table>\n{rows}</table>"
+
+
+def _pair(pair: LinePair) -> str:
+    if pair.heading:
+        return f'<tr><td class="at" colspan="2">{escape(pair.before or "")}</td></tr>\n'
+    if not pair.differs:
+        return f"<tr><td>{escape(pair.before or '')}</td><td>{escape(pair.after or '')}</td></tr>\n"
+    before, after = _words(pair.before, pair.after)
+    return f"<tr>{_cell('del', before)}{_cell('add', after)}</tr>\n"
+
+
+def _cell(kind: str, html: str | None) -> str:
+    return "<td></td>" if html is None else f'<td class="{kind}">{html}</td>'
+
+
+def _words(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Both lines with their changed words marked; a line without counterpart as it is."""
+    if before is None or after is None:
+        return (None if before is None else escape(before), None if after is None else escape(after))
+    old, new = [], []
+    for words in word_diff(before, after):
+        text = escape(words.text)
+        if words.sign != "+":
+            old.append(f"<del>{text}</del>" if words.sign == "-" else text)
+        if words.sign != "-":
+            new.append(f"<ins>{text}</ins>" if words.sign == "+" else text)
+    return "".join(old), "".join(new)
+
+
+def _table(table: TableDifference) -> Iterator[str]:
+    told = [
+        (f"{table.rows_added_count} rows added", table.rows_added_count),
+        (f"{table.rows_removed_count} rows removed", table.rows_removed_count),
+        (f"{table.cells_count} cells changed", table.cells_count),
+        (f"columns added: {', '.join(table.columns_added)}", len(table.columns_added)),
+        (f"columns removed: {', '.join(table.columns_removed)}", len(table.columns_removed)),
+    ]
+    if not any(count for _, count in told):
+        return
+    by = "all cells" if table.key is None else f"the column {table.key}"
+    changes = "; ".join(text for text, count in told if count)
+    yield f"<h2>Table</h2><p>{escape(changes)} (rows known by {escape(by)})</p>"
+    cells = (
+        f'<tr><td>{escape(cell.key)}</td><td>{escape(cell.column)}</td><td class="del">{escape(cell.before)}</td>'
+        f'<td class="add">{escape(cell.after)}</td></tr>\n'
+        for cell in table.cells
+    )
+    yield _rows("<tr><th>row</th><th>column</th><th>before</th><th>after</th></tr>\n" + "".join(cells))
+    yield _listed("del", (" | ".join(row) for row in table.rows_removed))
+    yield _listed("add", (" | ".join(row) for row in table.rows_added))
+
+
+def _edit(edit: JsonEdit) -> str:
+    before = "" if edit.change == "added" else json.dumps(edit.before, ensure_ascii=False)
+    after = "" if edit.change == "removed" else json.dumps(edit.after, ensure_ascii=False)
+    return (
+        f'<tr><td>{escape(edit.path)}</td><td class="del">{escape(before)}</td>'
+        f'<td class="add">{escape(after)}</td></tr>\n'
+    )
+
+
+def _members(name: str, members: SetDifference) -> str:
+    heading = f"<h2>{name}: {members.added_count} added, {members.removed_count} removed</h2>"
+    return heading + _listed("del", members.removed) + _listed("add", members.added)
+
+
+def _listed(kind: str, items: Iterable[str]) -> str:
+    rows = "".join(f'<li class="{kind}">{"−" if kind == "del" else "+"} {escape(item)}</li>\n' for item in items)
+    return f"<ul>\n{rows}</ul>" if rows else ""

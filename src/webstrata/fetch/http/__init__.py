@@ -1,0 +1,1 @@
+"""HTTP/1.1 client: connections, requests, limits and the address guard."""

@@ -1,0 +1,118 @@
+"""Host names to addresses: the handed-in table, then literal addresses, then the system's resolver.
+
+A name is resolved once per visit, before the permit; the request then goes to that address and no other, so a name
+server that changes its mind (DNS rebinding) changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from ipaddress import ip_address
+
+from webstrata.errors import BadSettings
+from webstrata.fetch.http.guard import AddressGuard
+from webstrata.records import Failure, FailureKind
+
+_KEEP_S = 60.0
+_KEEP_FAILURE_S = 10.0
+_MOST_NAMES = 10_000
+
+
+class HostResolver:
+    """Answers which address a host has, if the guard allows it."""
+
+    def __init__(self, guard: AddressGuard, hosts: Mapping[str, str], timeout_s: float) -> None:
+        self._guard = guard
+        self._hosts = {_plain(host): _endpoint(text) for host, text in hosts.items()}
+        self._timeout_s = timeout_s
+        self._known: dict[str, tuple[float, tuple[str, ...] | Failure]] = {}
+        self._asking: dict[str, asyncio.Task[tuple[str, ...] | Failure]] = {}
+
+    async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
+        """The host's first address, IPv4 before IPv6: one is chosen and none is tried after it.
+
+        A host with any forbidden address is blocked as a whole: an honest one has no such thing, and it leaves a
+        rebinding name server nothing to play with.
+        """
+        host = _plain(host)
+        if host in self._hosts:
+            address, other_port = self._hosts[host]
+            return self._allowed(host, (address,), other_port or port)
+        if _is_address(host):
+            return self._allowed(host, (host,), port)
+        found = await self._addresses(host)
+        return found if isinstance(found, Failure) else self._allowed(host, found, port)
+
+    def _allowed(self, host: str, addresses: tuple[str, ...], port: int) -> tuple[str, int] | Failure:
+        for address in addresses:
+            if not self._guard.allows(address, port):
+                why = f"{host}: {address} port {port} is not public"
+                return Failure(kind=FailureKind.BLOCKED, detail=why)
+        return addresses[0], port
+
+    async def _addresses(self, host: str) -> tuple[str, ...] | Failure:
+        now = time.monotonic()
+        until, found = self._known.get(host, (0.0, None))
+        if found is not None and now < until:
+            return found
+        task = self._asking.get(host)
+        if task is None:
+            task = self._asking[host] = asyncio.create_task(self._ask(host))
+            task.add_done_callback(lambda _: self._asking.pop(host, None))
+        return await asyncio.shield(task)
+
+    async def _ask(self, host: str) -> tuple[str, ...] | Failure:
+        found = await self._look_up(host)
+        keep_s = _KEEP_FAILURE_S if isinstance(found, Failure) else _KEEP_S
+        self._known.pop(host, None)
+        self._known[host] = (time.monotonic() + keep_s, found)
+        if len(self._known) > _MOST_NAMES:
+            del self._known[next(iter(self._known))]
+        return found
+
+    async def _look_up(self, host: str) -> tuple[str, ...] | Failure:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                rows = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except TimeoutError:
+            return Failure(kind=FailureKind.DNS, detail=f"{host}: no answer in {self._timeout_s:g} s")
+        except (OSError, UnicodeError) as error:  # UnicodeError: no name that DNS could hold
+            return Failure(kind=FailureKind.DNS, detail=f"{host}: {getattr(error, 'strerror', None) or error}")
+        ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
+        addresses = tuple(dict.fromkeys(str(row[4][0]) for row in ordered))
+        return addresses or Failure(kind=FailureKind.DNS, detail=f"{host}: no address")
+
+    async def close(self) -> None:
+        """Stop waiting for answers."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _plain(host: str) -> str:
+    return host.lower().strip("[]").rstrip(".")
+
+
+@lru_cache(maxsize=4096)
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _endpoint(text: str) -> tuple[str, int | None]:
+    """`address`, `address:port`, `[address]:port`."""
+    address, port = text.strip(), ""
+    if not _is_address(address.strip("[]")):
+        address, _, port = address.rpartition(":")
+    address = address.strip("[]")
+    if not _is_address(address) or (port and not (port.isdecimal() and 0 < int(port) < 65536)):
+        raise BadSettings(f"not an address: {text!r}. Write 127.0.0.2, 127.0.0.2:8480 or [::1]:8480.")
+    return address, int(port) if port else None

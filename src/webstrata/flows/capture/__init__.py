@@ -1,0 +1,1 @@
+"""Captures of whole sites: plan, download twice, certify, pack, verify."""

@@ -1,0 +1,1 @@
+"""The crawl-time experiment."""

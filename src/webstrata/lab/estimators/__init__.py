@@ -1,0 +1,1 @@
+"""Estimators of change rates that only `estimate` and experiments use."""

@@ -1,0 +1,1 @@
+"""Experiments on scheduling policies: recorded histories, replay, comparison."""

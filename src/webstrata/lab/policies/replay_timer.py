@@ -1,0 +1,51 @@
+"""Timer policies over a whole population: every page has its own clock, one round visits all that are left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from webstrata.columns import State
+from webstrata.lab.policies.replay_log import ReplayLog
+from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.policy import TimerPolicy
+from webstrata.schedule.textbook.fixed import Gold
+
+
+def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
+    """Play the window to a timer policy. It learns only what its own visits see."""
+    return _replay(policy, policy.start(len(truth)), truth)
+
+
+def replay_oracle(policy: Gold, truth: Truth) -> ReplayLog:
+    """The same for the oracle, which is told beforehand how often each page will change."""
+    return _replay(policy, policy.told(truth.total().astype(np.float64), truth.days), truth)
+
+
+def _replay(policy: TimerPolicy, state: State, truth: Truth) -> ReplayLog:
+    n = len(truth)
+    rows = np.arange(n, dtype=np.intp)
+    since = np.zeros(n)
+    seen = truth.position(rows, since)
+    pages, ats, befores, flags = [rows[:0]], [since[:0]], [since[:0]], [np.zeros(0, dtype=bool)]
+    while True:
+        at = since + policy.interval(state, rows)
+        left = at <= truth.days
+        rows, since, at, seen = rows[left], since[left], at[left], seen[left]
+        if not len(rows):
+            break
+        now_seen = truth.position(rows, at)
+        changed = now_seen > seen
+        policy.learn(state, rows, at - since, changed)
+        pages.append(rows)
+        ats.append(at)
+        befores.append(since)
+        flags.append(changed)
+        since, seen = at, now_seen
+    return ReplayLog(
+        page=np.concatenate(pages),
+        at=np.concatenate(ats),
+        since=np.concatenate(befores),
+        changed=np.concatenate(flags),
+        lists=np.empty(0),
+        lists_page=np.empty(0, dtype=np.intp),
+    )

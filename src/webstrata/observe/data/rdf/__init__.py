@@ -1,0 +1,1 @@
+"""RDF: parsing, canonical form and digest of graphs."""

@@ -1,0 +1,1 @@
+"""SPARQL results: reading and canonical order."""

@@ -1,0 +1,1 @@
+"""HTML: character sets, tree, text, links, main content."""

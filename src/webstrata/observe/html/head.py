@@ -1,0 +1,119 @@
+"""What a page says of itself and where it points: title, links, requisites, feeds, canonical address, robots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.html.outline import HtmlOutline, clean
+from webstrata.observe.html.parts import PageParts
+from webstrata.urls import join
+
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
+_REQUISITE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
+_SHOWN = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
+
+
+class Pointers(Struct, frozen=True, kw_only=True, gc=False):
+    """What a page points at."""
+
+    title: tuple[bytes, ...] = ()
+    """Its words."""
+    links: PageLinks = PageLinks()
+    main_links: PageLinks = PageLinks()
+    """Those in the body part."""
+    feeds: tuple[str, ...] = ()
+    canonical: str | None = None
+    nofollow: bool = False
+    noindex: bool = False
+    read_requisites: Callable[[], tuple[str, ...]] | None = None
+
+
+def pointers(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> Pointers:
+    """`url` is the page's canonical URL."""
+    head = tree.head
+    title, base, robots, canonical, feeds = _HeadReader(head).read() if head is not None else _NO_HEAD
+    resolver = LinkResolver((join(url, base) if base else None) or url)
+    others = body.pointers if body.has_body else _frames(tree)
+    return Pointers(
+        title=title,
+        links=resolver.links(body.hrefs + others, url),
+        main_links=resolver.links(body.hrefs, url, parts.main_links),
+        feeds=resolver.all(feeds),
+        canonical=resolver.resolve(canonical) if canonical else None,
+        nofollow=not robots.isdisjoint(("nofollow", "none")),
+        noindex=not robots.isdisjoint(("noindex", "none")),
+        read_requisites=lambda: resolver.all(_requisites(tree)),
+    )
+
+
+def _frames(tree: LexborHTMLParser) -> bytes:
+    """What frames say, as written, a 0 behind each."""
+    sources = [node.attributes.get("src") for node in tree.tags("frame")]
+    return "".join([f"{source}\0" for source in sources if source]).encode("utf-8", "replace")
+
+
+_Found = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | None]]
+_NO_HEAD: _Found = ((), None, set(), None, [])
+
+
+def title_text(tree: LexborHTMLParser) -> tuple[bytes, ...]:
+    """The words of the title: the first `title` in the head."""
+    head = tree.head
+    first = next((node for node in head.iter() if node.tag == "title"), None) if head is not None else None
+    return tuple(clean(first.text())) if first is not None else ()
+
+
+class _HeadReader:
+    """Reads the head's children, of which there are few."""
+
+    def __init__(self, head: LexborNode) -> None:
+        self._head = head
+        self._base: str | None = None
+        self._title: tuple[bytes, ...] | None = None
+        self._robots: set[str] = set()
+        self._canonical: str | None = None
+        self._feeds: list[str | None] = []
+
+    def read(self) -> _Found:
+        for node in self._head.iter():
+            tag = node.tag
+            if tag == "link":
+                self._link(node.attributes)
+            elif tag == "meta":
+                self._meta(node.attributes)
+            elif tag == "title" and self._title is None:
+                self._title = tuple(clean(node.text()))
+            elif tag == "base" and self._base is None:
+                self._base = node.attributes.get("href")
+        return self._title or (), self._base, self._robots, self._canonical, self._feeds
+
+    def _link(self, attributes: dict[str, str | None]) -> None:
+        rel = (attributes.get("rel") or "").lower()
+        if "canonical" in rel.split():
+            self._canonical = self._canonical or attributes.get("href")
+        elif "alternate" in rel.split() and (attributes.get("type") or "").strip().lower() in _FEED_TYPES:
+            self._feeds.append(attributes.get("href"))
+
+    def _meta(self, attributes: dict[str, str | None]) -> None:
+        if (attributes.get("name") or "").strip().lower() == "robots":
+            self._robots.update(word.strip() for word in (attributes.get("content") or "").lower().split(","))
+
+
+def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
+    """Images, style sheets, icons and scripts, as written."""
+    for node in tree.css(_SHOWN):
+        attributes = node.attributes
+        if node.tag == "link":
+            if not _REQUISITE_RELS.isdisjoint((attributes.get("rel") or "").lower().split()):
+                yield attributes.get("href")
+            continue
+        yield attributes.get("src")
+        yield attributes.get("poster")
+        yield attributes.get("background")
+        yield from srcset_urls(attributes.get("srcset") or "")
+    for node in tree.tags("script"):
+        yield node.attributes.get("src")

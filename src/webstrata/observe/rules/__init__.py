@@ -1,0 +1,1 @@
+"""Include and ignore rules: CSS, XPath, JSONPath and regular expressions."""

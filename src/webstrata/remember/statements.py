@@ -1,0 +1,162 @@
+"""Rows whose id is one of many, the ids being one parameter: as a list each of them would cost as much as its row.
+
+One statement for many rows, without the work that SQLAlchemy does for each of them.
+
+A statement is compiled once for each engine; rows then go to the driver as it wants them. Whatever SQLAlchemy would
+convert on the way (instants, flags, bytes) both drivers take as it is.
+
+INSERT … ON CONFLICT in the words of either engine, and IN lists in bites that either engine takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Dialect,
+    Table,
+    any_,
+    bindparam,
+    func,
+    select,
+)
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.sql.expression import UpdateBase
+
+Build = Callable[[Callable[[ColumnElement[int]], ColumnElement[bool]]], Any]
+
+
+def execute_among(connection: Connection, build: Build, ids: Iterable[int], **others: Any) -> CursorResult[Any]:
+    """Run the statement that `build` makes with the condition `among(column)`, for these ids.
+
+    `build` is a function of a module, not made anew for each call: its statement is built once for each engine.
+    """
+    wanted: Any = sorted(set(ids))
+    if connection.dialect.name == "sqlite":
+        wanted = f"[{','.join(map(str, wanted))}]"
+    return connection.execute(_built(connection.dialect.name, build), {"ids": wanted, **others})
+
+
+@cache
+def _built(dialect: str, build: Build) -> Any:
+    return build(_in_json if dialect == "sqlite" else _in_array)
+
+
+def _in_json(column: ColumnElement[int]) -> ColumnElement[bool]:
+    return column.in_(select(func.json_each(bindparam("ids")).table_valued("value").c.value))
+
+
+def _in_array(column: ColumnElement[int]) -> ColumnElement[bool]:
+    return column == any_(bindparam("ids", type_=ARRAY(BigInteger)))
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def execute_many(connection: Connection, statement: UpdateBase, rows: Rows) -> int:
+    """Run it for each row (all with the same keys); how many rows of the table that changed."""
+    if not rows:
+        return 0
+    sql, arranged = _compiled(connection.dialect, statement, tuple(rows[0]))
+    return connection.exec_driver_sql(sql, [arranged(row) for row in rows]).rowcount
+
+
+@lru_cache(maxsize=256)
+def _compiled(
+    dialect: Dialect, statement: UpdateBase, names: tuple[str, ...]
+) -> tuple[str, Callable[[Mapping[str, Any]], Any]]:
+    compiled: Any = statement.compile(dialect=dialect, column_keys=list(names))
+    fixed = {name: value for name, value in compiled.params.items() if name not in names}
+    if not compiled.positional:
+        return str(compiled), lambda row: {**fixed, **row}
+    in_order = itemgetter(*compiled.positiontup)
+    if not fixed:
+        return str(compiled), in_order
+    return str(compiled), lambda row: in_order({**fixed, **row})
+
+
+T = TypeVar("T")
+
+BITE = 500
+"""Values in one IN list: below every engine's limit, and few enough shapes for the statement cache."""
+
+
+def insert_into(connection: Connection, table: Table) -> sqlite.Insert:
+    """An INSERT that knows ON CONFLICT. Both dialects spell it alike; the type names one of them."""
+    return _insert(connection.dialect.name, table)
+
+
+def _insert(dialect: str, table: Table) -> sqlite.Insert:
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # takes a while to load: only where it is spoken
+
+        statement: Any = postgresql.insert(table)
+        return statement  # type: ignore[no-any-return]
+    return sqlite.insert(table)
+
+
+# Statements are built once: building one takes longer than running it on a few rows.
+
+
+@cache
+def _inserting_missing(dialect: str, table: Table, key: tuple[str, ...]) -> sqlite.Insert:
+    return _insert(dialect, table).on_conflict_do_nothing(index_elements=key)
+
+
+@cache
+def _putting(dialect: str, table: Table, key: str, names: tuple[str, ...]) -> sqlite.Insert:
+    statement = _insert(dialect, table)
+    changed = {name: statement.excluded[name] for name in names}
+    return statement.on_conflict_do_update(index_elements=[key], set_=changed)
+
+
+@cache
+def _adding_up(dialect: str, table: Table, key: tuple[str, ...], names: tuple[str, ...]) -> sqlite.Insert:
+    statement = _insert(dialect, table)
+    sums = {name: table.c[name] + statement.excluded[name] for name in names}
+    return statement.on_conflict_do_update(index_elements=key, set_=sums)
+
+
+def insert_missing(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[Any]) -> int:
+    """Insert rows whose key is not there yet; how many those were."""
+    return execute_many(connection, _inserting_missing(connection.dialect.name, table, tuple(key)), rows)
+
+
+def put(
+    connection: Connection,
+    table: Table,
+    key: str,
+    rows: Sequence[dict[str, Any]],
+    changing: Sequence[str] | None = None,
+) -> None:
+    """Insert rows, or overwrite those with the same key in the columns given. In the key's order: no deadlocks.
+
+    `changing`: of a row that is there, only these columns are overwritten.
+    """
+    if not rows:
+        return
+    names = tuple(changing if changing is not None else (name for name in rows[0] if name != key))
+    statement = _putting(connection.dialect.name, table, key, names)
+    execute_many(connection, statement, sorted(rows, key=lambda row: row[key]))
+
+
+def add_up(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows of counts, or add them to the row with the same key."""
+    if not rows:
+        return
+    names = tuple(name for name in rows[0] if name not in key)
+    statement = _adding_up(connection.dialect.name, table, tuple(key), names)
+    execute_many(connection, statement, sorted(rows, key=lambda row: [row[name] for name in key]))
+
+
+def bites(values: Sequence[T], size: int = BITE) -> Iterator[Sequence[T]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -1,0 +1,1 @@
+"""Policies of the papers and of other crawlers, to compare with."""

@@ -1,0 +1,86 @@
+"""Datamonitor's adaptive strategies, `fix` and `dyn`: halve or grow the interval when the last k visits agree.
+
+The paper calls the interval "frequency". The last k visits at the present interval I decide:
+
+    all saw a change   I / 2 if I <= 30 days, else I / 1.5
+    none saw one       I * 1.5 if I < 30 days, else I * 2
+    mixed, or fewer    I stays
+
+`fix` uses k = 2. `dyn` asks for less evidence where visits are rarer: k = 1 above 60 days, 2 above 30, 3 above 7,
+else 4. A new interval is clamped and collects its own evidence.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webstrata.columns import Days, Flags, Rows, State, columns
+from webstrata.schedule.textbook.own_interval import OwnInterval
+
+_MONTH_DAYS = 30.0
+_MOST_FLAGS = 4
+
+
+class _Adaptive(OwnInterval, ABC):
+    """What both strategies share: all but the number of visits that must agree."""
+
+    name: str
+    dtype = columns({"interval": np.float64, "flags": np.uint8, "count": np.uint8})
+    # flags: bit 0 is the last visit at this interval; count: how many of the bits hold
+
+    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        seen = state[rows]
+        interval = seen["interval"]
+        flags = ((seen["flags"] << 1) | changed) & 0b1111
+        count = np.minimum(seen["count"] + 1, _MOST_FLAGS)
+        needed = self._needed(interval)
+        mask = (1 << needed) - 1
+        agree = flags & mask
+        enough = count >= needed
+        shorter = np.where(interval <= _MONTH_DAYS, interval / 2, interval / 1.5)
+        longer = np.where(interval < _MONTH_DAYS, interval * 1.5, interval * 2)
+        moved = np.where(enough & (agree == mask), shorter, np.where(enough & (agree == 0), longer, interval))
+        moved = self.bounds.clamp(moved)
+        stays = moved == interval
+        seen["interval"] = moved
+        seen["flags"] = flags * stays
+        seen["count"] = count * stays
+        state[rows] = seen
+
+    def explain(self, state: State, row: int) -> dict[str, object]:
+        one = state[row]
+        count = int(one["count"])
+        needed = int(self._needed(state["interval"][row : row + 1])[0])
+        return {
+            "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
+            "recent_changes": [bool(one["flags"] >> bit & 1) for bit in reversed(range(count))],
+            "visits_that_must_agree": needed,
+            "rule": f"the interval moves when the last {needed} visits at it all saw a change, or none did",
+        }
+
+    @abstractmethod
+    def _needed(self, interval: Days) -> NDArray[np.int64]:
+        """Visits at an interval that must agree before it moves."""
+
+
+class Fix(_Adaptive):
+    """Two visits decide."""
+
+    name = "fix"
+
+    def _needed(self, interval: Days) -> NDArray[np.int64]:
+        return np.full(interval.shape, 2, dtype=np.int64)
+
+
+class Dyn(_Adaptive):
+    """One to four visits decide, fewer where they are rare."""
+
+    name = "dyn"
+    _above = np.array([7.0, 30.0, 60.0])
+    _visits = np.array([4, 3, 2, 1], dtype=np.int64)
+
+    def _needed(self, interval: Days) -> NDArray[np.int64]:
+        return self._visits[np.searchsorted(self._above, interval, side="left")]
