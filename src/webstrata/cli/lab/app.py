@@ -7,9 +7,9 @@ from importlib import import_module
 import typer
 
 EXPERIMENTS = {
-    "crawl-time": "lab_crawl_time",
-    "policies": "lab_policies",
-    "sharp": "lab_sharp",
+    "crawl-time": "crawl_time",
+    "policies": "policies",
+    "sharp": "sharp",
 }
 """Experiment -> its file in this folder. Each has a function `command` and loads what is heavy only when called."""
 
@@ -22,4 +22,4 @@ def _group() -> None:
 
 
 for _name, _file in EXPERIMENTS.items():
-    app.command(name=_name)(import_module(f"webstrata.cli.{_file}").command)
+    app.command(name=_name)(import_module(f"webstrata.cli.lab.{_file}").command)
