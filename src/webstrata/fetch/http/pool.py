@@ -8,26 +8,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from typing import NamedTuple
 
 import aiohttp
 
 from webstrata.fetch.http.failures import AddressBlocked
 from webstrata.fetch.http.guard import AddressGuard
-from webstrata.fetch.http.request import FetchLimits
+from webstrata.fetch.http.request import ConnectionTarget, FetchLimits
 from webstrata.fetch.http.wire import WireProtocol
 
 KEEP_ALIVE_S = 15.0
-
-
-class ConnectionTarget(NamedTuple):
-    """Where a connection leads."""
-
-    address: str
-    port: int
-    server_name: str
-    """The URL's host: for TLS, and to keep other hosts at this address off the connection."""
-    tls: bool
 
 
 class ConnectionPool:

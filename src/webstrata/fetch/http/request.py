@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from webstrata.fetch.http.pool import ConnectionTarget
 from webstrata.records import Failure, FailureKind, Permit, PostBody, Validators
 
 
@@ -35,6 +34,16 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 _URL = re.compile(r"(https?)://((?:[a-zA-Z0-9._~!$&'()*+,;=%-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[!-\"$-~]*)")
 """Scheme, authority and target of a canonical URL: visible ASCII only; credentials have no place in one."""
 _FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
+
+
+class ConnectionTarget(NamedTuple):
+    """Where a connection leads."""
+
+    address: str
+    port: int
+    server_name: str
+    """The URL's host: for TLS, and to keep other hosts at this address off the connection."""
+    tls: bool
 
 
 class HttpRequest(NamedTuple):
