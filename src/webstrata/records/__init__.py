@@ -7,7 +7,7 @@ never changed: the next stage makes its own (`msgspec.structs.replace`).
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
 from webstrata.records.changes import Change, ChangeKind, Outcome
 from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
-from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting, StaticFeatures
+from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
 from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.records.schedule import Boost, BudgetState, DuePage, IntervalLimit, PageSummary, UpcomingVisit
@@ -69,7 +69,6 @@ __all__ = [
     "SignalSource",
     "Site",
     "SourceCheck",
-    "StaticFeatures",
     "StoreTotals",
     "UpcomingVisit",
     "Validators",

@@ -45,38 +45,6 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Digest of what the page's own include and ignore rules leave; none without such rules."""
 
 
-class StaticFeatures(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """What a page's first content tells of how often it may change (`observe/features.py`)."""
-
-    media_type: str = ""
-    size: int = 0
-    """Bytes of the body."""
-    text_size: int = 0
-    """The same without tags."""
-    links: int = 0
-    internal_links: int = 0
-    external_links: int = 0
-    document_links: int = 0
-    mail_addresses: int = 0
-    images: int = 0
-    scripts: int = 0
-    tables: int = 0
-    forms: int = 0
-    has_last_modified: bool = False
-    has_etag: bool = False
-    cache_seconds: int | None = None
-    """How long caches may keep it; none: the server does not say."""
-    has_feed: bool = False
-    level: int = 1
-    """Folders from the server's root, which is 1."""
-    depth: int = 0
-    """Links from the site's seed."""
-    system: str = ""
-    """Content management system or generator, by its traces."""
-    site_kind: str = ""
-    """`scholarly`, `government`, `news`, `blog`, `wiki`, `code` or nothing, by the site's name."""
-
-
 class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """How a page is to be looked at: its handler, the layer that counts, and what to compare. Per page or per tag."""
 
