@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
 from webstrata.archive.index import cdxj
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.growing import sync_folder, write_atomically
@@ -105,3 +108,37 @@ def reindex(
             stale.unlink()
     sync_folder(index_folder, fsync)
     return files, count
+
+
+_MARKER_SUFFIX = ".mark"
+
+
+class SyncMarker(Struct, frozen=True, kw_only=True):
+    warc_bytes: int
+    """Records up to here are synced, and …"""
+    index_bytes: int
+    """… their lines are too: this much of the growing segment."""
+
+
+def sync_marker_path(index_folder: Path, warc: str) -> Path:
+    return index_folder / (segment_name(warc) + _MARKER_SUFFIX)
+
+
+def write_sync_marker(index_folder: Path, warc: str, marker: SyncMarker, *, fsync: bool) -> None:
+    """Both files must have been synced before."""
+    write_atomically(sync_marker_path(index_folder, warc), msgspec.json.encode(marker), fsync=fsync)
+
+
+def synced_lines(index_folder: Path, warc: str, warc_size: int) -> tuple[list[bytes], int]:
+    """Index lines that can be trusted, and the offset in the WARC from which on they must be made again."""
+    try:
+        marker = msgspec.json.decode(sync_marker_path(index_folder, warc).read_bytes(), type=SyncMarker)
+        known = (index_folder / growing_name(warc)).read_bytes()[: marker.index_bytes]
+    except (OSError, msgspec.DecodeError):
+        return [], 0
+    fits = len(known) == marker.index_bytes and known.endswith(b"\n") and marker.warc_bytes <= warc_size
+    return (known.splitlines(keepends=True), marker.warc_bytes) if fits else ([], 0)
+
+
+def remove_sync_marker(index_folder: Path, warc: str) -> None:
+    sync_marker_path(index_folder, warc).unlink(missing_ok=True)

@@ -19,9 +19,16 @@ from typing import Literal
 from isal import isal_zlib
 
 from webstrata.archive.index import cdxj
-from webstrata.archive.index.segment import growing_name, lines_of, write_segment
+from webstrata.archive.index.segment import (
+    SyncMarker,
+    growing_name,
+    lines_of,
+    remove_sync_marker,
+    write_segment,
+    write_sync_marker,
+)
 from webstrata.archive.warc import compose
-from webstrata.archive.warc.growing import GrowingFile, SyncMark, create, drop_mark, put_mark
+from webstrata.archive.warc.growing import GrowingFile, create
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
 from webstrata.archive.warc.walk import OPEN
 from webstrata.clock import digits14
@@ -168,8 +175,8 @@ class WarcArchive:
             if self._fsync:
                 os.fdatasync(self._index_fd)
             index_bytes = os.lseek(self._index_fd, 0, os.SEEK_CUR)
-            mark = SyncMark(warc_bytes=file.size, index_bytes=index_bytes)
-            put_mark(self._index_folder, file.name, mark, fsync=self._fsync)
+            marker = SyncMarker(warc_bytes=file.size, index_bytes=index_bytes)
+            write_sync_marker(self._index_folder, file.name, marker, fsync=self._fsync)
         except (OSError, ArchiveError):
             pass  # without a mark the start is slower, not wrong
 
@@ -187,7 +194,7 @@ class WarcArchive:
         # The segment first: a finished WARC always has one, whenever the power goes.
         try:
             write_segment(self._index_folder, file.name, lines, fsync=self._fsync)
-            drop_mark(self._index_folder, file.name)
+            remove_sync_marker(self._index_folder, file.name)
             file.finish()
         finally:
             file.abandon()

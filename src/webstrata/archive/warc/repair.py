@@ -10,8 +10,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from webstrata.archive.index.segment import HEAD_BYTES, growing_name, lines_of, record_line, segment_name, write_segment
-from webstrata.archive.warc.growing import drop_mark, mark_path, marked_lines, sync_folder, write_atomically
+from webstrata.archive.index.segment import (
+    HEAD_BYTES,
+    growing_name,
+    lines_of,
+    record_line,
+    remove_sync_marker,
+    segment_name,
+    sync_marker_path,
+    synced_lines,
+    write_segment,
+)
+from webstrata.archive.warc.growing import sync_folder, write_atomically
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.walk import OPEN, archive_files, plain_name, walk
 
@@ -43,7 +53,7 @@ def repair(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> l
 def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
     name = plain_name(path.name)
     size = path.stat().st_size
-    lines, start = marked_lines(index_folder, name, size)
+    lines, start = synced_lines(index_folder, name, size)
     good_end = start
     damaged = 0
     for item in walk(path, start, HEAD_BYTES):
@@ -61,7 +71,7 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
     else:
         path.unlink()
         (index_folder / growing_name(name)).unlink(missing_ok=True)
-    drop_mark(index_folder, name)
+    remove_sync_marker(index_folder, name)
     sync_folder(path.parent, fsync)
     return Repair(file=name, what=_sentence(good_end, size, damaged), torn_bytes=size - good_end, kept_in=kept_in)
 
@@ -100,7 +110,7 @@ def _sweep(archive_folder: Path, index_folder: Path) -> None:
     for path in archive_files(archive_folder):
         if not path.name.endswith(OPEN):
             (index_folder / growing_name(path.name)).unlink(missing_ok=True)
-            mark_path(index_folder, path.name).unlink(missing_ok=True)
+            sync_marker_path(index_folder, path.name).unlink(missing_ok=True)
     for folder in (archive_folder, index_folder):
         for part in folder.glob("*.part"):
             part.unlink()
