@@ -87,7 +87,7 @@ def _seconds(*bodies: bytes) -> float:
 
 
 def _digest(body: bytes) -> str:
-    data = graph.read(body, None, "http://example.org/", syntax="ntriples")
+    data = graph.rdf_digest(body, None, "http://example.org/", syntax="ntriples")
     assert data.digest is not None, data.note
     return data.digest
 

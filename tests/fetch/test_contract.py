@@ -11,13 +11,13 @@ from webstrata.fetch.handlers.rdf import RdfHandler
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import query_url
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.observe.linked_data import LinkedData
 from webstrata.ports import Handler, VisitClient
 from webstrata.records import Page, VisitResult, Wait
 from webstrata.testing.handler import check_handler
 
-ANSWERS = SparqlAnswers()
+ANSWERS = SparqlResponseParser()
 SPARQL = SparqlHandler(ANSWERS, WholeDataset(ANSWERS))
 
 

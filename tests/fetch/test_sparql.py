@@ -14,7 +14,7 @@ from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of, query_url, split_query
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.observe.data.sparql.results import Results
 from webstrata.records import FailureKind, VisitResult
 
@@ -26,7 +26,7 @@ DATA = """
 
 
 def handler(**paging: int) -> SparqlHandler[Results]:
-    answers = SparqlAnswers()
+    answers = SparqlResponseParser()
     return SparqlHandler(answers, WholeDataset(answers, PageSizes(**paging)))
 
 

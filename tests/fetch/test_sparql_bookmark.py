@@ -17,7 +17,7 @@ from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.records import VisitResult
 
 TERMS = ["<x:o>", '"plain"', '"tag"@en-GB', '"t\\"y\\npe"^^<x:t>', "1.50", "true", '"ünï"', "<http://e.org/é>"]
@@ -41,7 +41,7 @@ class Reading:
         return Answer(500) if self.fail is not None and offset >= self.fail else None
 
     def visit(self, site: Site) -> VisitResult:
-        answers = SparqlAnswers()
+        answers = SparqlResponseParser()
         paging = PageSizes(rows=3, least=2, tries=2)
         handler = SparqlHandler(answers, WholeDataset(answers, paging, Checkpoints(self.folder)))
         self.endpoint.queries.clear()

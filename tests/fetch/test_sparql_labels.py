@@ -16,7 +16,7 @@ from tests.fetch.asking import page_at
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_but_labels
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.observe.data.sparql.results import Row, Term
 from webstrata.records import Exchange, FetchResult, PostBody, Validators, VisitResult
 
@@ -74,7 +74,7 @@ def term(node: str, names: dict[str, str]) -> dict[str, str]:
 
 
 def read(rows: tuple[str, ...], naming: Naming, size: int) -> VisitResult:
-    handler = WholeDataset(SparqlAnswers(), PageSizes(rows=size))
+    handler = WholeDataset(SparqlResponseParser(), PageSizes(rows=size))
     found = asyncio.run(handler.visit(page_at("http://e.org/sparql", handler="sparql"), Endpoint(rows, naming)))
     assert isinstance(found, VisitResult)
     return found

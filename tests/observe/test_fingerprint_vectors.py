@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.observe.fingerprint_twin import Page
-from webstrata.observe.page import VERSION, look
+from webstrata.observe.page import VERSION, observe_typed
 
 FOLDER = Path(__file__).parent.parent / "data" / "fingerprint"
 CASES = json.loads((FOLDER / "vectors.json").read_text("utf-8"))
@@ -25,7 +25,7 @@ def document(case: dict[str, Any]) -> str:
 
 
 def values(html: str) -> tuple[list[str], str | None, list[list[str]]]:
-    seen = look(html.encode(), "text/html", "utf-8", "https://a.test/")
+    seen = observe_typed(html.encode(), "text/html", "utf-8", "https://a.test/")
     mark, texts = seen.fingerprint, seen.part_texts
     assert mark.parts is not None
     assert texts is not None

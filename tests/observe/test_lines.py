@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from webstrata.columns import RUN
-from webstrata.observe.page import observe
-from webstrata.observe.text_runs import excerpts_of, hash64, runs_of, shape_of
-from webstrata.observe.trace import observation_fields
+from webstrata.observe.page import observation_fields, observe
+from webstrata.observe.text_runs import excerpts_of, hash64, run_shape, runs_of
 from webstrata.records import PageRules
 
 SAME_SHAPE = [
@@ -26,13 +25,13 @@ OTHER_SHAPE = [
 @pytest.mark.parametrize(("one", "other"), SAME_SHAPE)
 def test_clocks_counters_and_tokens_keep_their_shape(one: str, other: str) -> None:
     """Only what such things change is masked."""
-    assert shape_of(one) == shape_of(other)
+    assert run_shape(one) == run_shape(other)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER_SHAPE)
 def test_words_change_the_shape(one: str, other: str) -> None:
     """Other words are another shape."""
-    assert shape_of(one) != shape_of(other)
+    assert run_shape(one) != run_shape(other)
 
 
 def test_runs_say_where_they_stand_and_how_long_they_are() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.observe.twin import links as twin
 from webstrata.lab.livingweb.recording import load_shipped
-from webstrata.observe.html.links import MOST_LINKS, LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.html.links import MAX_LINKS, LinkResolver, PageLinks, srcset_urls
 from webstrata.observe.html.outline import outline
 from webstrata.observe.html.tree import parse
 from webstrata.urls import join
@@ -116,8 +116,8 @@ def test_some_of_the_links(spans: list[tuple[int, int]], expected: str) -> None:
 
 def test_links_are_limited() -> None:
     """A page of a hundred thousand links gives the first so many."""
-    hrefs = [f"p{number}" for number in range(MOST_LINKS + 100)]
-    expected = tuple(join(BASE, href) for href in hrefs[:MOST_LINKS])
+    hrefs = [f"p{number}" for number in range(MAX_LINKS + 100)]
+    expected = tuple(join(BASE, href) for href in hrefs[:MAX_LINKS])
     assert links(hrefs).urls == expected
     assert LinkResolver(BASE).all(hrefs) == expected
 

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from webstrata.observe.html.outline import outline
-from webstrata.observe.html.parts import PageParts
+from webstrata.observe.html.outline import PageParts, outline
 from webstrata.observe.html.tree import parse
 from webstrata.observe.page import ObservedContent, observe
 

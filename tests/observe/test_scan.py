@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from webstrata.observe.html.scan import scan_pointers, scan_text, without_silence
-from webstrata.observe.html.text import plain_lines
+from webstrata.observe.html.scan import scan_pointers, without_invisible
+from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.html.tree import plain_lines
 from webstrata.observe.page import observe
 
 URL = "https://a.test/dir/"
@@ -14,8 +15,8 @@ HTML = """<html><head><title>A &amp; B</title><style>x</style></head><body><!-- 
 def test_reads_as_the_tree_does() -> None:
     """On honest markup both ways of reading agree."""
     seen = observe(HTML.encode(), "text/html; charset=utf-8", URL)
-    heard = without_silence(HTML)
-    assert plain_lines(scan_text(heard)) == seen.text
+    heard = without_invisible(HTML)
+    assert plain_lines(KERNEL.scan_text(heard)) == seen.text
     points = scan_pointers(heard, URL)
     assert (b" ".join(points.title).decode(), points.links) == (seen.title, seen.linked)
 

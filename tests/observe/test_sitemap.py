@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data import sitemap_file
-from webstrata.observe.data.sitemap_file import read_sitemap
+from webstrata.observe.data import sitemap
+from webstrata.observe.data.sitemap import read_sitemap
 
 URL = "https://a.test/sitemap.xml"
 
@@ -67,7 +67,7 @@ def test_hostile_files_give_nothing_but_a_reason(name: str) -> None:
 def test_deep_and_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nesting is no trouble and entries are limited."""
     assert read_sitemap(b"<a>" * 200_000, URL).entries == ()
-    monkeypatch.setattr(sitemap_file, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
     read = read_sitemap(urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(20))), URL)
     assert len(read.entries) == 10
     assert read.problem

@@ -33,7 +33,7 @@ class LinkedData:
     """What the `rdf` handler must understand, in one object that it can be handed. Pure."""
 
     def found(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
-        return linked(body, content_type, url)
+        return embedded_data(body, content_type, url)
 
     def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
         """A context that a JSON-LD document needs and that is not at hand."""
@@ -41,10 +41,10 @@ class LinkedData:
 
     def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes:
         """A JSON-LD document as N-Quads. Raises ValueError."""
-        return b"".join([line + b"\n" for line in jsonld.quads(body, url, contexts)])
+        return b"".join([line + b"\n" for line in jsonld.jsonld_quads(body, url, contexts)])
 
 
-def linked(body: bytes, content_type: str | None, url: str) -> EmbeddedData:
+def embedded_data(body: bytes, content_type: str | None, url: str) -> EmbeddedData:
     """Read a page (content coding removed). Never raises; what is not HTML, or costs too much, has none."""
     kind = media_type(body, content_type)
     if kind not in HTML or len(body) > _LARGEST:

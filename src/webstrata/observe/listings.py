@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from webstrata.observe.data.feed import read_feed
 from webstrata.observe.data.rdf.graph import NotAGraphError, quads_of
-from webstrata.observe.data.sitemap_file import read_sitemap
+from webstrata.observe.data.sitemap import read_sitemap
 from webstrata.records import Signal
 from webstrata.urls import join
 
-MOST_LINKED = 10_000
+MAX_LINKED = 10_000
 _SEE_ALSO = (b" <http://www.w3.org/2000/01/rdf-schema#seeAlso> <", b" <http://www.w3.org/2002/07/owl#sameAs> <")
 _SYNTAX = {
     "text/turtle": "turtle",
@@ -38,7 +38,7 @@ class ListedItems(Struct, frozen=True, kw_only=True):
     """One for each page, with its time where the file says one."""
 
 
-def listed(body: bytes, media_type: str, charset: str | None, url: str, handler: str) -> ListedItems:
+def listed_items(body: bytes, media_type: str, charset: str | None, url: str, handler: str) -> ListedItems:
     """What a body (content coding removed) lists, read as the page's handler says. Never raises."""
     if handler == "sitemap":
         return _sitemap(body, url)
@@ -91,6 +91,6 @@ def see_also(body: bytes, media_type: str, charset: str | None, url: str) -> tup
             target = join(url, rest.partition(b">")[0].decode("utf-8", "replace")) if met else None
             if target is not None:
                 found[target] = None
-        if len(found) >= MOST_LINKED:
+        if len(found) >= MAX_LINKED:
             break
     return tuple(found)

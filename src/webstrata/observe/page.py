@@ -1,6 +1,8 @@
 """Body, header and URL -> everything one look at a content gives.
 
 Bytes + media type + URL -> Fingerprint.
+
+Seen -> what detection remembers of a version: its runs, its links, and how the new runs begin.
 """
 
 from __future__ import annotations
@@ -15,18 +17,17 @@ from msgspec.structs import replace
 
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.data.places import DataPlace, places_of
+from webstrata.observe.data.fields import DataField, data_fields
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import Pointers, pointers
 from webstrata.observe.html.links import PageLinks
-from webstrata.observe.html.outline import HtmlOutline, clean, outline
-from webstrata.observe.html.parts import PageParts
-from webstrata.observe.html.scan import scan_pointers, scan_text, without_silence
-from webstrata.observe.html.text import joined_lines, plain_lines
-from webstrata.observe.html.tree import parse
+from webstrata.observe.html.outline import HtmlOutline, PageParts, clean, outline
+from webstrata.observe.html.scan import scan_pointers, without_invisible
+from webstrata.observe.html.tree import joined_lines, parse, plain_lines
+from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
-from webstrata.observe.text_runs import simhash
+from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
 from webstrata.records import Fingerprint, PageRules
 
 VERSION = 2
@@ -65,7 +66,7 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     read_text: Callable[[], str] | None = None
     read_parts: Callable[[], PartTexts] | None = None
     read_requisites: Callable[[], tuple[str, ...]] | None = None
-    read_places: Callable[[], list[DataPlace]] | None = None
+    read_places: Callable[[], list[DataField]] | None = None
     """The places of data, where detection may learn which of them are noise."""
 
     @property
@@ -94,10 +95,12 @@ def observe(body: bytes, content_type: str | None, url: str, page_rules: PageRul
 
     `page_rules` has the page's own rules. Never raises.
     """
-    return look(body, media_type(body, content_type), header_charset(content_type), url, page_rules)
+    return observe_typed(body, media_type(body, content_type), header_charset(content_type), url, page_rules)
 
 
-def look(body: bytes, kind: str, charset: str | None, url: str, page_rules: PageRules | None = None) -> ObservedContent:
+def observe_typed(
+    body: bytes, kind: str, charset: str | None, url: str, page_rules: PageRules | None = None
+) -> ObservedContent:
     """The same for a known media type and charset label."""
     mark = Fingerprint(
         raw=hashlib.sha256(body).hexdigest(), size=len(body), media_type=kind, charset=charset, version=VERSION
@@ -125,9 +128,9 @@ def look(body: bytes, kind: str, charset: str | None, url: str, page_rules: Page
     return replace(seen, selected=selected, fingerprint=replace(seen.fingerprint, selected=selected.digest))
 
 
-def _places(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataPlace]:
+def _places(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataField]:
     """Without those that are left out of the digest anyway."""
-    found = places_of(body, data.kind, kind, charset, url, keyed=keyed)
+    found = data_fields(body, data.kind, kind, charset, url, keyed=keyed)
     return [place for place in found if place.name not in data.noise]
 
 
@@ -140,8 +143,8 @@ def _plain(text: str, mark: Fingerprint) -> ObservedContent:
 def _html(html: str, mark: Fingerprint, url: str) -> ObservedContent:
     tree = parse(html)
     if tree is None:
-        heard = without_silence(html)
-        marked = scan_text(heard)
+        heard = without_invisible(html)
+        marked = KERNEL.scan_text(heard)
         text = b" ".join(clean(marked))
         return _seen(mark, scan_pointers(heard, url), text, None, partial(plain_lines, marked))
     walked = outline(tree.body)
@@ -203,4 +206,35 @@ def _text_digest(text: bytes) -> str | None:
 
 def fingerprint(body: bytes, media_type: str, charset: str | None, url: str) -> Fingerprint:
     """Fingerprint of a body whose media type and charset label (or None) are known; `url` is its canonical URL."""
-    return look(body, media_type, charset, url).fingerprint
+    return observe_typed(body, media_type, charset, url).fingerprint
+
+
+class ObservationFields(NamedTuple):
+    """For `Observation`, field by field."""
+
+    lines: bytes
+    link_hashes: bytes
+    excerpts: dict[int, str]
+
+
+def observation_fields(one: ObservedContent, previous: bytes = b"", *, with_lines: bool = True) -> ObservationFields:
+    """Read it where the bytes differ from the last version's; `previous` are the lines of that version."""
+    if not with_lines:
+        return ObservationFields(lines=b"", link_hashes=one.linked.hashes, excerpts={})
+    if one.read_places is not None and (one.selected is None or one.selected.text is None):
+        places = one.read_places()
+        if places:
+            return ObservationFields(runs_of_data(places), one.linked.hashes, excerpts_of_data(places, previous))
+    title, header, body, footer = _texts(one)
+    return ObservationFields(
+        lines=runs_of(title, body, header, footer),
+        link_hashes=one.linked.hashes,
+        excerpts=excerpts_of((title, body, header, footer), previous),
+    )
+
+
+def _texts(one: ObservedContent) -> tuple[str, str, str, str]:
+    """What is compared, part by part: what the page's rules leave, else its parts, else its text."""
+    if one.selected is not None and one.selected.text is not None:
+        return "", "", one.selected.text, ""
+    return one.part_texts or ("", "", one.text or "", "")

@@ -21,13 +21,13 @@ from zlib import crc32
 import numpy as np
 
 from webstrata.columns import RUN
-from webstrata.observe.data.places import DataPlace
-from webstrata.observe.kernel import library as kernel
+from webstrata.observe.data.fields import DataField
+from webstrata.observe.kernel.choice import KERNEL
 
 
 def simhash(text: bytes) -> int | None:
     """Of words in UTF-8, one space apart; None if there are none. A text of fewer than three words is one shingle."""
-    return int(kernel.simhash(text, len(text))) if text else None
+    return KERNEL.simhash(text) if text else None
 
 
 def distance(one: int, other: int) -> int:
@@ -36,7 +36,7 @@ def distance(one: int, other: int) -> int:
 
 
 TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MOST_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
+MAX_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
 """Runs kept of each part; what follows them is hashed as one."""
 _LONG_LINE = 240
 """Characters from which a line is cut into its sentences."""
@@ -91,7 +91,7 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
     return found
 
 
-def runs_of_data(places: Sequence[DataPlace]) -> bytes:
+def runs_of_data(places: Sequence[DataField]) -> bytes:
     """The places of data as runs."""
     rows = [
         (one.value, crc32(one.name.encode("utf-8", "replace")), min(one.size, _MOST_WORDS), DATA, one.stamps)
@@ -100,7 +100,7 @@ def runs_of_data(places: Sequence[DataPlace]) -> bytes:
     return np.array(rows, dtype=RUN).tobytes()
 
 
-def excerpts_of_data(places: Sequence[DataPlace], previous: bytes) -> dict[int, str]:
+def excerpts_of_data(places: Sequence[DataField], previous: bytes) -> dict[int, str]:
     """The same as `excerpts_of`: the places that say something else, each with its first value."""
     if not previous or len(previous) % RUN.itemsize:
         return {}
@@ -118,12 +118,12 @@ def split_runs(text: str) -> Iterator[str]:
             yield line
 
 
-def shape_of(run: str) -> str:
+def run_shape(run: str) -> str:
     """The run with all masked that clocks, counters and tokens change."""
-    return shapes_of([run])[0]
+    return run_shapes([run])[0]
 
 
-def shapes_of(runs: Sequence[str]) -> list[str]:
+def run_shapes(runs: Sequence[str]) -> list[str]:
     """The same for many. They are masked in one go, since no mask reaches over the end of a line."""
     # Masking is what takes the time: only where there is a digit, or a word that stands for one in a short run.
     masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _CLOCK.search(run))]
@@ -143,9 +143,9 @@ def hash64(text: str) -> int:
 
 def _rows(part: int, text: str) -> list[Row]:
     runs = list(split_runs(text))
-    most = MOST_RUNS[part]
+    most = MAX_RUNS[part]
     kept, rest = (runs, []) if len(runs) <= most else (runs[: most - 1], runs[most - 1 :])
-    rows = [_row(part, run, shape) for run, shape in zip(kept, shapes_of(kept), strict=True)]
+    rows = [_row(part, run, shape) for run, shape in zip(kept, run_shapes(kept), strict=True)]
     if rest:
         whole = "\n".join(rest)
         # Its own shape: nothing in there is ever taken for noise; and no sentence, whatever it ends with.

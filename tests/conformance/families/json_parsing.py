@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.json import read
+from webstrata.observe.data.json import json_digest
 
 FAMILY = "json-parsing"
 _LIMIT_S = 1.0
@@ -24,7 +24,7 @@ def run(folder: Path) -> Verdict:
     verdict = Verdict()
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         begun = time.process_time()
-        data = read(_body(case), None, "https://example.org/data.json")
+        data = json_digest(_body(case), None, "https://example.org/data.json")
         in_time = time.process_time() - begun < _LIMIT_S
         accepted = "accept" if data.digest is not None else "reject"
         expected = accepted if case["verdict"] == "either" else case["verdict"]

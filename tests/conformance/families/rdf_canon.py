@@ -9,8 +9,9 @@ from typing import Any
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.rdf.graph import quads_of
 from webstrata.observe.data.rdf.quads import split
-from webstrata.observe.data.rdf.rdfc import MOST_WORK, canonical_lines, canonical_names
-from webstrata.observe.data.rdf.work_limit import TooHardError, WorkLimit
+from webstrata.observe.data.rdf.rdfc import MAX_WORK, canonical_lines, canonical_names
+from webstrata.observe.data.rdf.rdfc import TooHardError
+from webstrata.observe.data.rdf.rdfc import WorkLimit
 
 FAMILY = "rdf-canon"
 
@@ -29,7 +30,7 @@ def run(folder: Path) -> Verdict:
 
 def _canonical(case: dict[str, Any]) -> Any:
     lines = quads_of(case["input_nquads"].encode("utf-8"), None, "", syntax="nquads")
-    budget, algorithm = WorkLimit(MOST_WORK), case["hash"].lower()
+    budget, algorithm = WorkLimit(MAX_WORK), case["hash"].lower()
     if "expected_map" in case:
         names = canonical_names(split(set(lines))[1], budget, algorithm=algorithm)
         return {node[2:].decode(): name[2:].decode() for node, name in names.items()}

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.sparql.canonical import canonical
-from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResults, Results, Row, Term, read_results
+from webstrata.observe.data.sparql.canonical import canonical_results
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Row, Term, read_results
 
 FAMILY = "sparql-results"
 
@@ -24,11 +24,11 @@ def run(folder: Path) -> Verdict:
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         try:
             results = read_results(case["text"].encode(), _TYPES[case["format"]])
-        except NotResults as why:
+        except NotResultsError as why:
             verdict.failed.append(f"{case['id']}: {why}")
             continue
         verdict.check(case["id"], _expected(case, results), _counted(results))
-        verdict.check(f"{case['id']} shuffled", canonical(results), canonical(_shuffled(results)))
+        verdict.check(f"{case['id']} shuffled", canonical_results(results), canonical_results(_shuffled(results)))
     return verdict
 
 

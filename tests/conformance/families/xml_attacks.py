@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.data.sitemap_file import read_sitemap
+from webstrata.observe.data.sitemap import read_sitemap
 
 FAMILY = "xml-attacks"
 _LIMIT_S = 1.0

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.feed import read, read_feed
-from webstrata.observe.data.times import instant_of
+from webstrata.observe.data.feed import feed_digest, feed_time, read_feed
 
 URL = "https://example.org/blog/feed.xml"
 AT = 1_704_067_200.0  # 2024-01-01T00:00:00Z
@@ -46,7 +45,7 @@ def item(number: int, title: str = "x", text: str = "y", more: str = "") -> str:
 
 
 def digest(text: str) -> str | None:
-    return read(text.encode(), None, URL).digest
+    return feed_digest(text.encode(), None, URL).digest
 
 
 def test_order_build_date_and_counts_do_not_count() -> None:
@@ -87,7 +86,7 @@ NO_FEED = [
 @pytest.mark.parametrize("text", NO_FEED)
 def test_what_is_no_feed_is_compared_by_its_bytes(text: str) -> None:
     """Also a feed without entries: all of those would look the same."""
-    data = read(text.encode(), None, URL)
+    data = feed_digest(text.encode(), None, URL)
     assert data.digest is None
     assert data.note
 
@@ -96,7 +95,7 @@ def test_what_is_no_feed_is_compared_by_its_bytes(text: str) -> None:
 def test_any_bytes_get_an_answer(body: bytes) -> None:
     """Anywhere in a feed."""
     for whole in (body, b"<rss><channel><item>" + body + b"</item></channel></rss>"):
-        data = read(whole, None, URL)
+        data = feed_digest(whole, None, URL)
         assert (data.digest is None) <= (data.note is not None)
 
 
@@ -130,4 +129,4 @@ def test_large_feeds_are_bounded() -> None:
 )
 def test_times(text: str, at: float | None) -> None:
     """As feeds write them."""
-    assert instant_of(text) == at
+    assert feed_time(text) == at

@@ -27,7 +27,7 @@ ONE_GRAPH = {
 
 def test_one_graph_in_every_syntax() -> None:
     """The format does not count."""
-    digests = {graph.read(text.encode(), None, URL, syntax=name).digest for name, text in ONE_GRAPH.items()}
+    digests = {graph.rdf_digest(text.encode(), None, URL, syntax=name).digest for name, text in ONE_GRAPH.items()}
     assert set(ONE_GRAPH) == set(FORMATS)
     assert len(digests) == 1
     assert None not in digests
@@ -53,7 +53,7 @@ def test_hostile_graphs_are_refused(name: str) -> None:
     """With a reason, and in time."""
     syntax, text = HOSTILE[name]
     begun = time.process_time()
-    data = graph.read(text.encode(), None, URL, syntax=syntax)
+    data = graph.rdf_digest(text.encode(), None, URL, syntax=syntax)
     assert data.digest is None
     assert data.note
     assert time.process_time() - begun < 10.0
@@ -63,12 +63,12 @@ def test_hostile_graphs_are_refused(name: str) -> None:
 def test_any_bytes_get_an_answer(body: bytes, syntax: str) -> None:
     """A digest or a reason, whatever the bytes and the URL."""
     for url in (URL, "", "no url"):
-        data = graph.read(body, None, url, syntax=syntax)
+        data = graph.rdf_digest(body, None, url, syntax=syntax)
         assert (data.digest is None) == (data.note is not None)
 
 
 def ld(text: str, contexts: dict[str, bytes] | None = None) -> tuple[str, str | None, str | None]:
-    data = jsonld.read(text.encode(), None, URL, contexts)
+    data = jsonld.jsonld_digest(text.encode(), None, URL, contexts)
     return data.kind, data.digest, data.note
 
 
@@ -111,5 +111,5 @@ def test_triple_terms_hold_blank_nodes() -> None:
         opened = "".join(f"<<( _:{label}{n} <http://e/q> " for n in range(400))
         return f"<http://e/a> <http://e/p> {opened} 1 {')>>' * 400} .".encode()
 
-    one = graph.read(nested("x"), None, URL, syntax="turtle")
-    assert one.digest == graph.read(nested("y"), None, URL, syntax="turtle").digest is not None
+    one = graph.rdf_digest(nested("x"), None, URL, syntax="turtle")
+    assert one.digest == graph.rdf_digest(nested("y"), None, URL, syntax="turtle").digest is not None

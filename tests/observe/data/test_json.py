@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.json import DEEPEST, read, read_lines
+from webstrata.observe.data.json import MAX_DEPTH, json_digest, json_lines_digest
 
 documents = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -22,7 +22,7 @@ documents = st.recursive(
 
 def digest(text: str | bytes, charset: str | None = None) -> str | None:
     body = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return read(body, charset, "https://example.org/d.json").digest
+    return json_digest(body, charset, "https://example.org/d.json").digest
 
 
 def shuffled(value: Any, luck: random.Random) -> Any:
@@ -58,7 +58,7 @@ def _typed(value: Any) -> Any:
 @given(st.binary(max_size=200))
 def test_any_bytes_get_an_answer(body: bytes) -> None:
     """A digest or a reason, never both missing."""
-    data = read(body, None, "")
+    data = json_digest(body, None, "")
     assert (data.digest is None) == (data.note is not None)
 
 
@@ -109,7 +109,7 @@ def test_different_data(one: str, other: str) -> None:
 
 def test_stamps_left_out_are_named() -> None:
     """Who looks sees what did not count."""
-    assert read(b'{"n":1,"generated_at":"2026-01-01"}', None, "").noise == ("generated_at",)
+    assert json_digest(b'{"n":1,"generated_at":"2026-01-01"}', None, "").noise == ("generated_at",)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ NONE = ["", "nul", "NaN", "[Infinity]", "[1,]", "{'a':1}", '["\t"]', "[1] x", b"
 @pytest.mark.parametrize("text", NONE, ids=lambda text: repr(text)[:20])
 def test_what_is_no_json_is_compared_by_its_bytes(text: str | bytes) -> None:
     """There is no digest, and a short reason."""
-    data = read(text.encode() if isinstance(text, str) else text, None, "")
+    data = json_digest(text.encode() if isinstance(text, str) else text, None, "")
     assert data.digest is None
     assert data.note is not None
     assert len(data.note) < 200
@@ -146,14 +146,14 @@ def test_what_is_no_json_is_compared_by_its_bytes(text: str | bytes) -> None:
 def test_deep_nesting_stops_at_the_same_depth_for_every_caller(body: bytes) -> None:
     """What is nested deeper than the limit is refused, quickly."""
     begun = time.process_time()
-    assert read(body, None, "").digest is None
+    assert json_digest(body, None, "").digest is None
     assert time.process_time() - begun < 1.0
-    assert read(b"[" * DEEPEST + b"]" * DEEPEST, None, "").digest is not None
+    assert json_digest(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, None, "").digest is not None
 
 
 def test_lines_of_json() -> None:
     """One document a line; their order counts, their layout does not."""
-    one = read_lines(b'{"a":1,"b":2}\n{"c":3}\n', None, "")
-    assert one.digest == read_lines(b'{"b":2, "a":1}\r\n\r\n{"c":3}', None, "").digest is not None
-    assert one.digest != read_lines(b'{"c":3}\n{"a":1,"b":2}\n', None, "").digest
-    assert read_lines(b'{"a":1}\n{', None, "").digest is None
+    one = json_lines_digest(b'{"a":1,"b":2}\n{"c":3}\n', None, "")
+    assert one.digest == json_lines_digest(b'{"b":2, "a":1}\r\n\r\n{"c":3}', None, "").digest is not None
+    assert one.digest != json_lines_digest(b'{"c":3}\n{"a":1,"b":2}\n', None, "").digest
+    assert json_lines_digest(b'{"a":1}\n{', None, "").digest is None

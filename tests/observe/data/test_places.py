@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.data.places import MOST_PLACES, places_of
+from webstrata.observe.data.fields import MAX_FIELDS, data_fields
 
 URL = "https://e.org/x"
 MAP = "<urlset>{}</urlset>"
@@ -93,7 +93,7 @@ DIFFERENT = {
 def test_what_differs(name: str) -> None:
     """The places that differ are those in which something changed, and times and tokens are known as such."""
     media_type, kind, *versions, changed, stamps = DIFFERENT[name]
-    before, after = ({p.name: p for p in places_of(v.encode(), kind, media_type, None, URL)} for v in versions)
+    before, after = ({p.name: p for p in data_fields(v.encode(), kind, media_type, None, URL)} for v in versions)
     differ = {name for name in before.keys() | after.keys() if before.get(name, 0) != after.get(name, 0)}
     differ = {
         name for name in differ if name not in before or name not in after or before[name].value != after[name].value
@@ -113,7 +113,7 @@ def test_what_differs(name: str) -> None:
 )
 def test_the_same_data_have_the_same_places(media_type: str, kind: str, one: str, other: str) -> None:
     """Order, layout and labels that do not count make no difference."""
-    assert places_of(one.encode(), kind, media_type, None, URL) == places_of(
+    assert data_fields(one.encode(), kind, media_type, None, URL) == data_fields(
         other.encode(), kind, media_type, None, URL
     )
 
@@ -132,22 +132,22 @@ def test_other_json_has_other_places(one: Any, other: Any) -> None:
     """Two documents that are not the same data never have the same places."""
     bodies = [json.dumps(value).encode() for value in (one, other)]
     digests = [data_of(body, "application/json", None, URL) for body in bodies]
-    places = [places_of(body, "json", "application/json", None, URL) for body in bodies]
+    places = [data_fields(body, "json", "application/json", None, URL) for body in bodies]
     assert (places[0] == places[1]) == (digests[0] == digests[1])
 
 
 @given(st.binary(max_size=200), st.sampled_from(["json", "table", "graph", "xml", "sitemap", "feed", "bindings", ""]))
 def test_any_bytes_get_an_answer(body: bytes, kind: str) -> None:
     """Nothing raises."""
-    assert isinstance(places_of(body, kind, "text/csv", None, URL), list)
+    assert isinstance(data_fields(body, kind, "text/csv", None, URL), list)
 
 
 def test_places_are_bounded() -> None:
     """Beyond the limit there is one place for all the rest, which is no time or token whatever it holds."""
     body = json.dumps({f"k{i:05}": "2026-01-01" for i in range(5_000)}).encode()
-    found = places_of(body, "json", "application/json", None, URL)
-    assert len(found) == MOST_PLACES
+    found = data_fields(body, "json", "application/json", None, URL)
+    assert len(found) == MAX_FIELDS
     (rest,) = [place for place in found if place.size > 1]
-    assert (rest.size, rest.stamps) == (5_000 - MOST_PLACES + 1, False)
+    assert (rest.size, rest.stamps) == (5_000 - MAX_FIELDS + 1, False)
     deep = b"[" * 100_000 + b"]" * 100_000
-    assert places_of(deep, "json", "application/json", None, URL) == []
+    assert data_fields(deep, "json", "application/json", None, URL) == []

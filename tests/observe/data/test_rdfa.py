@@ -6,13 +6,13 @@ import pyoxigraph as ox
 import pytest
 
 from webstrata.observe.data.rdf.graph_digest import graph_digest
-from webstrata.observe.data.rdf.rdfa import MOST_TEXT, MOST_TRIPLES, RdfaTooLargeError, rdfa_lines
-from webstrata.observe.data.rdf.rdfa_names import INITIAL, RdfaPrefixes, declared
+from webstrata.observe.data.rdf.rdfa import MAX_TEXT, MAX_TRIPLES, RdfaTooLargeError, rdfa_lines
+from webstrata.observe.data.rdf.rdfa_names import INITIAL_PREFIXES, RdfaPrefixes, declared_prefixes
 from webstrata.observe.html.tree import parse
-from webstrata.observe.linked_data import linked
+from webstrata.observe.linked_data import embedded_data
 
 URL = "http://example.org/people/page.html"
-PREFIXES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in INITIAL.items() if name != "xml")
+PREFIXES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in INITIAL_PREFIXES.items() if name != "xml")
 
 # What it shows, the page's body (or the whole page), its triples as Turtle.
 CASES = [
@@ -169,11 +169,11 @@ def test_hostile_pages() -> None:
     deep = "<div property=dc:title>" * 4000 + "x" * 20_000
     with pytest.raises(RdfaTooLargeError):
         triples(deep)
-    assert MOST_TEXT < 4000 * 20_000
-    many = "<p property='" + " ".join(f"x:{n}" for n in range(MOST_TRIPLES + 1)) + "'>x</p>"
+    assert MAX_TEXT < 4000 * 20_000
+    many = "<p property='" + " ".join(f"x:{n}" for n in range(MAX_TRIPLES + 1)) + "'>x</p>"
     with pytest.raises(RdfaTooLargeError):
         triples(many)
-    assert linked(deep.encode(), "text/html", URL).rdfa == b""
+    assert embedded_data(deep.encode(), "text/html", URL).rdfa == b""
     for html in ("<p about='\x00' property='\x00:x dc:title' lang='\x00'>\x00</p>", "<p prefix=':: : a: b:' vocab=:>"):
         list(ox.parse(b"\n".join(triples(html)), ox.RdfFormat.N_TRIPLES))
     assert triples("<p property=dc:title>x</p>", "no address") == []
@@ -181,8 +181,8 @@ def test_hostile_pages() -> None:
 
 def test_names() -> None:
     """A `prefix` attribute is read in pairs; what is no pair ends it."""
-    assert list(declared("a: http://a/ B: urn:b: _: http://c/ d")) == [("a", "http://a/"), ("b", "urn:b:")]
-    names = RdfaPrefixes(URL, INITIAL, "")
+    assert list(declared_prefixes("a: http://a/ B: urn:b: _: http://c/ d")) == [("a", "http://a/"), ("b", "urn:b:")]
+    names = RdfaPrefixes(URL, INITIAL_PREFIXES, "")
     assert names.resource("[foaf:x]") == "http://xmlns.com/foaf/0.1/x"
     assert names.resource("http://x.org/") == "http://x.org/"
     assert names.term("relative/path") is None

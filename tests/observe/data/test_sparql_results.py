@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.observe.data.sparql import bindings
-from webstrata.observe.data.sparql.canonical import canonical
-from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResults, Results, Term, read_results
+from webstrata.observe.data.sparql import canonical as bindings
+from webstrata.observe.data.sparql.canonical import canonical_results
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Term, read_results
 
 IN_JSON = b"""{"head": {"vars": ["a", "b", "c"]}, "results": {"bindings": [
 {"a": {"type": "uri", "value": "http://e.org/"}, "b": {"type": "literal", "value": "x\\ty", "xml:lang": "EN"}},
@@ -29,7 +29,9 @@ IN_TSV = b"?b\t?a\t?c\n\"x\\ty\"@en\t<http://e.org/>\t\n\t_:q\t1\n's'\t_:q\t\n"
 
 def test_formats_agree() -> None:
     """The same results in JSON, XML and TSV, in other orders and under other labels, become the same bytes."""
-    made = {canonical(read_results(body, kind)) for body, kind in ((IN_JSON, JSON), (IN_XML, XML), (IN_TSV, TSV))}
+    made = {
+        canonical_results(read_results(body, kind)) for body, kind in ((IN_JSON, JSON), (IN_XML, XML), (IN_TSV, TSV))
+    }
     assert len(made) == 1
     again = read_results(made.pop(), JSON)
     assert (again.vars, len(again.rows)) == (("a", "b", "c"), 3)
@@ -67,9 +69,9 @@ NOT_RESULTS = [
 @pytest.mark.parametrize(("body", "kind"), NOT_RESULTS)
 def test_not_results(body: bytes, kind: str) -> None:
     """What breaks off, is something else or is hostile is refused with a reason; as data it has none."""
-    with pytest.raises(NotResults):
+    with pytest.raises(NotResultsError):
         read_results(body, kind)
-    data = bindings.read(body, None, "http://e.org/", kind)
+    data = bindings.results_digest(body, None, "http://e.org/", kind)
     assert data.digest is None
     assert data.note
 
@@ -77,7 +79,9 @@ def test_not_results(body: bytes, kind: str) -> None:
 def test_rows_that_come_twice_count() -> None:
     """Results are a bag: one row and the same row twice differ."""
     row = (Term("literal", "x"),)
-    assert canonical(Results(vars=("a",), rows=(row,))) != canonical(Results(vars=("a",), rows=(row, row)))
+    assert canonical_results(Results(vars=("a",), rows=(row,))) != canonical_results(
+        Results(vars=("a",), rows=(row, row))
+    )
 
 
 def test_what_differs_stays_different() -> None:
@@ -89,10 +93,10 @@ def test_what_differs_stays_different() -> None:
         Term("literal", "x", "", "x:y"),
         Term("bnode", "x"),
     ]
-    assert len({canonical(Results(vars=("a",), rows=((one,),))) for one in terms}) == len(terms)
+    assert len({canonical_results(Results(vars=("a",), rows=((one,),))) for one in terms}) == len(terms)
     same = Results(vars=("a", "b"), rows=((Term("bnode", "x"), Term("bnode", "x")),))
     other = Results(vars=("a", "b"), rows=((Term("bnode", "x"), Term("bnode", "y")),))
-    assert canonical(same) != canonical(other)
+    assert canonical_results(same) != canonical_results(other)
 
 
 def test_many_blanks_of_one_kind() -> None:
@@ -100,11 +104,11 @@ def test_many_blanks_of_one_kind() -> None:
     alone = [(Term("bnode", f"n{i}"), Term("literal", "x")) for i in range(3_000)]
     pairs = [(Term("bnode", f"n{i}"), Term("bnode", f"m{i * 7 % 3_000}")) for i in range(3_000)]
     for rows in (alone, pairs, alone + pairs):
-        made = {canonical(Results(vars=("a", "b"), rows=tuple(order))) for order in (rows, rows[::-1])}
+        made = {canonical_results(Results(vars=("a", "b"), rows=tuple(order))) for order in (rows, rows[::-1])}
         renamed = [
             tuple([one._replace(value=one.value[::-1]) if one.kind == "bnode" else one for one in row]) for row in rows
         ]
-        assert made == {canonical(Results(vars=("a", "b"), rows=tuple(renamed)))}
+        assert made == {canonical_results(Results(vars=("a", "b"), rows=tuple(renamed)))}
 
 
 _terms = st.one_of(
@@ -128,4 +132,4 @@ def test_order_and_labels_never_count(rows: list[tuple[Term | None, ...]], chanc
     ]
     chance.shuffle(moved)  # type: ignore[attr-defined]
     before = Results(vars=("a", "b"), rows=tuple(rows))
-    assert canonical(before) == canonical(Results(vars=("a", "b"), rows=tuple(moved)))
+    assert canonical_results(before) == canonical_results(Results(vars=("a", "b"), rows=tuple(moved)))

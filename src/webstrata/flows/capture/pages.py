@@ -19,7 +19,8 @@ from webstrata.coding import decode
 from webstrata.errors import UsageError
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
 from webstrata.flows.capture.events import CaptureOrder
-from webstrata.observe.data.sitemap_file import LARGEST_BODY, read_sitemap
+from webstrata.observe.data.sitemap import MAX_BYTES
+from webstrata.observe.data.sitemap import read_sitemap
 from webstrata.records import Exchange, PageRole
 
 _EVERY_S = {
@@ -54,7 +55,7 @@ class SitemapHints(Struct, frozen=True, kw_only=True):
 def sitemap_hints(answer: Exchange, now: float) -> dict[str, SitemapHints]:
     """By page: what a sitemap says of it."""
     coding = answer.header("content-encoding")
-    body = decode(answer.body, coding, max_bytes=LARGEST_BODY, max_ratio=_LARGEST_RATIO).body
+    body = decode(answer.body, coding, max_bytes=MAX_BYTES, max_ratio=_LARGEST_RATIO).body
     entries = read_sitemap(body, answer.url).entries
     often = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
     times = _believable({entry.url: entry.lastmod for entry in entries}, now)

@@ -10,7 +10,7 @@ from webstrata.coding import decode
 from webstrata.observe.data import feed, json, sitemap, table, xml
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.rdf import graph, jsonld
-from webstrata.observe.data.sparql import bindings
+from webstrata.observe.data.sparql import canonical
 from webstrata.records import PageRules
 
 _Reader = Callable[[bytes, str | None, str], DataDigest]
@@ -34,11 +34,13 @@ def data_of(
     """
     name = format_of(body, media_type, url)
     if name == "jsonld":
-        return jsonld.read(body, charset, url, contexts)
+        return jsonld.jsonld_digest(body, charset, url, contexts)
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
         wish = page_rules or PageRules()
-        return table.read(body, charset, url, delimiter=delimiter, unordered=wish.unordered, ordered=wish.ordered)
+        return table.table_digest(
+            body, charset, url, delimiter=delimiter, unordered=wish.unordered, ordered=wish.ordered
+        )
     reader = _READERS.get(name)
     return None if reader is None else reader(body, charset, url)
 
@@ -51,20 +53,20 @@ def format_of(body: bytes, media_type: str, url: str) -> str:
     if name == "xml":
         return _xml_name(body)
     if name == "rdfxml":
-        namespace, _ = xml.root_of(body) or ("", "")
+        namespace, _ = xml.root_element(body) or ("", "")
         return name if namespace else "turtle"  # what many a .owl or .rdf is
     return name
 
 
 _READERS: dict[str, _Reader] = {
-    "json": json.read,
-    "json-lines": json.read_lines,
-    "xml": xml.read,
-    "feed": feed.read,
-    "sitemap": sitemap.read,
-    **{syntax: partial(graph.read, syntax=syntax) for syntax in graph.FORMATS if syntax != "jsonld"},
-    "results-json": partial(bindings.read, media_type="application/sparql-results+json"),
-    "results-xml": partial(bindings.read, media_type="application/sparql-results+xml"),
+    "json": json.json_digest,
+    "json-lines": json.json_lines_digest,
+    "xml": xml.xml_digest,
+    "feed": feed.feed_digest,
+    "sitemap": sitemap.sitemap_digest,
+    **{syntax: partial(graph.rdf_digest, syntax=syntax) for syntax in graph.FORMATS if syntax != "jsonld"},
+    "results-json": partial(canonical.results_digest, media_type="application/sparql-results+json"),
+    "results-xml": partial(canonical.results_digest, media_type="application/sparql-results+xml"),
 }
 
 # Name of the format: its media types.
@@ -139,7 +141,7 @@ def _is_packed_sitemap(body: bytes) -> bool:
 
 def _xml_name(body: bytes) -> str:
     """What an XML document is, by its root."""
-    root = xml.root_of(body)
+    root = xml.root_element(body)
     if root is None:
         return "xml"
     namespace, local = root

@@ -1,4 +1,6 @@
-"""Expat handlers that collect the entries of a feed.
+"""Times as feeds write them -> instants: ISO 8601 in its many forms, and the mail format with its many mistakes.
+
+Expat handlers that collect the entries of a feed.
 
 Feeds (RSS in all its versions, Atom, RDF) -> their entries, and a digest of the set of these.
 
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from html import unescape
 from urllib.parse import urljoin
 from xml.parsers import expat
@@ -19,12 +23,39 @@ from msgspec import Struct
 
 from webstrata.observe.data import xml
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
-from webstrata.observe.data.times import instant_of
-from webstrata.observe.data.xml import DEEPEST, XmlRefusedError
-from webstrata.observe.data.xml_repair import repaired
+from webstrata.observe.data.xml import MAX_DEPTH, XmlRefusedError, repair_xml
 from webstrata.urls import join
 
-MOST_ENTRIES = 50_000
+_LONGEST = 64
+_ISO = re.compile(
+    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?"
+    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|UTC|GMT|[+-]\d\d:?(?:\d\d)?)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def feed_time(text: str) -> float | None:
+    """Seconds since 1970; None for what is no time. Without a zone, UTC is meant."""
+    text = text[:_LONGEST].strip()
+    match = _ISO.fullmatch(text)
+    try:
+        moment = _from_iso(match) if match else parsedate_to_datetime(text)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _from_iso(match: re.Match[str]) -> datetime:
+    year, month, day, hour, minute, second, zone = match.groups()
+    moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), tzinfo=UTC)
+    moment += timedelta(seconds=int(second or 0))  # 60 is a leap second
+    if zone and zone[0] in "+-":
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
+        moment += offset if zone[0] == "-" else -offset
+    return moment
+
+
+MAX_ENTRIES = 50_000
 _LONGEST_FIELD = 65_536
 _LONGEST_TITLE = 1_000
 
@@ -65,7 +96,7 @@ _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date", "pubdate", "pu
 _TAG = re.compile(r"<[^<>]*>")
 
 
-class FeedFull(Exception):  # noqa: N818 - a signal, not an error
+class FeedLimitError(Exception):
     """As many entries as are read of one feed."""
 
 
@@ -82,7 +113,7 @@ class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
     """Of all of these and the content."""
 
 
-class EntryReader:
+class FeedEntryCollector:
     """Give its `parser` the document; `found` then has the entries."""
 
     def __init__(self, url: str) -> None:
@@ -112,8 +143,8 @@ class EntryReader:
         return len(self._bases) - 1
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._depth >= DEEPEST:
-            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+        if self._depth >= MAX_DEPTH:
+            raise XmlRefusedError(f"nested deeper than {MAX_DEPTH}")
         self._open(attributes)
         name = self._name(tag)
         if self._depth == 1:
@@ -196,11 +227,11 @@ class EntryReader:
         address = fields.get("link") or (name if fields.get("permalink", "true") == "true" else "")
         title = fields.get("title", "")
         title = unescape(_TAG.sub("", title)) if "html" in fields else title
-        updated = next((at for field in _UPDATED if (at := instant_of(fields.get(field, ""))) is not None), None)
+        updated = next((at for field in _UPDATED if (at := feed_time(fields.get(field, ""))) is not None), None)
         parts = [name, fields.get("link", ""), " ".join(title.split()), str(updated)]
         digest = digest_of("entry", [*(part.encode("utf-8", "replace") for part in parts), content])
-        if len(self.found) >= MOST_ENTRIES:
-            raise FeedFull(f"more than {MOST_ENTRIES} entries")
+        if len(self.found) >= MAX_ENTRIES:
+            raise FeedLimitError(f"more than {MAX_ENTRIES} entries")
         self.found[digest] = FeedEntry(
             url=join(base, address) if address else None,
             id=name[:_LONGEST_TITLE],
@@ -228,7 +259,7 @@ class Feed(Struct, frozen=True, kw_only=True):
     """What had to be repaired."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> DataDigest:
+def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One feed as data. Never raises."""
     feed = read_feed(body, charset, url)
     if feed.problem is not None:
@@ -244,17 +275,17 @@ def read_feed(body: bytes, charset: str | None, url: str) -> Feed:
     feed = _read(body, url)
     if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
         return feed
-    again = _read(repaired(body, charset), url)
+    again = _read(repair_xml(body, charset), url)
     if again.problem is None:
         return Feed(entries=again.entries, note=f"repaired: {feed.problem}")
     return again if len(again.entries) > len(feed.entries) else feed
 
 
 def _read(body: bytes, url: str) -> Feed:
-    reader = EntryReader(url)
+    reader = FeedEntryCollector(url)
     try:
-        problem = xml.parse(body, reader.parser)
-    except FeedFull as full:
+        problem = xml.parse_safely(body, reader.parser)
+    except FeedLimitError as full:
         problem = str(full)
     if problem is None and not reader.is_feed:
         problem = "not a feed"

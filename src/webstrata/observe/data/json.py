@@ -17,8 +17,8 @@ from typing import Any
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.html.charset import codec_of, encoding_of
 
-LARGEST_BODY = 64 * 1024 * 1024
-DEEPEST = 200
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 200
 """Brackets in brackets. Python's own limit depends on who calls; this one does not."""
 _MOST_DIGITS = 4000
 """Of a number that is written out; beyond, it stays a mantissa and an exponent."""
@@ -40,32 +40,32 @@ class _NotJsonError(ValueError):
     """With the reason."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> DataDigest:
+def json_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One JSON document. Never raises."""
     return _read(body, charset, _parse)
 
 
-def read_lines(body: bytes, charset: str | None, url: str) -> DataDigest:
+def json_lines_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """JSON Lines: one document a line, their order counts. Never raises."""
     return _read(body, charset, _parse_lines)
 
 
 def _read(body: bytes, charset: str | None, parse: Any) -> DataDigest:
-    if len(body) > LARGEST_BODY:
-        return refused("json", f"longer than {LARGEST_BODY} bytes")
+    if len(body) > MAX_BYTES:
+        return refused("json", f"longer than {MAX_BYTES} bytes")
     try:
-        document = parse(text_of(body, charset))
+        document = parse(json_text(body, charset))
         size = _count(document)
         noise = tuple(_take_out_stamps(document))
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), check_circular=False)
     except RecursionError:
-        return refused("json", f"nested deeper than {DEEPEST}")
+        return refused("json", f"nested deeper than {MAX_DEPTH}")
     except ValueError as error:  # JSONDecodeError, UnicodeDecodeError and our own are all of this kind
         return refused("json", f"not JSON: {error}" if not isinstance(error, _NotJsonError) else error)
     return DataDigest(kind="json", digest=digest_of("json", [canonical.encode()]), size=size, noise=noise)
 
 
-def text_of(body: bytes, charset: str | None) -> str:
+def json_text(body: bytes, charset: str | None) -> str:
     """JSON is UTF-8; old documents are in UTF-16 or UTF-32, which their first bytes tell; some servers name others."""
     try:
         return body.decode(json.detect_encoding(body))
@@ -115,7 +115,7 @@ def _refuse_constant(name: str) -> Any:
 def _count(document: Any) -> int:
     """Values in the document; refuses what is nested too deeply."""
     size, level = 1, [document]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         children: list[Any] = []
         for value in level:
             if type(value) is dict:

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from webstrata.observe.data.dispatch import format_of
-from webstrata.observe.data.json import text_of
+from webstrata.observe.data.json import json_text
 from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.rdf.quads import split
 from webstrata.observe.data.rdf.rdfc import by_node, first_degree
 from webstrata.observe.data.table import delimiter_of, rows_of
 
-LARGEST = 20_000_000
+MAX_BYTES = 20_000_000
 """Bytes; larger bodies are compared as text."""
 _MOST_ROWS = 200_000
 
@@ -30,16 +30,16 @@ class ReadableData(Struct, frozen=True, kw_only=True):
 
 def readable(body: bytes, media_type: str, charset: str | None, url: str) -> ReadableData:
     """Never raises; what is too large or broken is nothing."""
-    if len(body) > LARGEST:
+    if len(body) > MAX_BYTES:
         return ReadableData()
     name = format_of(body, media_type, url)
     if name in FORMATS:
         return ReadableData(triples=_triples(body, charset, url, name))
     if name in ("csv", "tsv"):
-        return ReadableData(table=_table(text_of(body, charset), "\t" if name == "tsv" else ","))
+        return ReadableData(table=_table(json_text(body, charset), "\t" if name == "tsv" else ","))
     if name == "json":
         try:
-            return ReadableData(document=standard_json.loads(text_of(body, charset)))
+            return ReadableData(document=standard_json.loads(json_text(body, charset)))
         except (ValueError, RecursionError):
             return ReadableData()
     return ReadableData()

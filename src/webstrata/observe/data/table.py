@@ -23,9 +23,9 @@ from itertools import islice, zip_longest
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.html.charset import decode_plain
 
-LARGEST_CELL = 4 * 1024 * 1024
+MAX_CELL_LENGTH = 4 * 1024 * 1024
 """Characters. The limit is the csv module's own and one for the whole process; its default (128 K) cuts geometries."""
-csv.field_size_limit(LARGEST_CELL)
+csv.field_size_limit(MAX_CELL_LENGTH)
 
 DELIMITERS = ",;\t|"
 _SNIFFED = 65_536
@@ -62,10 +62,10 @@ def _evenness(text: str, delimiter: str) -> tuple[float, bool]:
     return (rows / widths.total(), True) if width > 1 else (0.0, False)
 
 
-LARGEST_BODY = 64 * 1024 * 1024
-MOST_COLUMNS = 16_384
+MAX_BYTES = 64 * 1024 * 1024
+MAX_COLUMNS = 16_384
 """As many as a spreadsheet has."""
-MOST_CELLS = 5_000_000
+MAX_CELLS = 5_000_000
 _CHUNK = 256
 _KEPT = 1_000_000
 """Characters of a table whose cells are kept between the two goings: that is quicker, and small."""
@@ -81,7 +81,7 @@ class _TooLargeError(ValueError):
     """With the reason."""
 
 
-def read(
+def table_digest(
     body: bytes,
     charset: str | None,
     url: str,
@@ -94,8 +94,8 @@ def read(
 
     `unordered`: the order of rows never counts. `ordered`: it does, even where a key names them.
     """
-    if len(body) > LARGEST_BODY:
-        return refused("table", f"longer than {LARGEST_BODY} bytes")
+    if len(body) > MAX_BYTES:
+        return refused("table", f"longer than {MAX_BYTES} bytes")
     text, _ = decode_plain(body, charset)
     if "\0" in text:
         return refused("table", "not a table: contains NUL")
@@ -142,8 +142,8 @@ class _TableText:
         if self._header:
             next(rows)
         while chunk := list(islice(rows, _CHUNK)):
-            if max(map(len, chunk)) > MOST_COLUMNS:
-                raise _TooLargeError(f"more than {MOST_COLUMNS} columns")
+            if max(map(len, chunk)) > MAX_COLUMNS:
+                raise _TooLargeError(f"more than {MAX_COLUMNS} columns")
             yield [list(map(str.strip, column)) for column in zip_longest(*chunk, fillvalue="")]
 
     def _digests(
@@ -187,8 +187,8 @@ class _Columns:
     def add(self, chunk: list[list[str]]) -> None:
         rows = len(chunk[0])
         self.cells += rows * len(chunk)
-        if self.cells > MOST_CELLS:
-            raise _TooLargeError(f"more than {MOST_CELLS} cells")
+        if self.cells > MAX_CELLS:
+            raise _TooLargeError(f"more than {MAX_CELLS} cells")
         self._kinds += [0] * (len(chunk) - len(self._kinds))
         for place, column in enumerate(chunk):
             if place >= self.filled and any(column):

@@ -2,19 +2,24 @@
 
 In the sense of Canonical XML, and a little further (docs/reference/data-layers.md): prefixes do not count, comments
 do not, and neither does white space between elements where an element holds no other text (a pretty-printer's). Files
-that could do harm are refused: entities that name others or files, expansion beyond bounds, nesting beyond `DEEPEST`.
+that could do harm are refused: entities that name others or files, expansion beyond bounds, nesting beyond `MAX_DEPTH`.
+
+Ill-formed XML -> XML that says what was plainly meant: stray ampersands, HTML's entities, control characters.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from html.entities import html5
 from xml.parsers import expat
 
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.html.charset import decode
 
-LARGEST_BODY = 64 * 1024 * 1024
-DEEPEST = 1000
-MOST_EXPANDED = 8 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 1000
+MAX_EXPANDED_BYTES = 8 * 1024 * 1024
 """Bytes that entities may add."""
 ILL_FORMED = "not well-formed XML"
 """How a problem begins that lies in the syntax alone."""
@@ -29,16 +34,16 @@ class _RootFoundError(Exception):
     """Ends a parse that has seen enough."""
 
 
-def read(body: bytes, charset: str | None, url: str) -> DataDigest:
+def xml_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """One XML document. Never raises."""
     reader = _Canonical()
-    problem = parse(body, reader.parser)
+    problem = parse_safely(body, reader.parser)
     if problem is not None:
         return refused("xml", problem)
     return DataDigest(kind="xml", digest=digest_of("xml", reader.top), size=reader.elements)
 
 
-def root_of(body: bytes) -> tuple[str, str] | None:
+def root_element(body: bytes) -> tuple[str, str] | None:
     """(namespace, local name) of the root element; None if the document does not come as far as that."""
     root: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -49,7 +54,7 @@ def root_of(body: bytes) -> tuple[str, str] | None:
 
     parser.StartElementHandler = start
     try:
-        parser.Parse(from_first_mark(body)[:65_536], False)
+        parser.Parse(without_leading_space(body)[:65_536], False)
     except _RootFoundError:
         namespace, _, local = root[0].rpartition(" ")
         return namespace, local
@@ -58,7 +63,7 @@ def root_of(body: bytes) -> tuple[str, str] | None:
     return None
 
 
-def problem_of(body: bytes) -> str | None:
+def safety_problem(body: bytes) -> str | None:
     """Why an XML document is not to be given to a parser that knows no limits; None: it may be."""
     parser = expat.ParserCreate()
     depth = 0
@@ -66,21 +71,21 @@ def problem_of(body: bytes) -> str | None:
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
-        if depth > DEEPEST:
-            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+        if depth > MAX_DEPTH:
+            raise XmlRefusedError(f"nested deeper than {MAX_DEPTH}")
 
     def end(name: str) -> None:
         nonlocal depth
         depth -= 1
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    return parse(body, parser)
+    return parse_safely(body, parser)
 
 
-def parse(body: bytes, parser: expat.XMLParserType) -> str | None:
+def parse_safely(body: bytes, parser: expat.XMLParserType) -> str | None:
     """Run a parser over a body, without entities that do harm; what went wrong."""
-    if len(body) > LARGEST_BODY:
-        return f"longer than {LARGEST_BODY} bytes"
+    if len(body) > MAX_BYTES:
+        return f"longer than {MAX_BYTES} bytes"
     added = 0
 
     def declare(
@@ -92,12 +97,12 @@ def parse(body: bytes, parser: expat.XMLParserType) -> str | None:
         if "&" in value or "%" in value or "<" in value:
             raise XmlRefusedError("declares an entity of entities")
         added += len(value) * body.count(b"&" + name.encode() + b";")
-        if added > MOST_EXPANDED:
+        if added > MAX_EXPANDED_BYTES:
             raise XmlRefusedError("its entities expand beyond bounds")
 
     parser.EntityDeclHandler = declare
     try:
-        parser.Parse(from_first_mark(body), True)
+        parser.Parse(without_leading_space(body), True)
     except XmlRefusedError as refusal:
         return str(refusal)
     except expat.ExpatError as error:
@@ -107,7 +112,7 @@ def parse(body: bytes, parser: expat.XMLParserType) -> str | None:
     return None
 
 
-def from_first_mark(body: bytes) -> bytes:
+def without_leading_space(body: bytes) -> bytes:
     """Without the white space that must not, but does, precede an XML declaration."""
     bare = body.removeprefix(b"\xef\xbb\xbf").lstrip()
     return bare if bare.startswith(b"<?xml") else body
@@ -145,8 +150,8 @@ class _Canonical:
 
     def _start(self, name: str, attributes: list[str]) -> None:
         self.elements += 1
-        if len(self._open) >= DEEPEST:
-            raise XmlRefusedError(f"nested deeper than {DEEPEST}")
+        if len(self._open) >= MAX_DEPTH:
+            raise XmlRefusedError(f"nested deeper than {MAX_DEPTH}")
         pairs = dict(zip(attributes[::2], attributes[1::2], strict=True))
         keeps = self._open[-1].keeps_space if self._open else False
         space = pairs.get(_XML_SPACE)
@@ -197,3 +202,38 @@ class _Canonical:
 
 
 _XML_SPACE = "http://www.w3.org/XML/1998/namespace space"
+
+
+_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+_ENCODING = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']{1,40})[\"']")
+_AMPERSAND = re.compile(
+    r"<!\[CDATA\[.*?\]\]>|&(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)?", re.DOTALL
+)
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
+
+
+def repair_xml(body: bytes, charset: str | None) -> bytes:
+    """The same document in UTF-8, without what no XML parser takes."""
+    declared = _ENCODING.match(body[:1024])
+    label = charset or (declared[1].decode("latin-1") if declared else None)
+    text, _ = decode(body, label, default="utf-8")
+    text = _DECLARATION.sub("", text, count=1).lstrip()
+    return _AMPERSAND.sub(_meant, _FORBIDDEN.sub("\ufffd", text)).encode("utf-8", "replace")
+
+
+def _meant(match: re.Match[str]) -> str:
+    found, name = match[0], match[1]
+    if found.startswith("<") or name in _XML_ENTITIES:
+        return found
+    if name is None:
+        return "&amp;"
+    if name.startswith("#"):
+        return found if _is_allowed(name[1:]) else "\ufffd"
+    character = html5.get(name + ";")
+    return "&amp;" + found[1:] if character is None else "".join(f"&#{ord(each)};" for each in character)
+
+
+def _is_allowed(number: str) -> bool:
+    code = int(number[1:], 16) if number[0] in "xX" else int(number)
+    return code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF

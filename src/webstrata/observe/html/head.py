@@ -8,8 +8,7 @@ from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
-from webstrata.observe.html.outline import HtmlOutline, clean
-from webstrata.observe.html.parts import PageParts
+from webstrata.observe.html.outline import HtmlOutline, PageParts, clean
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -60,7 +59,7 @@ _Found = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | N
 _NO_HEAD: _Found = ((), None, set(), None, [])
 
 
-def title_text(tree: LexborHTMLParser) -> tuple[bytes, ...]:
+def title_words(tree: LexborHTMLParser) -> tuple[bytes, ...]:
     """The words of the title: the first `title` in the head."""
     head = tree.head
     first = next((node for node in head.iter() if node.tag == "title"), None) if head is not None else None

@@ -1,6 +1,6 @@
 """Addresses as a page writes them -> canonical absolute URLs, each once; their kinds, their hashes, a digest of all.
 
-The compiled kernel does most of it; addresses that do not stand in the URL as they are written are the URL library's.
+The kernel does most of it (`observe/kernel`); addresses that need a URL parser are resolved here.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from webstrata.observe.kernel import library as kernel
+from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.kernel.results import MAX_LINKS
 from webstrata.urls import join
-
-MOST_LINKS = 50_000
-"""Different addresses read of one page; further ones are left out."""
 
 # The memo: template links come again on every page of a site, so each is resolved once per site (rooted ones), folder
 # (relative ones) or at all (absolute ones). Its size is bounded, whatever pages send.
@@ -66,32 +64,20 @@ class LinkResolver:
         are meant, none: all of them."""
         root = (_joined(self._root, "/") or "").encode()
         folder = b"" if self._long else (_joined(self._folder, ".") or "").encode()
-        number = len(spans) // _SPAN_BYTES if spans is not None else 0
-        read = kernel.links_read(hrefs, len(hrefs), spans, number, root, len(root), folder, len(folder))
-        if not read:
-            raise MemoryError
-        try:
-            found = read.contents
-            answers = self._answers(found.hard.strings())
-            home = _host(page).encode("utf-8", "replace")
-            kernel.links_finish(read, answers, len(answers), home, len(home), spans is None)
-            if found.status == kernel.NO_MEMORY:
-                raise MemoryError
-            return PageLinks(
-                packed=found.urls.copy(),
-                digest=hashlib.sha256(found.places.copy()).hexdigest(),
-                hashes=found.hashes.copy(),
-                internal=found.internal,
-                external=found.external,
-                documents=found.documents,
-            )
-        finally:
-            kernel.links_free(read)
+        table = KERNEL.collect_links(hrefs, spans, root=root, folder=folder, home=_host(page), resolve=self.resolve)
+        return PageLinks(
+            packed=table.urls,
+            digest=hashlib.sha256(table.sorted_urls).hexdigest(),
+            hashes=table.hashes,
+            internal=table.internal,
+            external=table.external,
+            documents=table.documents,
+        )
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
         """Where a few addresses lead, in the order of first appearance, without doubles and what cannot be visited."""
         urls = dict.fromkeys(self.resolve(href) for href in dict.fromkeys(hrefs) if href)
-        return tuple(url for url in urls if url is not None)[:MOST_LINKS]
+        return tuple(url for url in urls if url is not None)[:MAX_LINKS]
 
     def resolve(self, href: str) -> str | None:
         """Canonical absolute URL of a link that is not empty; None where there is nothing to visit."""
@@ -107,13 +93,6 @@ class LinkResolver:
         if href.startswith("http") or not (first.isalnum() or first in "._-%"):  # may need the whole base
             return join(self._base, href)
         return _joined(self._folder, href)
-
-    def _answers(self, hard: list[str]) -> bytes:
-        """The URL of each, or nothing, a 0 behind each."""
-        return "".join([f"{self.resolve(href) or ''}\0" for href in hard]).encode()
-
-
-_SPAN_BYTES = 8
 
 
 @lru_cache(maxsize=_MEMO_ENTRIES)

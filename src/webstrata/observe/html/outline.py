@@ -10,24 +10,28 @@ By these rules (docs/reference/fingerprint.md has them in full):
 4. White space is ASCII's (U+0009 to U+000D and U+0020) and U+00A0. It is collapsed to one space, and cut at the ends.
    Lines are in Unicode's composed form (NFC) and, here, in UTF-8. Empty lines do not count.
 
-The compiled kernel does it, on the tree as the parser serialises it: asking Python for every node took longer than all
-the rest.
+The kernel does this (`observe/kernel`).
+
+Outline -> title, header, body and footer: the main content, found by how much of a box's text is links.
+
+After WCD (section 4.1) and Pan et al.: link text density, amount of links, their density, and length of text decide.
+All sums are of whole numbers, so that every implementation divides a page alike (docs/reference/fingerprint.md).
+Rather a menu too much than a paragraph too little: what is left out of the body is not looked at by default.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import hashlib
+from struct import pack
 
 import numpy as np
 from selectolax.lexbor import LexborNode
 
-from webstrata.observe.kernel import library as kernel
-from webstrata.observe.rules.reserialise import reserialised
-
-Span = tuple[int, int]
+from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.kernel.results import BodyOutline, Span, composed, without_holes
 
 _LINE_FEED = 0x0A
-_NO_LINES = np.zeros(0, dtype=np.int32)
+_NOTHING = BodyOutline(b"", np.zeros(0, dtype=np.int32), b"", b"", [], b"")
 
 
 class HtmlOutline:
@@ -35,20 +39,22 @@ class HtmlOutline:
 
     __slots__ = ("has_body", "hrefs", "line_ends", "main_lines", "main_links", "pointers", "text")
 
-    def __init__(self, read: kernel.KernelPage | None = None) -> None:
-        self.has_body = read is not None
-        self.text = b"" if read is None else read.text.copy()
-        """All lines, one space apart."""
-        self.line_ends = _NO_LINES if read is None else np.frombuffer(read.line_ends.copy(), dtype=np.int32)
-        """Where in the text each line ends."""
-        self.hrefs = b"" if read is None else read.hrefs.copy()
-        """What the links say, as written, a 0 behind each."""
-        self.pointers = b"" if read is None else read.pointers.copy()
-        """The same for image maps and inline frames."""
-        self.main_lines: list[Span] = [] if read is None else read.main_lines.spans()
-        """First line and end of each stretch of the main content, without the noise in it."""
-        self.main_links = b"" if read is None else read.main_links.copy()
-        """The same for its links, as the kernel writes it."""
+    def __init__(self, body: BodyOutline | None = None) -> None:
+        """Without a body element: no lines and no links."""
+        fields = body or _NOTHING
+        self.has_body = body is not None
+        self.text = fields.text
+        """All lines, separated by one space."""
+        self.line_ends = fields.line_ends
+        """The position in the text at which each line ends."""
+        self.hrefs = fields.hrefs
+        """The `href` values of links as written, each followed by a 0."""
+        self.pointers = fields.pointers
+        """The addresses of image maps and inline frames, each followed by a 0."""
+        self.main_lines = fields.main_lines
+        """The ranges of lines that are main content, without the noise inside it."""
+        self.main_links = fields.main_links
+        """The ranges of links in the main content, as pairs of int32."""
 
     def lined(self, first: int = 0, end: int | None = None) -> bytes:
         """Some lines, or all, a line feed between them."""
@@ -72,29 +78,7 @@ def outline(body: LexborNode | None) -> HtmlOutline:
     """Of a page's body element, if it has one."""
     if body is None or body.tag != "body":
         return HtmlOutline()
-    read = _read((body.html or "").encode("utf-8", "replace"), is_spelled=False)
-    if read is None:
-        read = _read(reserialised(body), is_spelled=True)
-    return read or HtmlOutline()
-
-
-def _read(html: bytes, *, is_spelled: bool) -> HtmlOutline | None:
-    """None where the kernel cannot tell what the serialised tree was."""
-    page = kernel.page_read(html, len(html), is_spelled)
-    if not page:
-        raise MemoryError
-    try:
-        read = page.contents
-        if read.status == kernel.READ:
-            if not read.is_composed:
-                text, linked = composed(read.text.copy().decode()), composed(read.linked.copy().decode())
-                kernel.page_recompose(page, text, len(text), linked, len(linked))
-            kernel.page_finish(page)
-        if read.status == kernel.NO_MEMORY:
-            raise MemoryError
-        return HtmlOutline(read) if read.status == kernel.READ else None
-    finally:
-        kernel.page_free(page)
+    return HtmlOutline(KERNEL.outline_body(body))
 
 
 def clean(text: str) -> list[bytes]:
@@ -102,8 +86,50 @@ def clean(text: str) -> list[bytes]:
     return composed(text).split()
 
 
-def composed(text: str) -> bytes:
-    """The text in NFC and UTF-8, with spaces for no-break spaces."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text).replace("\xa0", " ")
-    return text.encode("utf-8", "replace")
+ALL_LINKS = pack("=ii", 0, 2**31 - 1)
+
+
+class PageParts:
+    """The lines of a page's body element, each in one part, and which links stand in the body part."""
+
+    __slots__ = ("_body", "_footer", "_header", "_outline", "main_links")
+
+    def __init__(self, outline: HtmlOutline) -> None:
+        number = len(outline.line_ends)
+        lines = outline.main_lines
+        self.main_links = outline.main_links
+        """Spans, as the kernel writes them."""
+        if not lines:  # nothing but menus: then these are the page
+            lines, self.main_links = [(0, number)] if number else [], ALL_LINKS
+        self._outline = outline
+        self._body = lines
+        first, last = (lines[0][0], lines[-1][1]) if lines else (0, 0)
+        self._header = [(0, first)] if first else []
+        self._footer = without_holes((first, number), lines) if last < number or len(lines) > 1 else []
+
+    @property
+    def header(self) -> str:
+        """Its text, in lines."""
+        return self._lined(self._header)
+
+    @property
+    def body(self) -> str:
+        return self._lined(self._body)
+
+    @property
+    def footer(self) -> str:
+        return self._lined(self._footer)
+
+    def digests(self, title: bytes) -> tuple[str, str, str, str]:
+        """MD5 of the title and of each part, its lines joined by one space."""
+        return _md5(title), self._digest(self._header), self._digest(self._body), self._digest(self._footer)
+
+    def _lined(self, spans: list[Span]) -> str:
+        return b"\n".join([self._outline.lined(start, end) for start, end in spans]).decode("utf-8")
+
+    def _digest(self, spans: list[Span]) -> str:
+        return _md5(b" ".join([self._outline.joined(start, end) for start, end in spans]))
+
+
+def _md5(text: bytes) -> str:
+    return hashlib.md5(text, usedforsecurity=False).hexdigest()

@@ -7,26 +7,25 @@ the next `<`, or else runs to the end of the page once.
 from __future__ import annotations
 
 import re
-from ctypes import create_string_buffer, string_at
 from html import unescape
 
 from webstrata.observe.html.head import Pointers
-from webstrata.observe.html.links import MOST_LINKS, LinkResolver
+from webstrata.observe.html.links import LinkResolver
 from webstrata.observe.html.outline import clean
-from webstrata.observe.kernel import library as kernel
-from webstrata.observe.rules.reserialise import SILENT
+from webstrata.observe.kernel.reserialise import INVISIBLE
+from webstrata.observe.kernel.results import MAX_LINKS
 
 _SILENT = re.compile(
     r"<(?=[!sntiSNTI])"  # most tags are none of these, and seen to be so at once
-    rf"(?:!--.*?(?:-->|\Z)|({'|'.join(SILENT)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
+    rf"(?:!--.*?(?:-->|\Z)|({'|'.join(INVISIBLE)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
     re.IGNORECASE | re.DOTALL,
 )
-_SILENT_STARTS = ("<!--", *(f"<{name}" for name in SILENT))
+_SILENT_STARTS = ("<!--", *(f"<{name}" for name in INVISIBLE))
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
 
 
-def without_silence(html: str) -> str:
+def without_invisible(html: str) -> str:
     """Without comments and elements that are not for readers; the start for the two readings below."""
     return _SILENT.sub(_nothing_or_space, html) if _may_be_silent(html) else html
 
@@ -45,19 +44,12 @@ def scan_pointers(heard: str, url: str) -> Pointers:
     for match in _LINK.finditer(heard):
         href = match[match.lastindex or 0]  # of the three ways to write it, one has matched
         hrefs[unescape(href) if "&" in href else href] = None
-        if len(hrefs) >= MOST_LINKS:
+        if len(hrefs) >= MAX_LINKS:
             break
     title = _TITLE.search(heard)
     words = clean(unescape(title[1])) if title else []
     written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
     return Pointers(title=tuple(words), links=LinkResolver(url).links(written, url))
-
-
-def scan_text(heard: str) -> str:
-    """Useful text with its line ends; white space is not collapsed yet (`plain_lines`)."""
-    markup = heard.encode("utf-8", "replace")
-    room = create_string_buffer(len(markup))
-    return unescape(string_at(room, kernel.scan_text(markup, len(markup), room)).decode())
 
 
 def _nothing_or_space(silent: re.Match[str]) -> str:

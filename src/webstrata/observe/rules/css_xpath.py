@@ -13,8 +13,7 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from webstrata.errors import UsageError
-from webstrata.observe.html.text import lined_text, silence
-from webstrata.observe.html.tree import parse
+from webstrata.observe.html.tree import parse, remove_invisible, text_lines
 
 _LONGEST = 500
 _MOST_MATCHES = 5_000
@@ -61,7 +60,7 @@ def select_html(
     tree = parse(html)
     if tree is None:
         return None
-    silence(tree)
+    remove_invisible(tree)
     missed: list[str] = []
     copy = None
     if any(kind == "xpath" for kind, _ in (*ignore, *include)):
@@ -70,7 +69,7 @@ def select_html(
         for node in _outermost(_marked(tree, ignore, missed)):
             node.decompose()
     if not include:
-        return lined_text(tree), missed
+        return text_lines(tree), missed
     lines: list[str] = []
     for kind, rule in include:
         found = _css_texts(tree, rule) if kind == "css" else _xpath_texts(copy, rule)
@@ -119,7 +118,7 @@ _MARK = "webstrata-ignored"
 
 
 def _css_texts(tree: LexborHTMLParser, selector: str) -> list[str]:
-    texts = (lined_text(LexborHTMLParser(node.html or "")) for node in _outermost(tree.css(selector)[:_MOST_MATCHES]))
+    texts = (text_lines(LexborHTMLParser(node.html or "")) for node in _outermost(tree.css(selector)[:_MOST_MATCHES]))
     return [text for text in texts if text]
 
 
@@ -177,7 +176,7 @@ def _xpath_texts(root: etree._Element | None, expression: str) -> list[str]:
     for one in [] if root is None else _results(root, expression):
         if isinstance(one, etree._Element):
             html = etree.tostring(one, encoding="unicode", method="html", with_tail=False)
-            texts.append(lined_text(LexborHTMLParser(html)))
+            texts.append(text_lines(LexborHTMLParser(html)))
         else:
             texts.append(_scalar(one))
     return [text for text in texts if text]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from webstrata.errors import UsageError
-from webstrata.observe.html.text import plain_lines
+from webstrata.observe.html.tree import plain_lines
 from webstrata.observe.media import HTML
 from webstrata.records import PageRules
 

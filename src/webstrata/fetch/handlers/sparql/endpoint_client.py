@@ -35,7 +35,7 @@ R = TypeVar("R", bound=ResultRows, covariant=True)
 
 
 class AnswerParser(Protocol[R]):
-    """What reads answers (`webstrata.observe.data.sparql.answers.SparqlAnswers`); ValueError for what is not whole."""
+    """What reads answers (`webstrata.observe.data.sparql.responses.SparqlAnswers`); ValueError for what is not whole."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
     def quads(self, rows: Iterable[Row]) -> set[bytes]: ...

@@ -45,7 +45,7 @@ class ResultRows(Protocol):
 
 
 class ResultsParser(Protocol[R]):
-    """What reads answers (`webstrata.observe.data.sparql.answers.SparqlAnswers`); ValueError for what is not whole."""
+    """What reads answers (`webstrata.observe.data.sparql.responses.SparqlAnswers`); ValueError for what is not whole."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
     def canonical(self, results: R) -> bytes: ...

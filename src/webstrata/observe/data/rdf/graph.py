@@ -15,12 +15,12 @@ from pyoxigraph import RdfFormat
 from webstrata.observe.data import xml
 from webstrata.observe.data.digest import DataDigest, refused
 from webstrata.observe.data.rdf.graph_digest import graph_digest
-from webstrata.observe.data.rdf.work_limit import TooHardError
+from webstrata.observe.data.rdf.rdfc import TooHardError
 
-LARGEST_BODY = 64 * 1024 * 1024
-MOST_WRITTEN = 256 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
+MAX_NQUADS_BYTES = 256 * 1024 * 1024
 """Bytes of N-Quads: prefixes and entities may make much of little."""
-MOST_QUADS = 1_000_000
+MAX_QUADS = 1_000_000
 _MOST_TRIPLE_TERMS = 1_000
 """Opened in one file; nested by the ten thousand they overflow the parser's stack."""
 
@@ -39,7 +39,7 @@ class NotAGraphError(ValueError):
     """With the reason."""
 
 
-def read(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDigest:
+def rdf_digest(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDigest:
     """One graph or dataset in a syntax of `FORMATS`. Never raises."""
     try:
         lines = quads_of(body, charset, url, syntax=syntax)
@@ -52,12 +52,12 @@ def read(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDige
 
 def quads_of(body: bytes, charset: str | None, url: str, *, syntax: str) -> list[bytes]:
     """The quads of a body as lines of N-Quads without their ends, as written. Raises `NotAGraphError`."""
-    if len(body) > LARGEST_BODY:
-        raise NotAGraphError(f"longer than {LARGEST_BODY} bytes")
+    if len(body) > MAX_BYTES:
+        raise NotAGraphError(f"longer than {MAX_BYTES} bytes")
     if body.count(b"<<") > _MOST_TRIPLE_TERMS:
         raise NotAGraphError(f"more than {_MOST_TRIPLE_TERMS} triple terms")
     if syntax == "rdfxml":
-        problem = xml.problem_of(body)
+        problem = xml.safety_problem(body)
         if problem is not None:
             raise NotAGraphError(problem)
     written = _Written()
@@ -83,8 +83,8 @@ class _Written(RawIOBase):
 
     def write(self, chunk: bytes) -> int:  # type: ignore[override]
         self._size += len(chunk)
-        if self._size > MOST_WRITTEN:
-            self.problem = f"more than {MOST_WRITTEN} bytes of N-Quads"
+        if self._size > MAX_NQUADS_BYTES:
+            self.problem = f"more than {MAX_NQUADS_BYTES} bytes of N-Quads"
             raise OSError(self.problem)
         self._chunks.append(bytes(chunk))
         return len(chunk)
@@ -92,6 +92,6 @@ class _Written(RawIOBase):
     def lines(self) -> list[bytes]:
         lines = b"".join(self._chunks).split(b"\n")
         lines.pop()
-        if len(lines) > MOST_QUADS:
-            raise NotAGraphError(f"more than {MOST_QUADS} triples")
+        if len(lines) > MAX_QUADS:
+            raise NotAGraphError(f"more than {MAX_QUADS} triples")
         return lines

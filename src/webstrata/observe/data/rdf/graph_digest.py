@@ -18,16 +18,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from webstrata.observe.data.rdf import rdfc
-from webstrata.observe.data.rdf.colours import Colouring, colour_of
+from webstrata.observe.data.rdf.colours import Colouring, colour_of, part_form
 from webstrata.observe.data.rdf.quads import Quad, split
-from webstrata.observe.data.rdf.search import part_form
-from webstrata.observe.data.rdf.work_limit import WorkLimit
+from webstrata.observe.data.rdf.rdfc import WorkLimit
 
-FEW = 5
+MAX_AMBIGUOUS = 5
 """Blank nodes that are not told apart at once, with which the standard's algorithm is quick whatever they are."""
-MOST_WORK = 4_000_000
+MAX_WORK = 4_000_000
 """Quads looked at while colouring, again and again; each about a microsecond."""
-MOST_SEARCHED = 1_000_000
+MAX_SEARCH_WORK = 1_000_000
 """The same, while searching for forms."""
 
 
@@ -36,12 +35,12 @@ def graph_digest(lines: Iterable[bytes]) -> str:
     ground, quads = split(set(lines))
     first = {node: rdfc.first_degree(node, about, _sha256) for node, about in rdfc.by_node(quads).items()}
     count = Counter(first.values())
-    if sum(number for number in count.values() if number > 1) <= FEW:
-        return _digest(ground, quads, rdfc.canonical_names(quads, WorkLimit(rdfc.MOST_WORK), first=first))
+    if sum(number for number in count.values() if number > 1) <= MAX_AMBIGUOUS:
+        return _digest(ground, quads, rdfc.canonical_names(quads, WorkLimit(rdfc.MAX_WORK), first=first))
     colours = {node: colour_of(colour) for node, colour in first.items()}
-    Colouring(quads, WorkLimit(MOST_WORK)).refine(colours, list(colours))
+    Colouring(quads, WorkLimit(MAX_WORK)).refine(colours, list(colours))
     names = {node: b"_:" + colour.hex().encode() for node, colour in colours.items()}
-    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, WorkLimit(MOST_SEARCHED)))])
+    return _digest(ground, quads, names, [b"# parts", *sorted(_part_forms(quads, colours, WorkLimit(MAX_SEARCH_WORK)))])
 
 
 def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], more: Iterable[bytes] = ()) -> str:

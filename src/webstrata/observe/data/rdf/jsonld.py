@@ -30,15 +30,17 @@ class _MissingError(ValueError):
         self.address = address
 
 
-def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None) -> DataDigest:
+def jsonld_digest(
+    body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None
+) -> DataDigest:
     """One JSON-LD document; `contexts` holds the bodies of contexts by their URLs. Never raises."""
-    as_json = plain.read(body, charset, url)
+    as_json = plain.json_digest(body, charset, url)
     if as_json.digest is None:
         return as_json
     try:
-        document = json.loads(plain.text_of(body, charset))
+        document = json.loads(plain.json_text(body, charset))
         inlined = _Contexts(contexts or {}).inline(document, url)
-        found = graph.read(json.dumps(inlined).encode(), None, url, syntax="jsonld")
+        found = graph.rdf_digest(json.dumps(inlined).encode(), None, url, syntax="jsonld")
         problem = found.note
     except (_MissingError, ValueError, RecursionError) as error:
         problem = str(error)
@@ -51,7 +53,7 @@ def read(body: bytes, charset: str | None, url: str, contexts: Mapping[str, byte
 def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
     """The first context that a document needs and that is not at hand; None where nothing more would help."""
     try:
-        _Contexts(contexts).inline(json.loads(plain.text_of(body, None)), url)
+        _Contexts(contexts).inline(json.loads(plain.json_text(body, None)), url)
     except _MissingError as error:
         return error.address
     except (ValueError, RecursionError):
@@ -59,12 +61,12 @@ def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str
     return None
 
 
-def quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[bytes]:
+def jsonld_quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[bytes]:
     """The dataset of a document as lines of N-Quads; the same document gives the same lines. Raises ValueError."""
-    if plain.read(body, None, url).digest is None:
+    if plain.json_digest(body, None, url).digest is None:
         raise ValueError("not JSON that can be read")
     try:
-        inlined = _Contexts(contexts).inline(json.loads(plain.text_of(body, None)), url)
+        inlined = _Contexts(contexts).inline(json.loads(plain.json_text(body, None)), url)
     except RecursionError:
         raise ValueError("contexts that never end") from None
     return numbered(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"))

@@ -13,10 +13,18 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.data.rdf import quads
-from webstrata.observe.data.rdf.rdfa_names import INITIAL, RDF, USES_VOCABULARY, XSD, RdfaPrefixes, checked, declared
+from webstrata.observe.data.rdf.rdfa_names import (
+    INITIAL_PREFIXES,
+    RDF,
+    USES_VOCABULARY,
+    XSD,
+    RdfaPrefixes,
+    declared_prefixes,
+    valid_iri,
+)
 
-MOST_TRIPLES = 200_000
-MOST_TEXT = 20_000_000
+MAX_TRIPLES = 200_000
+MAX_TEXT = 20_000_000
 """Characters of all literals: a property on each of a thousand nested elements repeats the text a thousand times."""
 
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
@@ -90,10 +98,10 @@ class _RdfaReader:
         self._text = 0
 
     def read(self) -> None:
-        base = checked(self.base)
+        base = valid_iri(self.base)
         if self._root is None or base is None:
             return
-        start = RdfaContext(subject=quads.iri(base), object=None, prefixes=INITIAL)
+        start = RdfaContext(subject=quads.iri(base), object=None, prefixes=INITIAL_PREFIXES)
         waiting: list[tuple[LexborNode, RdfaContext] | RdfaLists] = [(self._root, start)]
         is_root = True
         while waiting:
@@ -113,8 +121,8 @@ class _RdfaReader:
         if subject is None or value is None or predicate.startswith("_:"):
             return
         self.lines[f"{subject} {quads.iri(predicate)} {value} ."] = None
-        if len(self.lines) > MOST_TRIPLES:
-            raise RdfaTooLargeError(f"more than {MOST_TRIPLES} triples")
+        if len(self.lines) > MAX_TRIPLES:
+            raise RdfaTooLargeError(f"more than {MAX_TRIPLES} triples")
 
     def blank(self, label: str | None = None) -> str:
         """A new blank node, or the one that the page calls by a label."""
@@ -137,8 +145,8 @@ class _RdfaReader:
 
     def literal(self, text: str, language: str = "", datatype: str = "") -> str:
         self._text += len(text)
-        if self._text > MOST_TEXT:
-            raise RdfaTooLargeError(f"more than {MOST_TEXT} characters of literals")
+        if self._text > MAX_TEXT:
+            raise RdfaTooLargeError(f"more than {MAX_TEXT} characters of literals")
         return quads.literal(text, language if not datatype else "", datatype)
 
     def _write_lists(self, gathered: RdfaLists) -> None:
@@ -200,7 +208,7 @@ class _RdfaElement:
         if not self._has:
             return given.prefixes, given.vocabulary, given.language
         new = {name[6:].lower(): value or "" for name, value in self._has.items() if name[:6] == "xmlns:"}
-        new.update(declared(self._value("prefix")))
+        new.update(declared_prefixes(self._value("prefix")))
         vocabulary = given.vocabulary
         if "vocab" in self._has:
             vocabulary = (

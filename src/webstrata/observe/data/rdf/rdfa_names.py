@@ -13,7 +13,7 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
 USES_VOCABULARY = "http://www.w3.org/ns/rdfa#usesVocabulary"
 
-INITIAL: Mapping[str, str] = {
+INITIAL_PREFIXES: Mapping[str, str] = {
     "as": "https://www.w3.org/ns/activitystreams#",
     "cc": "http://creativecommons.org/ns#",
     "csvw": "http://www.w3.org/ns/csvw#",
@@ -74,7 +74,7 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _BAD = re.compile(r'[\x00-\x20<>"{}|^`\\\x7f]')
 
 
-def declared(prefix: str) -> Iterator[tuple[str, str]]:
+def declared_prefixes(prefix: str) -> Iterator[tuple[str, str]]:
     """The pairs of a `prefix` attribute; the underscore stands for blank nodes and cannot be taken."""
     words = prefix.split()
     for name, value in zip(words[::2], words[1::2], strict=False):
@@ -100,7 +100,7 @@ class RdfaPrefixes:
     def address(self, value: str) -> str | None:
         """Of `href` and `src`: an IRI, resolved; None for what is none."""
         try:
-            return checked(_BAD.sub(_percent, urljoin(self._base, value.strip())))
+            return valid_iri(_BAD.sub(_percent, urljoin(self._base, value.strip())))
         except ValueError:
             return None
 
@@ -113,9 +113,9 @@ class RdfaPrefixes:
         """The same for one, as in `datatype`."""
         if _TERM.fullmatch(value):
             if self._vocabulary:
-                return checked(self._vocabulary + value)
+                return valid_iri(self._vocabulary + value)
             return _TERMS.get(value) or _TERMS.get(value.lower())
-        return self._compact(value) or (checked(value) if _ABSOLUTE.match(value) else None)
+        return self._compact(value) or (valid_iri(value) if _ABSOLUTE.match(value) else None)
 
     def _compact(self, value: str) -> str | None:
         prefix, colon, rest = value.partition(":")
@@ -124,10 +124,10 @@ class RdfaPrefixes:
         if prefix == "_":
             return f"_:{rest}"
         start = XHV if not prefix else self._prefixes.get(prefix.lower())
-        return None if start is None else checked(start + rest)
+        return None if start is None else valid_iri(start + rest)
 
 
-def checked(iri: str) -> str | None:
+def valid_iri(iri: str) -> str | None:
     """None for what is no absolute IRI."""
     try:
         return NamedNode(iri).value

@@ -1,4 +1,6 @@
-"""RDFC-1.0 (W3C RDF Dataset Canonicalization), with a limit on its work.
+"""A limit on work that no input can talk round.
+
+RDFC-1.0 (W3C RDF Dataset Canonicalization), with a limit on its work.
 
 The standard's algorithm tries all orders of blank nodes that look alike; graphs made for it take for ever. Here every
 order tried and every node entered counts, and too many raise `TooHardError`: no signal or second process is needed to
@@ -11,10 +13,27 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 
+from webstrata.errors import WebstrataError
 from webstrata.observe.data.rdf.quads import Quad, split
-from webstrata.observe.data.rdf.work_limit import TooHardError, WorkLimit
 
-MOST_WORK = 1_000_000
+
+class TooHardError(WebstrataError):
+    """The graph is too symmetric to be told from others within the limit of work."""
+
+
+class WorkLimit:
+    """Steps that may still be made."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def spend(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise TooHardError("too many blank nodes that look alike")
+
+
+MAX_WORK = 1_000_000
 """Steps, each two or three microseconds."""
 
 

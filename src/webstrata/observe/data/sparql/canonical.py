@@ -3,6 +3,8 @@
 Blank labels live in one answer only. Each blank is told from the others by the rows that it stands in, round by
 round; what no round can tell apart is told apart by taking one, and again. Equal bytes always mean equal results; a
 result whose blanks are tangled like a regular graph may, rarely, be written in two ways.
+
+SPARQL results as data: the order of rows and the labels of blanks do not count.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from webstrata.observe.data.sparql.results import Results, Row, Term
+from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.sparql.results import JSON, NotResultsError, Results, Row, Term, read_results
 
 _MOST_ROUNDS = 64
 _MOST_TAKEN = 1000
@@ -29,7 +32,7 @@ _START = bytes(16)
 _OWN = b"O" + bytes(16)
 
 
-def canonical(results: Results) -> bytes:
+def canonical_results(results: Results) -> bytes:
     """SPARQL 1.1 JSON results, one row on each line, sorted; the same for the same results in any order."""
     if results.boolean is not None:
         return msgspec.json.encode({"head": {}, "boolean": results.boolean}) + b"\n"
@@ -158,3 +161,19 @@ def _digest(*parts: bytes) -> bytes:
         state.update(len(part).to_bytes(8, "big"))
         state.update(part)
     return state.digest()
+
+
+MAX_BYTES = 100_000_000
+
+
+def results_digest(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> DataDigest:
+    """The results in a body. Never raises."""
+    if len(body) > MAX_BYTES:
+        return refused("bindings", f"longer than {MAX_BYTES} bytes")
+    try:
+        results = read_results(body, media_type)
+    except NotResultsError as why:
+        return refused("bindings", why)
+    return DataDigest(
+        kind="bindings", digest=digest_of("bindings", [canonical_results(results)]), size=len(results.rows)
+    )

@@ -29,7 +29,7 @@ _FORMATS = {JSON: "json", "application/json": "json", XML: "xml", "application/x
 _FORMATS |= {CSV: "csv", TSV: "tsv"}
 
 
-class NotResults(ValueError):  # noqa: N818 - the noun says it
+class NotResultsError(ValueError):
     """Not a whole document of SPARQL results; the text says why."""
 
 
@@ -68,7 +68,7 @@ def read_results(body: bytes, media_type: str) -> Results:
         return _read_csv(body)
     if form == "tsv":
         return _read_tsv(body)
-    raise NotResults(f"{media_type or 'an answer without a media type'} is no format of SPARQL results")
+    raise NotResultsError(f"{media_type or 'an answer without a media type'} is no format of SPARQL results")
 
 
 def term(kind: str, value: str, language: str = "", datatype: str = "") -> Term:
@@ -79,7 +79,7 @@ def term(kind: str, value: str, language: str = "", datatype: str = "") -> Term:
         return Term("bnode", value)
     if kind in ("literal", "typed-literal"):
         return Term("literal", value, language.lower(), "" if language or datatype in _SAYS_NOTHING else datatype)
-    raise NotResults(f"a term of unknown type {kind[:40]!r}")
+    raise NotResultsError(f"a term of unknown type {kind[:40]!r}")
 
 
 # ── JSON ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,11 +113,11 @@ def _read_json(body: bytes) -> Results:
     try:
         document = _json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise NotResults(f"no whole JSON results: {problem}") from None
+        raise NotResultsError(f"no whole JSON results: {problem}") from None
     if document.boolean is not None:
         return Results(boolean=document.boolean)
     if document.results is None:
-        raise NotResults("JSON without results")
+        raise NotResultsError("JSON without results")
     names = tuple(document.head.vars)
     rows = tuple(
         [
@@ -132,17 +132,17 @@ def _json_term(found: _JsonTerm, depth: int) -> Term:
     if found.type == "triple":
         return _json_triple(found.value, depth)
     if not isinstance(found.value, str):
-        raise NotResults("a term whose value is no text")
+        raise NotResultsError("a term whose value is no text")
     return term(found.type, found.value, found.language, found.datatype)
 
 
 def _json_triple(value: Any, depth: int) -> Term:
     if depth >= _DEEPEST_TRIPLE:
-        raise NotResults("triples quoted too deeply")
+        raise NotResultsError("triples quoted too deeply")
     try:
         parts = [msgspec.convert(value[name], _JsonTerm) for name in ("subject", "predicate", "object")]
     except (KeyError, TypeError, msgspec.ValidationError):
-        raise NotResults("a quoted triple without its three parts") from None
+        raise NotResultsError("a quoted triple without its three parts") from None
     return Term("triple", "", inner=tuple([_json_term(part, depth + 1) for part in parts]))
 
 
@@ -153,14 +153,14 @@ def _text(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise NotResults("results that are not UTF-8") from None
+        raise NotResultsError("results that are not UTF-8") from None
 
 
 def _read_csv(body: bytes) -> Results:
     try:
         lines = list(csv.reader(io.StringIO(_text(body), newline=""), strict=True))
     except csv.Error as problem:
-        raise NotResults(f"no whole CSV results: {problem}") from None
+        raise NotResultsError(f"no whole CSV results: {problem}") from None
     return _table(lines, lambda cell: Term("bnode", cell[2:]) if cell.startswith("_:") else Term("literal", cell))
 
 
@@ -173,13 +173,13 @@ def _read_tsv(body: bytes) -> Results:
 
 def _table(lines: list[list[str]], read: Any) -> Results:
     if not lines:
-        raise NotResults("a table without its line of names")
+        raise NotResultsError("a table without its line of names")
     names = tuple(lines[0]) if lines[0] != [""] else ()
     rows: list[Row] = []
     for number, cells in enumerate(lines[1:], 2):
         cells = cells or [""]
         if len(cells) != max(len(names), 1):
-            raise NotResults(f"line {number} has {len(cells)} values for {len(names)} names")
+            raise NotResultsError(f"line {number} has {len(cells)} values for {len(names)} names")
         rows.append(tuple([read(cell) if cell else None for cell in cells[: len(names)]]))
     return Results(vars=names, rows=tuple(rows))
 
@@ -199,7 +199,7 @@ def tsv_term(cell: str) -> Term:
     """A term as Turtle writes it, without prefixes."""
     cell = cell.strip()
     if cell.startswith("<<"):
-        raise NotResults("quoted triples in TSV are not read")
+        raise NotResultsError("quoted triples in TSV are not read")
     if cell.startswith("<") and cell.endswith(">"):
         return Term("uri", _unescaped(cell[1:-1]))
     if cell.startswith("_:"):
@@ -212,7 +212,7 @@ def tsv_term(cell: str) -> Term:
     for pattern, name in _NUMBERS:
         if pattern.fullmatch(cell):
             return Term("literal", cell, datatype=_XSD + name)
-    raise NotResults(f"no term of TSV: {cell[:60]!r}")
+    raise NotResultsError(f"no term of TSV: {cell[:60]!r}")
 
 
 def _unescaped(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from webstrata.observe.data.sparql.results import NotResults, Results, Row, Term, term
+from webstrata.observe.data.sparql.results import NotResultsError, Results, Row, Term, term
 
 _SPACE = "http://www.w3.org/2005/sparql-results#"
 _MOST_DEPTH = 200
@@ -17,9 +17,9 @@ def read_xml(body: bytes) -> Results:
     try:
         reader.parser.Parse(body, True)
     except expat.ExpatError as problem:
-        raise NotResults(f"no whole XML results: {problem}") from None
+        raise NotResultsError(f"no whole XML results: {problem}") from None
     if reader.boolean is None and not reader.has_results:
-        raise NotResults("XML without results")
+        raise NotResultsError("XML without results")
     if reader.boolean is not None:
         return Results(boolean=reader.boolean)
     return Results(vars=tuple(reader.vars), rows=tuple(reader.rows))
@@ -46,16 +46,16 @@ class _SparqlXmlReader:
         self.parser = parser
 
     def _refuse(self, *_: object) -> None:
-        raise NotResults("XML that declares entities")
+        raise NotResultsError("XML that declares entities")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         space, _, local = name.rpartition(" ")
         if not self._names and local != "sparql":
-            raise NotResults(f"XML that starts with {local[:40]!r}, not with SPARQL results")
+            raise NotResultsError(f"XML that starts with {local[:40]!r}, not with SPARQL results")
         if space not in (_SPACE, ""):
             local = ""
         if len(self._names) >= _MOST_DEPTH:
-            raise NotResults("XML that is nested too deeply")
+            raise NotResultsError("XML that is nested too deeply")
         self._names.append(local)
         self._attributes.append(attributes)
         self._text.clear()
@@ -77,12 +77,12 @@ class _SparqlXmlReader:
         elif local == "triple":
             parts = self._done.pop()
             if len(parts) != 3:
-                raise NotResults("a quoted triple without its three parts")
+                raise NotResultsError("a quoted triple without its three parts")
             self._done[-1].append(Term("triple", "", inner=tuple(parts)))
         elif local == "binding":
             found, self._done = self._done[0], [[]]
             if len(found) != 1:
-                raise NotResults("a binding without its one value")
+                raise NotResultsError("a binding without its one value")
             self._row[attributes.get("name", "")] = found[0]
         elif local == "result":
             self.rows.append(tuple([self._row.get(name) for name in self.vars]))

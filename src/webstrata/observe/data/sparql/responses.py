@@ -1,4 +1,7 @@
-"""Rows of quads (?g ?s ?p ?o) as N-Quads, and whether an RDF document is whole."""
+"""Rows of quads (?g ?s ?p ?o) as N-Quads, and whether an RDF document is whole.
+
+What the `sparql` handler must understand of answers, in one object that it can be handed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import NamedTuple
 
 from webstrata.observe.data.rdf.graph import quads_of
 from webstrata.observe.data.rdf.quads import iri, literal, split
-from webstrata.observe.data.sparql.results import Row, Term
+from webstrata.observe.data.sparql.canonical import canonical_results
+from webstrata.observe.data.sparql.results import Results, Row, Term, read_results
 
 _SYNTAX = {
     "application/n-triples": "ntriples",
@@ -81,3 +85,22 @@ def _statements(body: bytes, media_type: str, url: str) -> list[bytes]:
     if syntax is None:
         raise ValueError(f"{media_type or 'an answer without a media type'} is no format of RDF")
     return quads_of(body, None, url, syntax=syntax)
+
+
+class SparqlResponseParser:
+    """Reads answers of SPARQL endpoints. Pure; every method raises ValueError for what is not whole."""
+
+    def results(self, body: bytes, media_type: str) -> Results:
+        return read_results(body, media_type)
+
+    def canonical(self, results: Results) -> bytes:
+        return canonical_results(results)
+
+    def quads(self, rows: Iterable[Row]) -> set[bytes]:
+        return quad_lines(rows)
+
+    def triples(self, body: bytes, media_type: str, url: str) -> int:
+        return count_triples(body, media_type, url)
+
+    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines:
+        return graph_lines(body, media_type, url, name, prefix)

@@ -23,13 +23,13 @@ from xml.parsers import expat
 
 from webstrata.clock import iso
 from webstrata.observe.data import xml
-from webstrata.observe.data.json import text_of
+from webstrata.observe.data.json import json_text
 from webstrata.observe.data.readable import readable
-from webstrata.observe.data.sitemap_file import read_sitemap
+from webstrata.observe.data.sitemap import read_sitemap
 
-LARGEST = 20_000_000
+MAX_BYTES = 20_000_000
 """Bytes; in larger bodies nothing is told apart."""
-MOST_PLACES = 400
+MAX_FIELDS = 400
 """Of one body; the rest is one place, which never becomes noise."""
 _MOST_VALUES = 1_000_000
 _CHUNK = 4096
@@ -47,7 +47,7 @@ _BLANK = re.compile(r"_:[^\s<>()]+")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-class PlaceValues(NamedTuple):
+class FieldValues(NamedTuple):
     """Values of one place: where each stands there, and what it says."""
 
     place: str
@@ -55,7 +55,7 @@ class PlaceValues(NamedTuple):
     says: Sequence[str]
 
 
-class DataPlace(NamedTuple):
+class DataField(NamedTuple):
     """One place of one version."""
 
     name: str
@@ -68,15 +68,15 @@ class DataPlace(NamedTuple):
     example: str
 
 
-def places_of(
+def data_fields(
     body: bytes, kind: str, media_type: str, charset: str | None, url: str, *, keyed: bool = True
-) -> list[DataPlace]:
+) -> list[DataField]:
     """The places of data of a kind (`Data.kind`), by name; none where that kind has none. Never raises.
 
     `keyed`: rows of a table are known by the first column where it names them.
     """
     reader = _READERS.get(kind)
-    if reader is None or len(body) > LARGEST:
+    if reader is None or len(body) > MAX_BYTES:
         return []
     made: dict[str, _PlaceBuilder] = {}
     count = 0
@@ -87,7 +87,7 @@ def places_of(
                 return []
             one = made.get(place)
             if one is None:
-                one = made.setdefault(place if len(made) < MOST_PLACES - 1 else _REST, _PlaceBuilder())
+                one = made.setdefault(place if len(made) < MAX_FIELDS - 1 else _REST, _PlaceBuilder())
             one.add(place, where, says)
     except (ValueError, OverflowError, RecursionError):  # what no calendar has, what no stack holds
         return []
@@ -108,16 +108,16 @@ class _PlaceBuilder:
         self._example = self._example or next(filter(None, says), "")
         self._stamps = self._stamps and all(_STAMP.fullmatch(said[:80]) for said in says)
 
-    def place(self, name: str) -> DataPlace:
+    def place(self, name: str) -> DataField:
         stamps = self._stamps and name != _REST
-        return DataPlace(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
+        return DataField(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
 
 
-_Read = Callable[[bytes, str, str | None, str, bool], Iterator[PlaceValues]]
+_Read = Callable[[bytes, str, str | None, str, bool], Iterator[FieldValues]]
 
 
-def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
-    text = text_of(body, charset)
+def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
+    text = json_text(body, charset)
     try:
         document = standard_json.loads(text)
     except ValueError:
@@ -125,7 +125,7 @@ def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bo
     return _leaves(document, "", "")
 
 
-def _leaves(value: Any, place: str, where: str) -> Iterator[PlaceValues]:
+def _leaves(value: Any, place: str, where: str) -> Iterator[FieldValues]:
     if isinstance(value, dict) and value:
         for name in sorted(value):
             yield from _leaves(value[name], f"{place}.{name}" if place else name, f"{where}.{name}")
@@ -134,10 +134,10 @@ def _leaves(value: Any, place: str, where: str) -> Iterator[PlaceValues]:
             yield from _leaves(one, f"{place}[]", f"{where}[{number}]")
     else:
         says = value if isinstance(value, str) else standard_json.dumps(value)
-        yield PlaceValues(place or "$", (f"{where} {type(value).__name__}",), (says,))
+        yield FieldValues(place or "$", (f"{where} {type(value).__name__}",), (says,))
 
 
-def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
+def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
     rows = readable(body, media_type, charset, url).table or ()
     if not rows:
         return
@@ -156,35 +156,35 @@ def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: b
         for place in range(max(widths)):
             name = columns[place] if place < len(columns) else f"column {place + 1}"
             if place < min(widths):
-                yield PlaceValues(name, where, [row[place] for row in chunk])
+                yield FieldValues(name, where, [row[place] for row in chunk])
             else:
                 filled = [number for number, width in enumerate(widths) if width > place]
-                yield PlaceValues(
+                yield FieldValues(
                     name, [where[number] for number in filled], [chunk[number][place] for number in filled]
                 )
 
 
-def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
+def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
     for line in sorted(_BLANK.sub("_:", line) for line in readable(body, media_type, charset, url).triples or ()):
         subject, predicate, rest = line.split(" ", 2)
         if subject.startswith("<<"):
             subject, predicate, rest = "", "a triple about triples", line
         literal = _LITERAL.match(rest)
-        yield PlaceValues(predicate, (f"{subject} {rest}",), (literal[1] if literal else rest.removesuffix(" ."),))
+        yield FieldValues(predicate, (f"{subject} {rest}",), (literal[1] if literal else rest.removesuffix(" ."),))
 
 
-def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
+def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
     for entry in sorted(read_sitemap(body, url).entries, key=lambda entry: entry.url):
-        yield PlaceValues("loc", ("",), (entry.url,))
+        yield FieldValues("loc", ("",), (entry.url,))
         if entry.lastmod is not None:
-            yield PlaceValues("lastmod", (entry.url,), (iso(entry.lastmod),))
+            yield FieldValues("lastmod", (entry.url,), (iso(entry.lastmod),))
 
 
 class _Elements:
     """Expat handlers: the text and the attributes of every element."""
 
     def __init__(self) -> None:
-        self.values: list[PlaceValues] = []
+        self.values: list[FieldValues] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -195,13 +195,13 @@ class _Elements:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._number += 1
-        if len(self._paths) > xml.DEEPEST:
-            raise xml.XmlRefusedError(f"nested deeper than {xml.DEEPEST}")
+        if len(self._paths) > xml.MAX_DEPTH:
+            raise xml.XmlRefusedError(f"nested deeper than {xml.MAX_DEPTH}")
         path = f"{self._paths[-1]}/{name.rpartition(' ')[2]}"
         self._paths.append(path)
-        self.values.append(PlaceValues(f"{path}/", (f"{self._number} {name}",), ("",)))
+        self.values.append(FieldValues(f"{path}/", (f"{self._number} {name}",), ("",)))
         self.values += [
-            PlaceValues(f"{path}/@{key.rpartition(' ')[2]}", (f"{self._number} {key}",), (value,))
+            FieldValues(f"{path}/@{key.rpartition(' ')[2]}", (f"{self._number} {key}",), (value,))
             for key, value in sorted(attributes.items())
         ]
 
@@ -210,12 +210,12 @@ class _Elements:
 
     def _text(self, text: str) -> None:
         if text.strip():
-            self.values.append(PlaceValues(self._paths[-1], (str(self._number),), (text.strip(),)))
+            self.values.append(FieldValues(self._paths[-1], (str(self._number),), (text.strip(),)))
 
 
-def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[PlaceValues]:
+def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
     reader = _Elements()
-    problem = xml.parse(body, reader.parser)
+    problem = xml.parse_safely(body, reader.parser)
     return iter(reader.values if problem is None else ())
 
 
