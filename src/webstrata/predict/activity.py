@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.predict.kernel import library
+from webstrata.predict.kernel.choice import KERNEL
 
 Belief: TypeAlias = NDArray[np.floating[Any]]
 """Pages by levels; every row sums to one."""
@@ -105,16 +105,7 @@ class Activity:
         asked = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
         if beliefs.shape[1] != self.width or (asked is not None and len(asked) != len(days)):
             raise ValueError(f"beliefs have {self.width} levels, and every page asked for its days.")
-        found = np.empty((4, len(days)), dtype=np.float32)
-        answered = library.outlook(
-            *(beliefs.ctypes.data, beliefs.strides[0], len(beliefs)),
-            *(None if asked is None else asked.ctypes.data, days.ctypes.data, len(days)),
-            *(self._tables.ctypes.data, self.width, self._longest),
-            found.ctypes.data,
-        )
-        if answered < len(days):
-            raise IndexError(f"there are {len(beliefs)} beliefs, and one of another page was asked for.")
-        return Forecast(*found)
+        return Forecast(*KERNEL.outlook(beliefs, asked, days, self._tables))
 
     def seen(self, belief: Belief, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Belief:
         """Beliefs right after a visit. `quiet`: probability that no event of the whole site touched the page since the

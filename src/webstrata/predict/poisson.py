@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days
-from webstrata.predict.kernel import library
+from webstrata.predict.kernel.choice import KERNEL
 from webstrata.predict.rate_estimate import RateEstimate, likelihood_interval
 from webstrata.predict.visit_history import VisitHistory
 
@@ -85,13 +85,7 @@ def irregular_rate(history: VisitHistory) -> Days:
     changed = np.ascontiguousarray(history.changed, dtype=np.bool_)
     if not (len(lengths) == len(changed) == offsets[-1]):
         raise ValueError("the visits of all pages are as many as the last offset says.")
-    room = np.empty(int(history.counts.max(initial=0)) + 1)
-    rate = np.empty(history.pages)
-    library.irregular_rates(
-        *(offsets.ctypes.data, history.pages, lengths.ctypes.data, changed.ctypes.data, room.ctypes.data),
-        rate.ctypes.data,
-    )
-    return rate
+    return KERNEL.irregular_rates(offsets, lengths, changed)
 
 
 def _by_days(number: Days, days: Days) -> Days:

@@ -1,1 +1,1 @@
-"""The compiled part of `observe`: C sources, and the library that the build makes of them."""
+"""The functions of `observe` that take most of its time: C sources, their Python equivalents, and the choice of one."""

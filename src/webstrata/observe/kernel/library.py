@@ -1,22 +1,34 @@
-"""Loads the kernel and says how its functions are called."""
+"""The compiled kernel: the C functions with their argument types, and the functions of the interface on top of them.
+
+Importing this module fails where `kernel.so` was not built; `choice.py` then selects `python.py`.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_size_t, c_uint64, c_void_p
+from html import unescape
 from struct import iter_unpack
 
-from webstrata.compiled import load_kernel
+import numpy as np
+from selectolax.lexbor import LexborNode
+
+from webstrata.compiled import load_library
+from webstrata.observe.kernel.reserialise import reserialise
+from webstrata.observe.kernel.results import BodyOutline, LinkTable, Span, composed
 
 _VERSION = 2
-"""Of the functions and fields below; kernel.h has the same."""
+"""The version of the functions and fields below; kernel.h has the same number."""
 
 READ, UNCLEAR, NO_MEMORY = range(3)
-"""How far a page could be read."""
+"""The status of a page: parsed; ambiguous serialisation; out of memory."""
+
+_SPAN_BYTES = 8
 
 
 class KernelBuffer(Structure):
-    """Bytes that belong to the kernel."""
+    """Bytes in memory that the kernel has allocated."""
 
     _fields_ = (("data", c_void_p), ("length", c_size_t), ("room", c_size_t))
 
@@ -24,10 +36,10 @@ class KernelBuffer(Structure):
         return ctypes.string_at(self.data, self.length) if self.length else b""
 
     def strings(self) -> list[str]:
-        """Of a buffer with a 0 behind each."""
+        """The texts of a buffer in which each is followed by a 0."""
         return self.copy()[:-1].decode("utf-8", "replace").split("\0") if self.length else []
 
-    def spans(self) -> list[tuple[int, int]]:
+    def spans(self) -> list[Span]:
         return list(iter_unpack("=ii", self.copy()))
 
 
@@ -46,6 +58,16 @@ class KernelPage(Structure):
         ("main_links", KernelBuffer),
     )
 
+    def outline(self) -> BodyOutline:
+        return BodyOutline(
+            text=self.text.copy(),
+            line_ends=np.frombuffer(self.line_ends.copy(), dtype=np.int32),
+            hrefs=self.hrefs.copy(),
+            pointers=self.pointers.copy(),
+            main_lines=self.main_lines.spans(),
+            main_links=self.main_links.copy(),
+        )
+
 
 class KernelLinks(Structure):
     """The first fields of `links` (kernel.h)."""
@@ -57,12 +79,12 @@ class KernelLinks(Structure):
         ("documents", c_int32),
         ("hard", KernelBuffer),
         ("urls", KernelBuffer),
-        ("places", KernelBuffer),
+        ("sorted_urls", KernelBuffer),
         ("hashes", KernelBuffer),
     )
 
 
-_library = load_kernel(__file__, _VERSION)
+_library = load_library("observe", _VERSION)
 
 page_read = _library.page_read
 page_read.argtypes, page_read.restype = [c_char_p, c_size_t, c_int], POINTER(KernelPage)
@@ -82,7 +104,79 @@ links_finish.argtypes, links_finish.restype = (
 )
 links_free = _library.links_free
 links_free.argtypes, links_free.restype = [POINTER(KernelLinks)], None
-simhash = _library.simhash
-simhash.argtypes, simhash.restype = [c_char_p, c_size_t], c_uint64
-scan_text = _library.scan_text
-scan_text.argtypes, scan_text.restype = [c_char_p, c_size_t, c_char_p], c_size_t
+text_simhash = _library.simhash
+text_simhash.argtypes, text_simhash.restype = [c_char_p, c_size_t], c_uint64
+text_scan = _library.scan_text
+text_scan.argtypes, text_scan.restype = [c_char_p, c_size_t, c_char_p], c_size_t
+
+
+# ── the functions of the kernel's interface (choice.py) ─────────────────────────────────────────────────────
+
+
+def outline_body(body: LexborNode) -> BodyOutline | None:
+    """The outline of a body element, read from its serialisation."""
+    outlined = outline_html((body.html or "").encode("utf-8", "replace"), is_unambiguous=False)
+    return outlined if outlined is not None else outline_html(reserialise(body), is_unambiguous=True)
+
+
+def outline_html(html: bytes, *, is_unambiguous: bool) -> BodyOutline | None:
+    """The outline of a serialised body element; None where the serialisation is ambiguous.
+
+    `is_unambiguous`: the markup was written by `reserialise`, which uses no raw and no void elements.
+    """
+    page = page_read(html, len(html), is_unambiguous)
+    if not page:
+        raise MemoryError
+    try:
+        fields = page.contents
+        if fields.status == READ:
+            if not fields.is_composed:
+                text, linked = composed(fields.text.copy().decode()), composed(fields.linked.copy().decode())
+                page_recompose(page, text, len(text), linked, len(linked))
+            page_finish(page)
+        if fields.status == NO_MEMORY:
+            raise MemoryError
+        return fields.outline() if fields.status == READ else None
+    finally:
+        page_free(page)
+
+
+def collect_links(
+    hrefs: bytes,
+    spans: bytes | None,
+    *,
+    root: bytes,
+    folder: bytes,
+    home: str,
+    resolve: Callable[[str], str | None],
+) -> LinkTable:
+    """The URLs that these addresses lead to; `resolve` is called only for addresses that need a URL parser."""
+    span_count = len(spans) // _SPAN_BYTES if spans is not None else 0
+    links = links_read(hrefs, len(hrefs), spans, span_count, root, len(root), folder, len(folder))
+    if not links:
+        raise MemoryError
+    try:
+        fields = links.contents
+        resolved = "".join([f"{resolve(href) or ''}\0" for href in fields.hard.strings()]).encode()
+        host = home.encode("utf-8", "replace")
+        links_finish(links, resolved, len(resolved), host, len(host), spans is None)
+        if fields.status == NO_MEMORY:
+            raise MemoryError
+        return LinkTable(
+            *(fields.urls.copy(), fields.sorted_urls.copy(), fields.hashes.copy()),
+            *(fields.internal, fields.external, fields.documents),
+        )
+    finally:
+        links_free(links)
+
+
+def scan_text(markup: str) -> str:
+    """The text of markup without building a tree."""
+    encoded = markup.encode("utf-8", "replace")
+    room = ctypes.create_string_buffer(len(encoded))
+    return unescape(ctypes.string_at(room, text_scan(encoded, len(encoded), room)).decode())
+
+
+def simhash(text: bytes) -> int:
+    """The simhash of at least one word."""
+    return int(text_simhash(text, len(text)))

@@ -1,1 +1,1 @@
-"""The compiled part of `predict`: C sources, and the library that the build makes of them."""
+"""The functions of `predict` that run over all pages: C sources, their NumPy equivalents, and the choice of one."""
