@@ -16,7 +16,7 @@ from webstrata.clock import RealClock, iso
 from webstrata.flows.crawl.judge import JudgedVisit
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.flows.crawl.signals import collect_signals
-from webstrata.observe.listings import listed
+from webstrata.observe.listings import listed_items
 from webstrata.records import Batch, Change, Fingerprint, NewPage, Outcome, Page, VisitResult
 from webstrata.remember.engine import open_store
 from webstrata.remember.store import SqlStore
@@ -47,8 +47,8 @@ async def _measure(number: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{Path(folder) / 'bench.db'}", RealClock())
         try:
-            await store.add_pages([NewPage(url=url, host="a.example") for url in (*urls, _MAP)], _START_AT)
-            page = await store.page(_MAP)
+            await store.pages.add([NewPage(url=url, host="a.example") for url in (*urls, _MAP)], _START_AT)
+            page = await store.pages.get(_MAP)
             assert page is not None
             cases = {"the first time": 0, "nothing new": 0, "some times renewed": _RENEWED, "all renewed": number}
             return {
@@ -64,7 +64,7 @@ async def _ratio(store: SqlStore, page: Page, urls: list[str], renewed: int, ver
     rows = (f"<url><loc>{url}</loc><lastmod>{iso(at)}</lastmod></url>" for url, at in zip(urls, times, strict=True))
     body = f"<urlset>{''.join(rows)}</urlset>".encode()
     begun = time.process_time()
-    signals = listed(body, "application/xml", None, _MAP, "sitemap").signals
+    signals = listed_items(body, "application/xml", None, _MAP, "sitemap").signals
     read_s = time.process_time() - begun
     mark = Fingerprint(raw=str(version), size=len(body), data=str(version))
     seen = JudgedVisit(
@@ -74,5 +74,5 @@ async def _ratio(store: SqlStore, page: Page, urls: list[str], renewed: int, ver
     )
     begun = time.process_time()
     found = await collect_signals([seen], store, [])
-    await store.commit(Batch(announced=found.announced, checked=found.checked))
+    await store.visit_log.commit(Batch(announced=found.announced, checked=found.checked))
     return (time.process_time() - begun) / read_s

@@ -114,28 +114,28 @@ async def timed(work: Callable[[], Awaitable[Any]], times: int = 1) -> float:
 async def measure(store: SqlStore, pages: int, commits: int) -> dict[str, float]:
     found: dict[str, float] = {}
     first = min(100_000, pages)
-    found["add_first_s"] = await timed(lambda: store.add_pages(new_pages(0, first), _NOW))
-    found["add_again_s"] = await timed(lambda: store.add_pages(new_pages(0, first), _NOW))
+    found["add_first_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
+    found["add_again_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
     for start in range(first, pages, 100_000):
-        await store.add_pages(new_pages(start, min(100_000, pages - start)), _NOW + start / pages)
+        await store.pages.add(new_pages(start, min(100_000, pages - start)), _NOW + start / pages)
     claim_times = iter(range(1, 1_000))
     found["claim_1000_ms"] = 1e3 * await timed(
-        lambda: store.claim(_NOW + 10, 1_000, _NOW + 1e6 + next(claim_times), "bench"), 9
+        lambda: store.queue.claim(_NOW + 10, 1_000, _NOW + 1e6 + next(claim_times), "bench"), 9
     )
-    found["census_ms"] = 1e3 * await timed(lambda: store.census(_NOW + 10), 5)
-    found["next_due_ms"] = 1e3 * await timed(store.next_due, 9)
-    claimed = await store.claim(_NOW + 10, commits * _BATCH, _NOW + 2e6, "bench")
+    found["census_ms"] = 1e3 * await timed(lambda: store.maintenance.totals(_NOW + 10), 5)
+    found["next_due_ms"] = 1e3 * await timed(store.queue.next_due, 9)
+    claimed = await store.queue.claim(_NOW + 10, commits * _BATCH, _NOW + 2e6, "bench")
     batches = [batch(claimed[n : n + _BATCH], _NOW + 20 + n) for n in range(0, len(claimed), _BATCH)]
     start = time.perf_counter()
     for one in batches:
-        await store.commit(one)
+        await store.visit_log.commit(one)
     found["commit_entries_per_s"] = len(claimed) / (time.perf_counter() - start)
     # Pages that were visited have more to read than new ones.
     seen_at = _NOW + 20 + len(claimed) + 86_400.0
     found["claim_seen_1000_ms"] = 1e3 * await timed(
-        lambda: store.claim_pages([page.id for page in claimed[:1_000]], seen_at, 0.0, "bench"), 9
+        lambda: store.queue.claim_pages([page.id for page in claimed[:1_000]], seen_at, 0.0, "bench"), 9
     )
-    found["bytes_per_page"] = await store.size_bytes() / pages
+    found["bytes_per_page"] = await store.maintenance.size_bytes() / pages
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which licences are under us: docs/decisions/0008-licences.md, said to the installed packages."""
+"""The licences of the installed packages are those that docs/decisions/0042-licences.md permits."""
 
 from __future__ import annotations
 

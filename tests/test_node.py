@@ -37,13 +37,13 @@ def test_leases_of_a_dead_run_are_given_back(tmp_path: Path) -> None:
     async def main() -> None:
         one = node(tmp_path)
         async with one.store() as store:
-            await store.add_pages([NewPage(url="http://a.test/", host="a.test")], NOW)
-            assert len(await store.claim(NOW, 10, NOW + 9999, one.home.node_name)) == 1
+            await store.pages.add([NewPage(url="http://a.test/", host="a.test")], NOW)
+            assert len(await store.queue.claim(NOW, 10, NOW + 9999, one.home.node_name)) == 1
         async with one.crawling():
             pass
         async with one.store() as store:
-            assert (await store.census(NOW)).in_flight == 0
-            assert await store.next_due() == NOW
+            assert (await store.maintenance.totals(NOW)).in_flight == 0
+            assert await store.queue.next_due() == NOW
 
     asyncio.run(main())
 
@@ -54,12 +54,12 @@ def test_leases_of_others_are_left_alone(tmp_path: Path) -> None:
     async def main() -> None:
         one = node(tmp_path)
         async with one.store() as store:
-            await store.add_pages([NewPage(url="http://a.test/", host="a.test")], NOW)
-            await store.claim(NOW, 10, NOW + 9999, "another")
+            await store.pages.add([NewPage(url="http://a.test/", host="a.test")], NOW)
+            await store.queue.claim(NOW, 10, NOW + 9999, "another")
         async with one.crawling():
             pass
         async with one.store() as store:
-            assert (await store.census(NOW)).in_flight == 1
+            assert (await store.maintenance.totals(NOW)).in_flight == 1
 
     asyncio.run(main())
 
@@ -70,7 +70,7 @@ def test_politeness_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
     async def main() -> None:
         one = node(tmp_path)
         async with one.store() as store:
-            await store.commit(
+            await store.visit_log.commit(
                 Batch(
                     hosts=(HostState(host="a.test", next_at=NOW + 5, backoff_until=NOW + 700, backoff_count=2),),
                     addresses=(AddressState(address="127.0.0.2", next_at=NOW + 3),),
@@ -93,13 +93,13 @@ def test_a_home_is_held_while_crawling_and_checking(tmp_path: Path) -> None:
         one, two = node(tmp_path), node(tmp_path)
         async with one.crawling():
             with pytest.raises(HomeError, match="in use"):
-                await two.check(mend=False)
+                await two.check(repair=False)
             with pytest.raises(HomeError, match="in use"):
                 two.reindex()
             with pytest.raises(HomeError, match="in use"):
                 async with two.crawling():
                     pytest.fail("two crawls in one home")
-        assert (await two.check(mend=False)).bad == 0
+        assert (await two.check(repair=False)).bad == 0
         assert two.reindex() == (0, 0)
 
     asyncio.run(main())

@@ -24,13 +24,13 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from webstrata.detect.error_pages import error_page
-from webstrata.detect.layers import layer_digest, layer_of
-from webstrata.detect.memory import PageMemory, beginning, pack, remember
+from webstrata.detect.response_class import error_page
+from webstrata.detect.layers import layer_digest, deciding_layer
+from webstrata.detect.memory import PageMemory, memory_of_first_version, pack, remember
 from webstrata.detect.verdict import judge
-from webstrata.observe.page import ObservedContent, look
-from webstrata.observe.text_runs import shape_of
-from webstrata.observe.trace import observation_fields
+from webstrata.observe.page import ObservedContent, observe_typed
+from webstrata.observe.text_runs import run_shape
+from webstrata.observe.page import observation_fields
 from webstrata.records import Observation
 
 HTML_SITES = (
@@ -141,7 +141,7 @@ def sampled_pairs(data: Path, site: str, count: int, seed: str = "pairs") -> Ite
 
 
 def seen(path: str, body: bytes, site: str) -> ObservedContent:
-    return look(body, MEDIA[path.rpartition(".")[2].lower()], None, f"https://{site}.example/{path}")
+    return observe_typed(body, MEDIA[path.rpartition(".")[2].lower()], None, f"https://{site}.example/{path}")
 
 
 def observation(one: ObservedContent, at: float, previous: bytes) -> Observation:
@@ -176,7 +176,7 @@ def measure_layers(data: Path, count: int, seed: str) -> None:
         counts: Counter[str] = Counter()
         for path, old, new in sampled_pairs(data, site, count, seed):
             before, after = seen(path, old, site), seen(path, new, site)
-            memory = beginning(observation(before, 0.0, b""), layer_of(before.fingerprint))
+            memory = memory_of_first_version(observation(before, 0.0, b""), deciding_layer(before.fingerprint))
             change = judge(before.fingerprint, False, observation(after, 0.0, b""), memory=memory)
             counts["pairs"] += 1
             counts["margins"] += change.counts and change.layer == "text" and "main" in change.layers
@@ -209,7 +209,7 @@ def measure_pairs() -> None:
         missed = alarms = 0
         for case in cases:
             before, now = (
-                look(case[side].encode(), "text/html", "utf-8", "https://example.org/page").fingerprint
+                observe_typed(case[side].encode(), "text/html", "utf-8", "https://example.org/page").fingerprint
                 for side in ("before", "after")
             )
             differs = any(layer_digest(before, layer) != layer_digest(now, layer) for layer in layers)
@@ -273,7 +273,7 @@ def _replayed(site: str, path: str, versions: list[Version], bodies: dict[str, b
         sight = observation(now, at, memory.runs)
         plain = judge(before, False, sight, memory=replace(memory, noise=()))
         change = judge(before, False, sight, memory=memory)
-        words = Counter(map(shape_of, main_text(now).split("\n")))
+        words = Counter(map(run_shape, main_text(now).split("\n")))
         hidden = plain.counts and not change.counts
         counts.update(raw=plain.raw, without=plain.counts, hidden=hidden, words=hidden and words != then_words)
         counts["with"] += change.counts

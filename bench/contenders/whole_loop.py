@@ -49,7 +49,7 @@ class Counter(CrawlProgress):
 async def watch_pages(node: Node, addresses: list[str]) -> None:
     async with node.store() as store:
         found = [NewPage(url=url, host=host_of(url)) for url in map(canonical, addresses)]
-        await store.add_pages(found, node.clock.now() - 1)
+        await store.pages.add(found, node.clock.now() - 1)
 
 
 async def main(port: int, pages: int, folder: Path, more: list[str]) -> None:

@@ -57,11 +57,11 @@ def package(path: Path) -> WaczReader:
     return WaczReader(path)
 
 
-def sightings(path: Path, *, media_type: str | None, moved: Callable[[int], object]) -> Iterator[Sighting]:
+def sightings(path: Path, *, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
     """What an archive file saw, whoever made it; needs no home."""
     from webstrata.archive.sightings import sightings
 
-    return sightings(path, media_type=media_type, moved=moved)
+    return sightings(path, media_type=media_type, on_progress=on_progress)
 
 
 class CrawlParts(NamedTuple):
@@ -122,45 +122,47 @@ class Node:
 
         return total_bytes(self.home.archive)
 
-    async def check(self, *, mend: bool, moved: Callable[[int], object] = lambda count: None) -> ArchiveCheckResult:
+    async def check(
+        self, *, repair: bool, on_progress: Callable[[int], object] = lambda count: None
+    ) -> ArchiveCheckResult:
         """Scrub the archive, its index, and the store's positions against both."""
         from webstrata.archive.warc.check import ArchiveCheck
 
         with self.home.locked():
-            scrub = ArchiveCheck(self.home.archive, self.home.index, mend=mend, moved=moved)
+            scrub = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
             scrub.run()
             async with self.store() as store:
-                await self._check_store(store, scrub, mend)
-                async for position, payload in store.positions():
+                await self._check_store(store, scrub, repair)
+                async for position, payload in store.visit_log.positions():
                     scrub.position(position, payload)
         return scrub.result
 
-    async def _check_store(self, store: SqlStore, scrub: ArchiveCheck, mend: bool) -> None:
+    async def _check_store(self, store: SqlStore, scrub: ArchiveCheck, repair: bool) -> None:
         """The database by itself: its files, then whether what it holds fits together."""
-        sound = await store.soundness()
+        sound = await store.maintenance.check_engine()
         for fault in sound.faults:
-            scrub.damaged_store(fault, _RESTORE)
+            scrub.add_store_fault(fault, _RESTORE)
         scrub.result.notes += sound.unchecked
         if sound.faults:
             return  # what such a database says of itself proves nothing
-        found = left = await store.contradictions()
-        if mend and any(one.is_derived for one in found):
-            await store.recount()
-            left = await store.contradictions()
+        found = left = await store.maintenance.contradictions()
+        if repair and any(one.is_derived for one in found):
+            await store.maintenance.recount()
+            left = await store.maintenance.contradictions()
         for one in found:
             if one not in left:
-                scrub.mended_store(one.what)
+                scrub.add_store_repair(one.what)
         for one in left:
-            scrub.damaged_store(one.what, _MAKE_ANEW if one.is_derived else _RESTORE)
-        if stale := await store.stale_leases(self.clock.now()):
+            scrub.add_store_fault(one.what, _MAKE_ANEW if one.is_derived else _RESTORE)
+        if stale := await store.queue.stale_leases(self.clock.now()):
             scrub.result.notes.append(f"{stale} leases ran out without a visit: the next crawl takes their pages up.")
 
-    def reindex(self, moved: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
+    def reindex(self, on_progress: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
         """(files, lines) of an index built anew."""
         from webstrata.archive.index.segment import reindex
 
         with self.home.locked():
-            return reindex(self.home.archive, self.home.index, moved=moved)
+            return reindex(self.home.archive, self.home.index, on_progress=on_progress)
 
     def export(
         self,
@@ -171,7 +173,7 @@ class Node:
         match: Match,
         since: str,
         until: str,
-        moved: Callable[[int], object],
+        on_progress: Callable[[int], object],
     ) -> int:
         """Write a selection of captures; how many."""
         from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
@@ -182,7 +184,7 @@ class Node:
         if kind == "cdxj":
             return export_cdxj(source, selection, out)
         write = export_wacz if kind == "wacz" else export_warc
-        return write(source, selection, out, software=self.software, at=self.clock.now(), moved=moved)
+        return write(source, selection, out, software=self.software, at=self.clock.now(), on_progress=on_progress)
 
     def timetable(self) -> TimerSchedule | ValueSchedule:
         """The schedule by the policy that the settings name: a timer, or one that shares the budget."""
@@ -266,7 +268,7 @@ class Node:
                 obey_robots=polite.obey_robots,
             )
         )
-        gate.recall(*await store.politeness())
+        gate.recall(*await store.queue.politeness())
         return gate
 
     def web(self) -> HttpWeb:
@@ -303,10 +305,10 @@ class Node:
         from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
         from webstrata.fetch.handlers.sparql.handler import SparqlHandler
         from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-        from webstrata.observe.data.sparql.answers import SparqlAnswers
+        from webstrata.observe.data.sparql.responses import SparqlResponseParser
         from webstrata.observe.linked_data import LinkedData
 
-        answers = SparqlAnswers()
+        answers = SparqlResponseParser()
         known: list[Handler] = [
             PlainHandler(),
             PlainHandler("feed", ACCEPT_FEED),
@@ -352,7 +354,7 @@ class Node:
         from webstrata.schedule.timer_schedule import TimerSchedule
 
         async with self._at_work(wrap_web) as tools:
-            if given_back := await tools.store.end_leases(self.home.node_name):
+            if given_back := await tools.store.queue.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", given_back)
             is_timer = isinstance(tools.settler.timetable, TimerSchedule)
             allocation = self._allocation(tools.store, tools.gate, tools.settler.timetable)
@@ -385,7 +387,7 @@ class Node:
         settings = self.settings.capture
 
         def new_journal(name: str) -> tuple[str, Journal]:
-            made = journal.fresh(self.home.captures, name, self.clock)
+            made = journal.new_journal(self.home.captures, name, self.clock)
             return made.path.stem, made
 
         async with self._at_work(wrap_web) as tools:
@@ -412,7 +414,7 @@ class Node:
                         clock=self.clock,
                     ),
                     new_journal=new_journal,
-                    old_journal=lambda name: journal.existing(self.home.captures, name, self.clock),
+                    old_journal=lambda name: journal.open_journal(self.home.captures, name, self.clock),
                     patience_s=settings.patience,
                     rest_factor=self.settings.polite.delay_factor,
                 )
@@ -421,7 +423,7 @@ class Node:
 
     async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
         """Write a WACZ in a thread; its certificate may need the network, and so is made here."""
-        from webstrata.archive.export import OpenArchive, pieces_at
+        from webstrata.archive.export import OpenArchive, records_at
         from webstrata.archive.wacz.writer import write_wacz
 
         loop = asyncio.get_running_loop()
@@ -432,7 +434,7 @@ class Node:
         def write() -> int:
             source = OpenArchive(self.home.archive, self.home.index)
             try:
-                wanted = pieces_at(source.reader, positions)
+                wanted = records_at(source.reader, positions)
                 now = self.clock.now()
                 return write_wacz(source, wanted, out, software=self.software, at=now, title=title, certify=certificate)
             finally:
@@ -444,14 +446,14 @@ class Node:
     async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[CrawlParts]:
         """What visits and writes: home locked, archive repaired."""
         from webstrata.archive.warc.archive import WarcArchive
-        from webstrata.archive.warc.repair import repair
+        from webstrata.archive.warc.repair import repair_archive
         from webstrata.fetch.handlers.choose import handler_name
         from webstrata.flows.crawl.parser_pool import ParserPool
         from webstrata.flows.crawl.visit_pipeline import DecodeLimits, VisitPipeline
 
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
-            for torn in repair(self.home.archive, self.home.index):
+            for torn in repair_archive(self.home.archive, self.home.index):
                 log.warning("%s: %s", torn.file, torn.what)
             store = await stack.enter_async_context(self.store())
             archive = WarcArchive(

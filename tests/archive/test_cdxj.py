@@ -61,7 +61,7 @@ def test_what_is_no_line(line: bytes) -> None:
 @pytest.mark.parametrize("url", ["", " ", "not a url", "http://[", "urn:x:y z", "\ud800", "dns:example.com"])
 def test_every_address_has_a_key(url: str) -> None:
     """Foreign records may name anything: the key is one word of ASCII all the same."""
-    key = cdxj.key(url)
+    key = cdxj.surt_key(url)
 
     assert key
     assert key.isascii()

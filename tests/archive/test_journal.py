@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from webstrata.archive.journal import JournalFile, existing, fresh
+from webstrata.archive.journal import JournalFile, open_journal, new_journal
 from webstrata.clock import ManualClock
 from webstrata.errors import UsageError
 
@@ -24,7 +24,7 @@ def written(path: Path) -> JournalFile:
 def test_lines_come_back(tmp_path: Path) -> None:
     """Lines are read back in order by whoever opens the journal next."""
     written(tmp_path / "one.jsonl")
-    assert existing(tmp_path, "one", ManualClock()).lines() == LINES
+    assert open_journal(tmp_path, "one", ManualClock()).lines() == LINES
 
 
 @pytest.mark.parametrize("torn", [b"{", b'{"c":', b'{"c":1}', b"\x00\x00\x00", b'{"c"\n', b"\x00\x00\n"])
@@ -41,7 +41,7 @@ def test_a_torn_end_is_cut_off(torn: bytes, tmp_path: Path) -> None:
 
 def test_names_are_taken_once(tmp_path: Path) -> None:
     """Two captures that begin in the same second have journals of their own."""
-    names = [fresh(tmp_path / "new", "c", ManualClock()).path.name for _ in range(3)]
+    names = [new_journal(tmp_path / "new", "c", ManualClock()).path.name for _ in range(3)]
     assert names == ["c.jsonl", "c-2.jsonl", "c-3.jsonl"]
 
 
@@ -52,4 +52,4 @@ def test_only_own_journals_are_opened(name: str, tmp_path: Path) -> None:
     written(tmp_path / "one.jsonl")
     written(tmp_path / "in" / "mine.jsonl")
     with pytest.raises(UsageError, match="mine"):
-        existing(tmp_path / "in", name, ManualClock())
+        open_journal(tmp_path / "in", name, ManualClock())

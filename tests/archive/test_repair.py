@@ -14,7 +14,7 @@ from webstrata.archive.index.segment import reindex
 from webstrata.archive.warc import archive as warc
 from webstrata.archive.warc.check import check_archive_files
 from webstrata.archive.warc.members import GzipMember, members
-from webstrata.archive.warc.repair import repair
+from webstrata.archive.warc.repair import repair_archive
 
 
 def ends_of(path: Path) -> list[int]:
@@ -40,7 +40,7 @@ def test_cut_at_every_byte(tmp_path: Path) -> None:
     for cut in range(ends[-3] - 5, len(data) + 1):
         folder = tmp_path / str(cut)
         path = crash(folder, data[:cut])
-        [done] = repair(folder / "archive", folder / "index", fsync=False)
+        [done] = repair_archive(folder / "archive", folder / "index", fsync=False)
         whole = max(end for end in ends if end <= cut)
         assert path.read_bytes() == data[:whole]
         assert done.torn_bytes == cut - whole
@@ -56,7 +56,7 @@ def test_outside_readers_accept_a_repaired_file(tmp_path: Path, back: int) -> No
     home, _ = write_family(tmp_path / "home")
     path = crash(tmp_path / "crashed", home.warc.read_bytes()[:-back])
 
-    repair(path.parent, tmp_path / "crashed" / "index", fsync=False)
+    repair_archive(path.parent, tmp_path / "crashed" / "index", fsync=False)
 
     subprocess.run(["gzip", "-t", path], check=True)
     result = check_archive_files(path.parent, tmp_path / "crashed" / "index")
@@ -68,7 +68,7 @@ def test_nothing_whole(tmp_path: Path, data: bytes) -> None:
     """A file without one whole record goes; its bytes are kept beside."""
     path = crash(tmp_path, data)
 
-    [done] = repair(tmp_path / "archive", tmp_path / "index", fsync=False)
+    [done] = repair_archive(tmp_path / "archive", tmp_path / "index", fsync=False)
 
     assert "no whole record" in done.what
     assert not path.exists()
@@ -83,7 +83,7 @@ def test_damage_inside_does_not_cost_what_follows(tmp_path: Path) -> None:
     data[ends[2] + 40 : ends[2] + 80] = bytes(40)
     path = crash(tmp_path / "crashed", bytes(data))
 
-    [done] = repair(path.parent, tmp_path / "crashed" / "index", fsync=False)
+    [done] = repair_archive(path.parent, tmp_path / "crashed" / "index", fsync=False)
 
     assert "1 damaged place" in done.what
     assert path.read_bytes() == bytes(data)
@@ -95,11 +95,11 @@ def test_a_finished_file_without_its_segment(tmp_path: Path) -> None:
     before = home.segment.read_bytes()
     home.segment.unlink()
 
-    [done] = repair(home.archive, home.index, fsync=False)
+    [done] = repair_archive(home.archive, home.index, fsync=False)
 
     assert "segment" in done.what
     assert home.segment.read_bytes() == before
-    assert repair(home.archive, home.index, fsync=False) == []
+    assert repair_archive(home.archive, home.index, fsync=False) == []
 
 
 def test_marks_save_reading_the_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_marks_save_reading_the_file_again(tmp_path: Path, monkeypatch: pytest.M
         good = file.read(20)
         file.seek(20)
         file.write(bytes(20))
-    [done] = repair(tmp_path / "archive", tmp_path / "index", fsync=False)
+    [done] = repair_archive(tmp_path / "archive", tmp_path / "index", fsync=False)
     assert "damaged" not in done.what
     (finished,) = (tmp_path / "archive").iterdir()
     with finished.open("r+b") as file:

@@ -24,7 +24,7 @@ from tests.archive.conftest import (
 from webstrata.archive.warc.check import check_archive_files
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.record import WarcRecord
-from webstrata.archive.warc.repair import repair
+from webstrata.archive.warc.repair import repair_archive
 from webstrata.archive.warc.walk import walk
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
@@ -215,7 +215,7 @@ def test_a_failed_write_gives_the_file_up(
         assert third.file != first.file
         assert (await archive.read(first)).url == "http://example.com/1"
         await archive.close()
-        done = repair(tmp_path / "archive", tmp_path / "index")
+        done = repair_archive(tmp_path / "archive", tmp_path / "index")
         assert [item.file for item in done] == [first.file]
         named: list[tuple[Position, str | None]] = [(first, None), (third, None)]
         result = check_archive_files(tmp_path / "archive", tmp_path / "index", named)

@@ -107,7 +107,7 @@ class Ward:
     async def _watch(self) -> None:
         pages = [NewPage(url=f"http://crash.test/{n}", host="crash.test") for n in range(PAGES)]
         async with self._node().store() as store:
-            await store.add_pages(pages, time.time())
+            await store.pages.add(pages, time.time())
 
     def _node(self) -> Node:
         settings, _ = settings_file.load(self.home.path, environment={})
@@ -117,14 +117,14 @@ class Ward:
         node = self._node()
         async with node.crawling():  # the start repairs, as after every crash
             pass
-        checked: ArchiveCheckResult = await node.check(mend=False)
+        checked: ArchiveCheckResult = await node.check(repair=False)
         found = [f"{one.count} {one.file}:{one.offset} {one.what}" for one in checked.findings]
         reader = node.reader()
         async with node.store() as store:
             for url in {note.url for note in self.ledger}:
-                page = await store.page(url)
+                page = await store.pages.get(url)
                 assert page is not None
-                logged = {visit.at: visit for visit in await store.visits(page.id)}
+                logged = {visit.at: visit for visit in await store.visit_log.of_page(page.id)}
                 for note in self.ledger:
                     if note.url != url:
                         continue

@@ -27,7 +27,7 @@ from webstrata.flows.crawl.loop import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Position, Visit
-from webstrata.remember.store import SqlStore
+from webstrata.remember.store import SqlVisitLog
 
 
 class Acknowledged(Struct, frozen=True, tag=True):
@@ -128,9 +128,9 @@ class _DyingAtErrors(logging.Handler):
 
 
 def _arm_commit(name: str, reached: Callable[[], bool]) -> None:
-    commit = SqlStore.commit
+    commit = SqlVisitLog.commit
 
-    async def dying_commit(self: SqlStore, batch: Any) -> None:
+    async def dying_commit(self: SqlVisitLog, batch: Any) -> None:
         now = bool(batch.entries) and reached()
         if now and name == "commit-before":
             _die()
@@ -138,7 +138,7 @@ def _arm_commit(name: str, reached: Callable[[], bool]) -> None:
         if now:
             _die()
 
-    SqlStore.commit = dying_commit  # type: ignore[method-assign]
+    SqlVisitLog.commit = dying_commit  # type: ignore[method-assign]
 
 
 def _dying(call: Callable[..., Any], reached: Callable[[], bool]) -> Callable[..., Any]:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 
 
 @pytest.mark.parametrize(

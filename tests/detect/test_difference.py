@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from webstrata.detect.diff.difference import Difference, ReadVersion, difference
+from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
 from webstrata.detect.diff.html import as_html
 
 
-def _compare(before: ReadVersion, after: ReadVersion) -> Difference:
+def _compare(before: ParsedVersion, after: ParsedVersion) -> Difference:
     return difference(before, after, before_name="then", after_name="now")
 
 
 def test_only_what_both_can_be_read_as_is_compared() -> None:
     """A table against a text is compared as text alone."""
-    found = _compare(ReadVersion(text="a", table=[("x",), ("1",)]), ReadVersion(text="b"))
+    found = _compare(ParsedVersion(text="a", table=[("x",), ("1",)]), ParsedVersion(text="b"))
 
     assert found.table is None
     assert found.unified
@@ -21,7 +21,7 @@ def test_only_what_both_can_be_read_as_is_compared() -> None:
 
 def test_equal_contents_are_empty() -> None:
     """No way of reading finds a difference in the same content."""
-    content = ReadVersion(
+    content = ParsedVersion(
         text="a", links=("http://a.test/",), triples=("t",), table=[("x",), ("1",)], document={"a": 1}
     )
 
@@ -30,7 +30,7 @@ def test_equal_contents_are_empty() -> None:
 
 def test_a_json_null_is_a_document() -> None:
     """Null is a value like others, not the absence of one."""
-    found = _compare(ReadVersion(text="null", document=None), ReadVersion(text="1", document=1))
+    found = _compare(ParsedVersion(text="null", document=None), ParsedVersion(text="1", document=1))
 
     assert found.json is not None
     assert [edit.path for edit in found.json] == ["$"]
@@ -41,8 +41,8 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
 def test_the_page_escapes_everything() -> None:
     """Text, links, triples, cells and values of a hostile page are shown, never run."""
-    before = ReadVersion(text="a", links=(), triples=(), table=[("k", HOSTILE), ("1", "a")], document={"a": 1})
-    after = ReadVersion(
+    before = ParsedVersion(text="a", links=(), triples=(), table=[("k", HOSTILE), ("1", "a")], document={"a": 1})
+    after = ParsedVersion(
         text=HOSTILE,
         links=(HOSTILE,),
         triples=(HOSTILE,),
@@ -60,7 +60,7 @@ def test_the_page_escapes_everything() -> None:
 def test_the_page_marks_words() -> None:
     """In replaced lines the changed words are marked on both sides."""
     page = as_html(
-        _compare(ReadVersion(text="the old news"), ReadVersion(text="the new news")),
+        _compare(ParsedVersion(text="the old news"), ParsedVersion(text="the new news")),
         title="t",
         before_name="then",
         after_name="now",
@@ -72,6 +72,6 @@ def test_the_page_marks_words() -> None:
 
 def test_a_page_without_difference_says_so() -> None:
     """An empty difference is a sentence, not an empty page."""
-    page = as_html(_compare(ReadVersion(text="a"), ReadVersion(text="a")), title="t", before_name="b", after_name="a")
+    page = as_html(_compare(ParsedVersion(text="a"), ParsedVersion(text="a")), title="t", before_name="b", after_name="a")
 
     assert "No difference." in page

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.error_pages import PATIENCE, error_page
+from webstrata.detect.response_class import MAX_FAILURES
+from webstrata.detect.response_class import error_page
 from webstrata.records import FailureKind, Fingerprint
 
 KNOWN = Fingerprint(raw="a", size=40_000, media_type="text/html", title="Annual report", text="x")
@@ -50,7 +51,7 @@ HONEST = [
     (mark(title="Sign in"), "Sign in", "E-mail Password. New: passkeys", 2_100, 0),
     (KNOWN, "Page not found", "words " * 200, 2_000, 0),
     (KNOWN, "404 Not Found", "nginx", 30_000, 0),
-    (KNOWN, "404 Not Found", "nginx", 500, PATIENCE),
+    (KNOWN, "404 Not Found", "nginx", 500, MAX_FAILURES),
     (KNOWN, "The history of captchas", "verify you are human, they said. " * 40, 3_000, 0),
 ]
 
@@ -73,7 +74,7 @@ def test_empty_bodies() -> None:
     found = error_page(200, {}, "", None, KNOWN, empty)
     assert found is not None
     assert found.kind is FailureKind.EMPTY
-    assert error_page(200, {}, "", None, KNOWN, empty, failures=PATIENCE) is None
+    assert error_page(200, {}, "", None, KNOWN, empty, failures=MAX_FAILURES) is None
     assert error_page(200, {}, "", None, None, empty) is None
     assert error_page(204, {}, "", None, KNOWN, empty) is None
 

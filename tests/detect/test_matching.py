@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.diff.matching import matching_runs
+from webstrata.detect.diff.matching import matching_lines
 
 LINES = st.lists(st.sampled_from("abcdefgh") | st.text(alphabet="xyz", min_size=1, max_size=3), max_size=60)
 
@@ -16,7 +16,7 @@ LINES = st.lists(st.sampled_from("abcdefgh") | st.text(alphabet="xyz", min_size=
 def test_runs_are_equal_ordered_and_apart(before: list[str], after: list[str]) -> None:
     """Runs hold the same lines on both sides, go upwards, and do not touch."""
     i = j = 0
-    for number, run in enumerate(matching_runs(before, after)):
+    for number, run in enumerate(matching_lines(before, after)):
         assert run.length > 0
         assert before[run.before : run.before + run.length] == after[run.after : run.after + run.length]
         assert run.before >= i
@@ -28,7 +28,7 @@ def test_runs_are_equal_ordered_and_apart(before: list[str], after: list[str]) -
 @given(LINES)
 def test_equal_texts_are_one_run(lines: list[str]) -> None:
     """A text matches itself in one piece."""
-    assert [(run.before, run.after, run.length) for run in matching_runs(lines, lines)] == (
+    assert [(run.before, run.after, run.length) for run in matching_lines(lines, lines)] == (
         [(0, 0, len(lines))] if lines else []
     )
 
@@ -49,5 +49,5 @@ def test_bounded_time(name: str) -> None:
     """Texts made to be hard to compare are compared within seconds."""
     before, after = HOSTILE[name]
     started = time.process_time()
-    matching_runs(before, after)
+    matching_lines(before, after)
     assert time.process_time() - started < 10

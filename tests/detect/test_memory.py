@@ -5,7 +5,9 @@ import pytest
 
 from tests.observe.twin.links import link_hashes
 from webstrata.columns import LINK
-from webstrata.detect.linkset import MOST_EXACT, unseen, with_links
+from webstrata.detect.memory import MAX_EXACT_LINKS
+from webstrata.detect.memory import new_link_count
+from webstrata.detect.memory import with_links
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.verdict import judge
 from webstrata.observe.text_runs import runs_of
@@ -75,8 +77,8 @@ def test_many_links_become_a_filter() -> None:
     for start in range(0, 5000, 100):
         seen = with_links(seen, _hashes(start, start + 100))
     assert len(seen) == 8192
-    assert unseen(seen, _hashes(0, 5000)) == 0
-    assert unseen(seen, _hashes(10_000, 11_000)) > 960
+    assert new_link_count(seen, _hashes(0, 5000)) == 0
+    assert new_link_count(seen, _hashes(10_000, 11_000)) > 960
 
 
 def test_a_full_filter_begins_afresh() -> None:
@@ -84,15 +86,15 @@ def test_a_full_filter_begins_afresh() -> None:
     seen = b""
     for start in range(0, 60_000, 500):
         seen = with_links(seen, _hashes(start, start + 500))
-    assert unseen(seen, _hashes(59_500, 60_000)) == 0
-    assert unseen(seen, _hashes(100_000, 101_000)) > 800
+    assert new_link_count(seen, _hashes(59_500, 60_000)) == 0
+    assert new_link_count(seen, _hashes(100_000, 101_000)) > 800
 
 
 def test_few_links_are_exact() -> None:
     """Up to 512 links every one is told apart."""
-    seen = with_links(b"", _hashes(0, MOST_EXACT))
-    assert len(seen) == MOST_EXACT * 8
-    assert unseen(seen, _hashes(0, 2 * MOST_EXACT)) == MOST_EXACT
+    seen = with_links(b"", _hashes(0, MAX_EXACT_LINKS))
+    assert len(seen) == MAX_EXACT_LINKS * 8
+    assert new_link_count(seen, _hashes(0, 2 * MAX_EXACT_LINKS)) == MAX_EXACT_LINKS
 
 
 @pytest.mark.parametrize("packed", [b"", b"\x01", b"\x01\xc1", b"\x02abc", b"\x01\x93\x01\x02\x03", b"\xff" * 40])

@@ -82,12 +82,12 @@ class Life:
     async def watch(self, *addresses: str, **fields: Any) -> None:
         pages = [NewPage(url=url, host=urls.host_of(url), **fields) for url in addresses]
         async with self._page_rules() as store:
-            await store.add_pages(pages, self.clock.now())
+            await store.pages.add(pages, self.clock.now())
 
     async def watch_site(self, url: str, **fields: Any) -> None:
         async with self._page_rules() as store:
-            site = await store.add_site(Site(id=0, url=url, **fields), self.clock.now())
-            await store.add_pages(seeds(site), self.clock.now())
+            site = await store.pages.add_site(Site(id=0, url=url, **fields), self.clock.now())
+            await store.pages.add(seeds(site), self.clock.now())
 
     async def crawl(self, after_s: float = 0.0) -> int:
         """One pass, some time later."""
@@ -101,19 +101,19 @@ class Life:
 
     async def page(self, url: str) -> Page:
         async with self._page_rules() as store:
-            page = await store.page(url)
+            page = await store.pages.get(url)
         assert page is not None, f"{url} is not watched"
         return page
 
     async def pages(self) -> dict[str, Page]:
         async with self._page_rules() as store:
-            return {page.url: page async for page in store.pages()}
+            return {page.url: page async for page in store.pages.stream()}
 
     async def visits(self, url: str) -> list[Visit]:
         """Oldest first."""
         page = await self.page(url)
         async with self._page_rules() as store:
-            return await store.visits(page.id, order="oldest")
+            return await store.visit_log.of_page(page.id, order="oldest")
 
     async def last(self, url: str) -> Visit:
         return (await self.visits(url))[-1]
@@ -124,7 +124,7 @@ class Life:
 
     async def census(self) -> StoreTotals:
         async with self._page_rules() as store:
-            return await store.census(self.clock.now())
+            return await store.maintenance.totals(self.clock.now())
 
     def warcs(self) -> list[Path]:
         return sorted(self.home.archive.glob("*.warc.gz"))
@@ -147,7 +147,7 @@ class Life:
             with path.open("rb") as stream, redirect_stdout(StringIO()):
                 for record in ArchiveIterator(stream, check_digests="raise"):
                     record.raw_stream.read()
-        scrubbed = await self.node.check(mend=False)
+        scrubbed = await self.node.check(repair=False)
         assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0), scrubbed.findings
         assert (await self.census()).in_flight == 0
 

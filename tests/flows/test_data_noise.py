@@ -59,7 +59,7 @@ def test_times_of_making_are_learned(live: Callable[..., None], name: str, apart
         assert (place.kind, place.example.partition(": ")[0]) == ("data", MADE[name][2])
         assert len(page.memory) < 2_000
         async with life.node.store() as store:
-            await store.set_counted(page.id, [place.key])
+            await store.pages.set_counted(page.id, [place.key])
         await life.crawl(after_s=apart_s)
         assert (await life.outcomes(PAGE))[-1] == "changed", "the user has the last word"
 

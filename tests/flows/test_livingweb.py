@@ -36,11 +36,11 @@ async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingW
         fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
         async with node.store() as store:
-            await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in living.urls()], clock.now())
+            await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in living.urls()], clock.now())
         async with node.crawling(wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
             await loop.run(SHIPPED_WINDOW[0] + days * DAY_S)
         async with node.store() as store:
-            census = await store.census(clock.now())
+            census = await store.maintenance.totals(clock.now())
         return living, census.visits
 
 

@@ -51,7 +51,7 @@ def test_what_is_ignored_does_not_count(live: Callable[..., None], name: str, by
         else:
             await life.watch(PAGE, tags=("rates",))
             async with life.node.store() as store:
-                await store.set_tag_rules("rates", page_rules)
+                await store.pages.set_tag_rules("rates", page_rules)
         for _ in range(3):
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == ["new", "same", "changed"]
@@ -69,7 +69,7 @@ def test_a_page_s_own_wish_goes_before_its_tags(live: Callable[..., None]) -> No
         life.town.play(PAGE, reply(html(1)), reply(html(2)))
         await life.watch(PAGE, tags=("rates",), page_rules=PageRules(layer="raw"))
         async with life.node.store() as store:
-            await store.set_tag_rules("rates", PageRules(include=("css:b",)))
+            await store.pages.set_tag_rules("rates", PageRules(include=("css:b",)))
         for _ in range(2):
             await life.crawl(after_s=2 * DAY_S)
         assert await life.outcomes(PAGE) == ["new", "changed"]
@@ -134,9 +134,9 @@ def test_another_wish_asks_in_full(live: Callable[..., None], by: str) -> None:
         await life.crawl(after_s=2 * DAY_S)
         async with life.node.store() as store:
             if by == "page":
-                await store.set_page_rules((await life.page(PAGE)).id, PageRules(include=("css:b",)))
+                await store.pages.set_rules((await life.page(PAGE)).id, PageRules(include=("css:b",)))
             elif by == "tag":
-                await store.set_tag_rules("rates", PageRules(include=("css:b",)))
+                await store.pages.set_tag_rules("rates", PageRules(include=("css:b",)))
             else:
                 await life.watch(PAGE, page_rules=PageRules(include=("css:b",)))
         await life.crawl(after_s=2 * DAY_S)

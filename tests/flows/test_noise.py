@@ -93,7 +93,7 @@ def test_the_user_may_say_that_it_counts(live: Callable[..., None]) -> None:
         assert "visitor number" in place.example
         page = await life.page(PAGE)
         async with life.node.store() as store:
-            await store.set_counted(page.id, [place.key])
+            await store.pages.set_counted(page.id, [place.key])
         for _ in range(8):
             await life.crawl(after_s=30 * 60)
         assert (await life.outcomes(PAGE))[8:] == ["changed"] * 8

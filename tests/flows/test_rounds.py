@@ -14,7 +14,7 @@ from tests.flows.town import reply, robots
 from webstrata.archive.warc.archive import WarcArchive
 from webstrata.errors import ArchiveError, StoreError
 from webstrata.records import Batch
-from webstrata.remember.store import SqlStore
+from webstrata.remember.store import SqlQueue, SqlVisitLog
 
 
 def test_a_slow_host_delays_nobody_else(live: Callable[..., None]) -> None:
@@ -91,11 +91,14 @@ def test_a_failed_round_loses_and_doubles_nothing(
         wrapped = _FailsOnce(WarcArchive.append, ArchiveError("disk full, says the test"), calls)
         monkeypatch.setattr(WarcArchive, "append", lambda self, captures: wrapped(self, captures))
     else:
-        wrapped = _FailsOnce(SqlStore.commit, StoreError("locked, says the test"), calls)
-        monkeypatch.setattr(SqlStore, "commit", lambda self, batch: wrapped(self, batch))
+        wrapped = _FailsOnce(SqlVisitLog.commit, StoreError("locked, says the test"), calls)
+        monkeypatch.setattr(SqlVisitLog, "commit", lambda self, batch: wrapped(self, batch))
     if part == "release":
-        release = _FailsOnce(SqlStore.release, StoreError("locked, says the test"), {1})
-        monkeypatch.setattr(SqlStore, "release", lambda self, pages: release(self, pages))
+        operation = vars(SqlQueue)["release"]
+        release = _FailsOnce(
+            lambda self, pages: operation.__get__(self, SqlQueue)(pages), StoreError("locked, says the test"), {1}
+        )
+        monkeypatch.setattr(SqlQueue, "release", lambda self, pages: release(self, pages))
 
     async def scenario(life: Life) -> None:
         urls = [f"http://{host}.test/{n}" for host in "abc" for n in range(4)]
@@ -116,16 +119,16 @@ def test_an_error_in_mid_round_is_the_rounds_not_the_loops(
     live: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that fails while visits are in flight ends the round only: their hosts are free for the next."""
-    commit = SqlStore.commit
+    commit = SqlVisitLog.commit
     failed = asyncio.Event()
 
-    async def fails_first(self: SqlStore, batch: Batch) -> None:
+    async def fails_first(self: SqlVisitLog, batch: Batch) -> None:
         if not failed.is_set():
             failed.set()
             raise StoreError("locked, says the test")
         await commit(self, batch)
 
-    monkeypatch.setattr(SqlStore, "commit", fails_first)
+    monkeypatch.setattr(SqlVisitLog, "commit", fails_first)
 
     async def scenario(life: Life) -> None:
         slow = "http://a.test/slow"
@@ -144,8 +147,8 @@ def test_an_error_in_mid_round_is_the_rounds_not_the_loops(
 
 def test_promises_of_a_failed_transaction_are_kept(live: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """A rest that a host asked for is remembered across a restart though the first transaction with it failed."""
-    wrapped = _FailsOnce(SqlStore.commit, StoreError("locked, says the test"), {1})
-    monkeypatch.setattr(SqlStore, "commit", lambda self, batch: wrapped(self, batch))
+    wrapped = _FailsOnce(SqlVisitLog.commit, StoreError("locked, says the test"), {1})
+    monkeypatch.setattr(SqlVisitLog, "commit", lambda self, batch: wrapped(self, batch))
 
     async def scenario(life: Life) -> None:
         life.town.play("http://a.test/0", reply("later", 429, Retry_After="7200"), reply("<p>now"))

@@ -73,7 +73,7 @@ def test_within_the_site(live: Callable[..., None], scope: str, expected: set[st
     async def scenario(life: Life) -> None:
         async with life.node.store() as store:
             kept = Site(id=0, url="http://a.test/things/", scope=scope)  # type: ignore[arg-type]
-            site = await store.add_site(kept, life.node.clock.now())
+            site = await store.pages.add_site(kept, life.node.clock.now())
         page_rules = PageRules(handler="rdf", entries=True)
         assert await after(life, FORMS["Turtle"], page_rules, site_id=site.id, depth=5) == expected
 

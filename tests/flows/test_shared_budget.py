@@ -57,9 +57,9 @@ def test_two_loops_spend_one_budget(live: Callable[..., None], shared: str, tmp_
         # What is saved at the start is a quarter of a day's.
         assert 0.75 * DAYS * PER_DAY <= made <= (DAYS + 0.25) * PER_DAY
         async with life.node.store() as store:
-            (pace,) = [pace for pace in await store.paces() if pace.name == "all"]
+            (pace,) = [pace for pace in await store.budgets.states() if pace.name == "all"]
             assert pace.credit > -1e-9  # sums of fractions of a visit
-            assert await store.contradictions() == []
+            assert await store.maintenance.contradictions() == []
         assert all(any(node.home.archive.iterdir()) for node in nodes)  # both had their share
         for ours, theirs in ((life.home.archive, home.archive), (life.home.index, home.index)):
             for path in theirs.iterdir():  # one database needs one archive to be checked against
@@ -76,7 +76,7 @@ def test_what_a_dead_neighbour_took_comes_back(live: Callable[..., None], shared
         start = life.clock.now()
         empty = BudgetState(name="all", price=0.05, credit=0.0, at=start)
         async with life.node.store() as store:
-            await store.trade("dead", start, start + DAY_S, lambda stands, own: [(empty, 3.0)])
+            await store.budgets.reserve("dead", start, start + DAY_S, lambda stands, own: [(empty, 3.0)])
         await life.run(DAY_S - 3600)
         assert (await life.census()).visits == 0
         await life.run(2 * 3600)
@@ -97,11 +97,11 @@ def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(live: Callable
             await life.clock.sleep_until(now)
             spent = BudgetState(name="all", price=0.05, credit=1.0, at=now)
             async with life.node.store() as store:
-                await store.save_paces([spent])
+                await store.budgets.reserve("test", spent.at, spent.at, lambda states, held: [(spent, 0.0)])
             assert await loop.crawl() == 1
         assert (await life.census()).in_flight == 0
         async with life.node.store() as store:
-            assert await store.contradictions() == []
+            assert await store.maintenance.contradictions() == []
 
     flags = ("budget.total=4/day", "budget.carry_over=1d", *FLAGS[1:])
     live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")

@@ -74,7 +74,7 @@ def played(life: Life, kind: str, times: Callable[[float], dict[str, float]]) ->
 
 async def source_of(life: Life, url: str) -> SignalSource:
     async with life.node.store() as store:
-        (source,) = await store.sources([url])
+        (source,) = await store.signals.sources([url])
     return source
 
 
@@ -95,8 +95,8 @@ def test_an_honest_list_is_believed(live: Callable[..., None], kind: str) -> Non
         assert is_trusted(source.right, source.wrong)
         page = await life.page("http://b.test/p")
         async with life.node.store() as store:
-            assert [one.news for one in await store.announcements([page.id])] == [0]
-            await store.release([((await life.page(url)).id, START_AT + 51.5 * DAY_S)])
+            assert [one.news for one in await store.signals.announcements([page.id])] == [0]
+            await store.queue.release([((await life.page(url)).id, START_AT + 51.5 * DAY_S)])
         await life.crawl(after_s=1.6 * DAY_S)
         called, left = await life.page("http://b.test/p"), await life.page("http://b.test/q")
         assert called.next_at is not None
@@ -105,7 +105,7 @@ def test_an_honest_list_is_believed(live: Callable[..., None], kind: str) -> Non
         assert called.reason.startswith(f"announced by {url}, whose word is good for ")
         assert "announced" not in left.reason
         async with life.node.store() as store:
-            (said,) = await store.announcements([page.id])
+            (said,) = await store.signals.announcements([page.id])
         assert (said.news, said.at) == (1, pytest.approx(START_AT + 51.2 * DAY_S))
         await life.crawl()
         assert (await life.outcomes("http://b.test/p"))[-1] == "changed"
@@ -147,7 +147,7 @@ def test_silence_and_delay_are_counted(live: Callable[..., None]) -> None:
         await life.watch("http://b.test/p", "http://b.test/q")
         await life.crawl()
         async with life.node.store() as store:
-            await store.release([((await life.page(url)).id, START_AT + 5 * DAY_S)])
+            await store.queue.release([((await life.page(url)).id, START_AT + 5 * DAY_S)])
         await life.crawl(after_s=5 * DAY_S)
         await life.crawl(after_s=10 * DAY_S)
         source = await source_of(life, url)
@@ -169,15 +169,15 @@ def test_what_is_watched_later(live: Callable[..., None]) -> None:
         await life.watch("http://b.test/p", "http://b.test/q")
         await life.crawl()
         async with life.node.store() as store:
-            assert set(await store.listed_by(url)) == {"http://b.test/p", "http://b.test/q"}
+            assert set(await store.signals.listed_by(url)) == {"http://b.test/p", "http://b.test/q"}
         await life.watch("http://b.test/x")
         page = await life.page("http://b.test/x")
         async with life.node.store() as store:
-            (said,) = await store.announcements([page.id])
+            (said,) = await store.signals.announcements([page.id])
             assert (said.at, said.news) == (START_AT - DAY_S, 0)
         await life.crawl(after_s=WEEK_S + DAY_S)
         async with life.node.store() as store:
-            assert set(await store.listed_by(url)) == {"http://b.test/q", "http://b.test/x"}
+            assert set(await store.signals.listed_by(url)) == {"http://b.test/q", "http://b.test/x"}
 
     live(scenario, *WEEKLY)
 
@@ -209,7 +209,7 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
 
         life.town.play("http://b.test/p", answer)
         async with life.node.store() as store:
-            await store.release([((await life.page("http://b.test/p")).id, START_AT + 45 * DAY_S)])
+            await store.queue.release([((await life.page("http://b.test/p")).id, START_AT + 45 * DAY_S)])
         await life.crawl(after_s=5 * DAY_S)
         page = await life.page("http://b.test/p")
         assert page.last_visit_at is not None
@@ -223,4 +223,4 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
 
 async def announce(life: Life, news: NewAnnouncements) -> None:
     async with life.node.store() as store:
-        await store.commit(Batch(announced=(news,)))
+        await store.visit_log.commit(Batch(announced=(news,)))

@@ -198,18 +198,18 @@ def test_a_signal_ends_run_well_and_a_second_run_is_told(tmp_path: Path) -> None
     census = asyncio.run(_census(node))
     assert census.in_flight == 0
     assert 0 < census.visits < 500
-    scrubbed = asyncio.run(node.check(mend=False))
+    scrubbed = asyncio.run(node.check(repair=False))
     assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0)
 
 
 async def _watch(node: Node, addresses: list[str]) -> None:
     async with node.store() as store:
-        await store.add_pages([NewPage(url=url, host="a.test") for url in addresses], 0.0)
+        await store.pages.add([NewPage(url=url, host="a.test") for url in addresses], 0.0)
 
 
 async def _census(node: Node) -> StoreTotals:
     async with node.store() as store:
-        return await store.census(node.clock.now())
+        return await store.maintenance.totals(node.clock.now())
 
 
 def _is_alive(pid: int) -> bool:

@@ -103,7 +103,7 @@ def test_a_restart_goes_on_where_it_stopped(live: Callable[..., None]) -> None:
         made = sum([len(await life.visits(url)) for url in pages])
         assert 6 + 0.8 * 0.5 * 6 * 20 <= made <= 6 + 0.5 * 6 * 21
         async with life.node.store() as store:
-            pace, threshold = await store.paces()
+            pace, threshold = await store.budgets.states()
         assert (pace.name, threshold.name) == ("all", "threshold")
         assert threshold.price >= pace.price
         assert START_AT + 19 * DAY_S < pace.at <= life.clock.now()
@@ -202,7 +202,7 @@ def test_paused_pages_are_not_chosen(live: Callable[..., None]) -> None:
         async with life.node.crawling() as loop:
             await loop.run(life.clock.now() + DAY_S)
             async with life.node.store() as store:
-                await store.pause(["http://a.test/lively0"])
+                await store.pages.pause(["http://a.test/lively0"])
             before = len(await life.visits("http://a.test/lively0"))
             await loop.run(life.clock.now() + 5 * DAY_S)
             assert len(await life.visits("http://a.test/lively0")) == before
@@ -254,7 +254,7 @@ def test_a_crawl_takes_what_is_worth_it_and_what_is_asked_for(live: Callable[...
         assert await life.crawl() == 0
         asked = await life.page("http://b.test/still0")
         async with life.node.store() as store:
-            await store.release([(asked.id, life.clock.now())])
+            await store.queue.release([(asked.id, life.clock.now())])
         async with life.node.crawling() as loop:
             assert await loop.crawl([asked.id]) == 1
         assert 4 <= await life.crawl(after_s=DAY_S) <= 6
@@ -271,7 +271,8 @@ def test_the_price_is_kept_with_what_is_saved(live: Callable[..., None]) -> None
         await life.watch(*pages)
         await life.run(3600)
         async with life.node.store() as store:
-            await store.save_paces([BudgetState(name="all", price=0.5, credit=-30.0, at=life.clock.now())])
+            spent = BudgetState(name="all", price=0.5, credit=-30.0, at=life.clock.now())
+            await store.budgets.reserve("test", spent.at, spent.at, lambda states, held: [(spent, 0.0)])
         before = (await life.census()).visits
         await life.run(9 * DAY_S)
         assert (await life.census()).visits == before
@@ -366,7 +367,7 @@ def test_a_longest_interval_comes_before_all_values(live: Callable[..., None]) -
         await life.watch(*pages[:6])
         await life.watch(pages[6], tags=("daily",))
         async with life.node.store() as store:
-            await store.set_limit(IntervalLimit(kind="tag", name="daily", max_s=DAY_S))
+            await store.budgets.set_interval_limit(IntervalLimit(kind="tag", name="daily", max_s=DAY_S))
         await life.run(20 * DAY_S)
         gaps = np.diff([visit.at for visit in await life.visits(pages[6])]) / DAY_S
         assert len(gaps) >= 17
@@ -384,7 +385,7 @@ def test_a_boost_brings_more_visits_while_it_lasts(live: Callable[..., None], po
         await life.watch(*pages[:3], tags=("event",))
         await life.watch(*pages[3:])
         async with life.node.store() as store:
-            await store.set_boost(Boost(tag="event", factor=4.0, since=START_AT, until=START_AT + 60 * DAY_S))
+            await store.budgets.set_boost(Boost(tag="event", factor=4.0, since=START_AT, until=START_AT + 60 * DAY_S))
         await life.run(60 * DAY_S)
         made = [len(await life.visits(url)) for url in pages]
         assert sum(made[:3]) > 1.3 * sum(made[3:])
@@ -409,7 +410,7 @@ def test_a_resting_host_is_not_chosen(live: Callable[..., None]) -> None:
         async with life.node.crawling() as loop:
             asked = await life.page("http://a.test/lively0")
             async with life.node.store() as store:
-                await store.release([(asked.id, life.clock.now())])
+                await store.queue.release([(asked.id, life.clock.now())])
             await loop.crawl([asked.id])
         rests_at = life.clock.now()
         await life.run(0.9 * DAY_S)  # no rest is kept for longer than a day

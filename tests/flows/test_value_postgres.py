@@ -25,8 +25,8 @@ def test_value_lives_on_postgresql(live: Callable[..., None], postgres_url: str)
         assert made["b"] <= 3 + 0.5 * 12 + 1
         assert 6 < sum(made.values()) <= 6 + 6 * 12.5
         async with life.node.store() as store:
-            assert {pace.name for pace in await store.paces()} == {"all", "tag:still", "threshold"}
-            assert set(await store.site_states()) == {"a.test", "b.test"}
+            assert {pace.name for pace in await store.budgets.states()} == {"all", "tag:still", "threshold"}
+            assert set(await store.budgets.site_states()) == {"a.test", "b.test"}
 
     flags = ("schedule.policy=value", "budget.total=1/page/day", "budget.tags=still=0.5/day", "crawl.round=1h")
     live(scenario, *flags, f"store.url={postgres_url}")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata import verifier
-from webstrata.archive.export import OpenArchive, Selection, pieces
+from webstrata.archive.export import OpenArchive, Selection, selected_records
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.wacz.writer import write_wacz
 from webstrata.errors import ArchiveError
@@ -102,7 +102,7 @@ def make_wacz(folder: Path, *, change: bool = False, alter: Callable[[dict[str, 
         return msgspec.json.format(msgspec.json.encode(sign(told, KEY)), indent=1)
 
     out = folder / "site.wacz"
-    wanted = pieces(source.index, source.reader, Selection())
+    wanted = selected_records(source.index, source.reader, Selection())
     write_wacz(source, wanted, out, software="webstrata/0.1", at=START_AT + 60, certify=certificate)
     source.close()
     return out

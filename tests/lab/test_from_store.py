@@ -75,15 +75,15 @@ async def lived(folder: Path, *flags: str) -> tuple[dict[int, list[int]], Node]:
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
         pages = [f"http://page{n}.test/" for n in range(PAGES)]
         async with node.store() as store:
-            await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], clock.now())
+            await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in pages], clock.now())
         async with node.crawling() as loop:
             await loop.run(START_AT + (DAYS + 0.5) * DAY_S)
     visits: dict[int, list[int]] = {}
     async with node.store() as store:
         for n, url in enumerate(pages):
-            page = await store.page(url)
+            page = await store.pages.get(url)
             assert page is not None
-            log = await store.visits(page.id, order="oldest")
+            log = await store.visit_log.of_page(page.id, order="oldest")
             visits[n] = [round((visit.at - START_AT) / DAY_S) for visit in log[1:]]
     return visits, node
 

@@ -28,10 +28,10 @@ from webstrata.remember.engine import open_store
 async def main():
     store = open_store(sys.argv[1], ManualClock())
     new = [NewPage(url=f"https://a.example/{{n}}", host="a.example") for n in range({BATCH})]
-    await store.add_pages(new, 0.0)
-    await store.end_leases("visitor")
+    await store.pages.add(new, 0.0)
+    await store.queue.end_leases("visitor")
     for number in itertools.count(int(sys.argv[2])):
-        pages = await store.claim(float(number), 10 * {BATCH}, number + 0.5, "visitor")
+        pages = await store.queue.claim(float(number), 10 * {BATCH}, number + 0.5, "visitor")
         entries = tuple(
             FinishedVisit(
                 page=replace(page, visits=page.visits + 1, next_at=number + 1.0, interval_s=number + 1.0),
@@ -40,7 +40,7 @@ async def main():
             for page in pages
         )
         found = (NewPage(url=f"https://b.example/{{number}}", host="b.example", tags=("t",)),)
-        await store.commit(Batch(entries=entries, discovered=found if number % 2 else ()))
+        await store.visit_log.commit(Batch(entries=entries, discovered=found if number % 2 else ()))
         print(number, flush=True)
 
 asyncio.run(main())
@@ -71,17 +71,17 @@ def test_kill_at_any_moment_leaves_old_or_new(store_url: str) -> None:
 
     async def inspect() -> int:
         store = open_store(store_url, ManualClock())
-        assert (await store.soundness()).faults == ()
-        assert await store.contradictions() == []
-        pages: list[Page] = [page async for page in store.pages(host="a.example")]
-        logs = [[visit.at for visit in await store.visits(page.id, order="oldest")] for page in pages]
+        assert (await store.maintenance.check_engine()).faults == ()
+        assert await store.maintenance.contradictions() == []
+        pages: list[Page] = [page async for page in store.pages.stream(host="a.example")]
+        logs = [[visit.at for visit in await store.visit_log.of_page(page.id, order="oldest")] for page in pages]
         assert len(pages) == BATCH
         assert all(log == logs[0] for log in logs), "a batch is there in part"
         assert {page.visits for page in pages} == {len(logs[0])}
         assert len(logs[0]) >= acknowledged
-        before = await store.census(0.0)
-        await store.recount()
-        assert await store.census(0.0) == before
+        before = await store.maintenance.totals(0.0)
+        await store.maintenance.recount()
+        assert await store.maintenance.totals(0.0) == before
         await store.close()
         return len(logs[0])
 

@@ -76,7 +76,7 @@ def test_sqlite_survives_power_loss_by_its_settings(sqlite_url: str, tmp_path: P
     """The log is written ahead and synced at every commit."""
 
     async def work(store: SqlStore) -> None:
-        modes = await store._writer.run(
+        modes = await store.database.writer.run(
             lambda on: [on.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
         )
         assert modes == ["wal", 2]
@@ -88,14 +88,14 @@ def test_sqlite_survives_power_loss_by_its_settings(sqlite_url: str, tmp_path: P
 @pytest.mark.parametrize("damage", [0, 5_000])
 def test_damage_is_said_with_a_way_out(sqlite_url: str, tmp_path: Path, damage: int) -> None:
     """Overwritten bytes are noticed, at opening or by the check, and the text names what to run."""
-    with_store(sqlite_url, lambda store: store.add_pages(new(0, 3_000), 0.0))  # type: ignore[arg-type, return-value]
+    with_store(sqlite_url, lambda store: store.pages.add(new(0, 3_000), 0.0))  # type: ignore[arg-type, return-value]
     path = tmp_path / "store.db"
     content = bytearray(path.read_bytes())
     content[damage:] = b"\xa5" * (len(content) - damage)
     path.write_bytes(content)
 
     async def work(store: SqlStore) -> None:
-        found = await store.soundness()
+        found = await store.maintenance.check_engine()
         raise StoreError("damaged: `webstrata check`" if found.faults else "not noticed")
 
     with pytest.raises(StoreError, match=r"damaged.*webstrata check"):
@@ -106,10 +106,10 @@ def test_a_sound_database_is_called_sound(store_url: str) -> None:
     """The check finds nothing in a database in use."""
 
     async def work(store: SqlStore) -> None:
-        await store.add_pages(new(0, 50), 0.0)
-        assert (await store.soundness()).faults == ()
-        assert await store.contradictions() == []
-        assert await store.size_bytes() > 50_000
+        await store.pages.add(new(0, 50), 0.0)
+        assert (await store.maintenance.check_engine()).faults == ()
+        assert await store.maintenance.contradictions() == []
+        assert await store.maintenance.size_bytes() > 50_000
 
     with_store(store_url, work)
 
@@ -134,13 +134,13 @@ def test_a_busy_file_is_waited_for_within_a_bound(sqlite_url: str, tmp_path: Pat
 
     async def work(store: SqlStore) -> None:
         other = hold_sqlite(tmp_path / "store.db", 0.2)
-        assert await store.add_pages(new(0, 1), 0.0) == (1, 0)
+        assert await store.pages.add(new(0, 1), 0.0) == (1, 0)
         other.join()
         other = hold_sqlite(tmp_path / "store.db", 1.2)
         with pytest.raises(StoreError, match="locked by another process"):
-            await store.add_pages(new(1, 1), 0.0)
+            await store.pages.add(new(1, 1), 0.0)
         other.join()
-        assert await store.add_pages(new(1, 1), 0.0) == (1, 0)
+        assert await store.pages.add(new(1, 1), 0.0) == (1, 0)
 
     with_store(sqlite_url, work, patience_s=0.5)
 
@@ -150,9 +150,9 @@ def test_many_writers_lose_nothing(store_url: str) -> None:
 
     async def one(store: SqlStore, number: int) -> list[int]:
         for turn in range(5):
-            await store.add_pages(new(20 * (number // 2 + turn), 40), 0.0)
-        claimed = await store.claim(1.0, 30, 100.0, f"owner {number}")
-        await store.commit(Batch(entries=tuple(entry(page, float(number)) for page in claimed)))
+            await store.pages.add(new(20 * (number // 2 + turn), 40), 0.0)
+        claimed = await store.queue.claim(1.0, 30, 100.0, f"owner {number}")
+        await store.visit_log.commit(Batch(entries=tuple(entry(page, float(number)) for page in claimed)))
         return [page.id for page in claimed]
 
     async def run() -> None:
@@ -160,10 +160,10 @@ def test_many_writers_lose_nothing(store_url: str) -> None:
         claimed = await asyncio.gather(*(one(store, number) for number, store in enumerate(stores)))
         ids = [page for share in claimed for page in share]
         assert len(ids) == len(set(ids))
-        census = await stores[0].census(1.0)
+        census = await stores[0].maintenance.totals(1.0)
         assert (census.pages, census.visits, census.in_flight) == (180, len(ids), 0)
-        await stores[0].recount()
-        assert await stores[0].census(1.0) == census
+        await stores[0].maintenance.recount()
+        assert await stores[0].maintenance.totals(1.0) == census
         for store in stores:
             await store.close()
 
@@ -174,18 +174,18 @@ def test_a_lost_connection_is_made_again(postgres: Any, postgres_url: str) -> No
     """Sessions ended by the server are replaced unnoticed, reads and writes alike."""
 
     async def work(store: SqlStore) -> None:
-        await store.add_pages(new(0, 1), 0.0)
-        await store.next_due()
+        await store.pages.add(new(0, 1), 0.0)
+        await store.queue.next_due()
         for turn in range(1, 4):
             with psycopg.connect(postgres.get_uri()) as other:
                 sessions = [
                     await lane.run(lambda on: on.exec_driver_sql("SELECT pg_backend_pid()").scalar())
-                    for lane in (store._writer, store._reader)
+                    for lane in (store.database.writer, store.database.reader)
                 ]
                 for session in sessions:
                     other.execute("SELECT pg_terminate_backend(%s)", (session,))
-            assert await store.add_pages(new(turn, 1), 0.0) == (1, 0)
-            assert (await store.census(0.0)).pages == turn + 1
+            assert await store.pages.add(new(turn, 1), 0.0) == (1, 0)
+            assert (await store.maintenance.totals(0.0)).pages == turn + 1
 
     with_store(postgres_url, work)
 
@@ -195,17 +195,17 @@ def test_a_deadlock_is_tried_again(postgres: Any, postgres_url: str) -> None:
     schema = postgres_url.rpartition("%3D")[2]
 
     async def work(store: SqlStore) -> None:
-        await store.add_pages(new(0, 2), 0.0)
-        one, two = await store.claim(0.0, 2, 60.0, "me")
+        await store.pages.add(new(0, 2), 0.0)
+        one, two = await store.queue.claim(0.0, 2, 60.0, "me")
         with psycopg.connect(postgres.get_uri()) as other:
             other.execute(f"SET search_path = {schema}")
             other.execute("SELECT 1 FROM pages WHERE id = %s FOR UPDATE", (two.id,))
-            commit = asyncio.ensure_future(store.commit(Batch(entries=(entry(one, 1.0), entry(two, 1.0)))))
+            commit = asyncio.ensure_future(store.visit_log.commit(Batch(entries=(entry(one, 1.0), entry(two, 1.0)))))
             # Our commit holds page one and waits for page two; now wait for page one as well.
             await asyncio.to_thread(wait_until_blocking, postgres, other.info.backend_pid)
             await asyncio.to_thread(other.execute, "SELECT 1 FROM pages WHERE id = %s FOR UPDATE", (one.id,))
         await commit
-        assert (await store.census(0.0)).visits == 2
+        assert (await store.maintenance.totals(0.0)).visits == 2
 
     with_store(postgres_url, work)
 
@@ -223,10 +223,10 @@ def test_a_server_restart_is_waited_for() -> None:
     server = start_postgres(Path(tempfile.mkdtemp(prefix="webstrata-pg-restart-")))
 
     async def work(store: SqlStore) -> None:
-        await store.add_pages(new(0, 1), 0.0)
+        await store.pages.add(new(0, 1), 0.0)
         server.stop()
-        adding = asyncio.ensure_future(store.add_pages(new(1, 1), 0.0))
-        reading = asyncio.ensure_future(store.census(0.0))
+        adding = asyncio.ensure_future(store.pages.add(new(1, 1), 0.0))
+        reading = asyncio.ensure_future(store.maintenance.totals(0.0))
         await asyncio.to_thread(server.ensure_postgres_running)
         assert await asyncio.wait_for(adding, 5.0) == (1, 0)
         assert (await asyncio.wait_for(reading, 5.0)).pages in {1, 2}
@@ -245,9 +245,9 @@ def test_a_lock_held_for_long_is_an_error(postgres: Any, postgres_url: str) -> N
         with psycopg.connect(postgres.get_uri()) as other:
             other.execute(f"LOCK TABLE {schema}.pages IN ACCESS EXCLUSIVE MODE")
             with pytest.raises(StoreError, match="did not answer"):
-                await store.add_pages(new(0, 1), 0.0)
+                await store.pages.add(new(0, 1), 0.0)
             other.rollback()
-        assert await store.add_pages(new(0, 1), 0.0) == (1, 0)
+        assert await store.pages.add(new(0, 1), 0.0) == (1, 0)
 
     with_store(postgres_url, work, patience_s=0.4)
 
@@ -257,10 +257,10 @@ def test_days_add_up(store_url: str) -> None:
 
     async def work(store: SqlStore) -> None:
         other = NewPage(url="https://b.example/", host="b.example")
-        await store.add_pages([*new(0, 1), other], 0.0)
-        claimed = await store.claim(0.0, 9, 60.0, "me")
-        await store.commit(Batch(entries=tuple(entry(page, 5.0) for page in claimed)))
-        assert [(day.host, day.day, day.visits) for day in await store.days()] == [("", 0, 2)]
+        await store.pages.add([*new(0, 1), other], 0.0)
+        claimed = await store.queue.claim(0.0, 9, 60.0, "me")
+        await store.visit_log.commit(Batch(entries=tuple(entry(page, 5.0) for page in claimed)))
+        assert [(day.host, day.day, day.visits) for day in await store.maintenance.days()] == [("", 0, 2)]
 
     with_store(store_url, work)
 
@@ -273,12 +273,12 @@ def test_time_stands_still_while_the_database_works(sqlite_url: str) -> None:
         store = open_store(sqlite_url, clock)
         sleeper = asyncio.ensure_future(clock.sleep_until(100.0))
         await asyncio.sleep(0)
-        await store.add_pages(new(0, 2_000), 0.0)
+        await store.pages.add(new(0, 2_000), 0.0)
         assert clock.now() == 0.0
         await sleeper
         assert clock.now() == 100.0
         await store.close()
         with pytest.raises(StoreError, match="closed"):
-            await store.next_due()
+            await store.queue.next_due()
 
     asyncio.run(run())

@@ -26,20 +26,20 @@ def entry(page: Page, at: float, **fields: Any) -> FinishedVisit:
 
 async def live(store: SqlStore) -> None:
     """A little of everything: hosts, days, tags, a site, a source, a paused page, leases held and given back."""
-    site = await store.add_site(Site(id=0, url="https://a.example/", scope="host"), NOW)
+    site = await store.pages.add_site(Site(id=0, url="https://a.example/", scope="host"), NOW)
     names = [f"https://{host}.example/{n}" for host in "ab" for n in range(5)]
     new = [NewPage(url=url, host=url[8:17], tags=("t",), site_id=site.id) for url in names]
-    await store.add_pages(
+    await store.pages.add(
         [*new, NewPage(url="https://a.example/x.css", host="a.example", role=PageRole.REQUISITE)], NOW
     )
-    claimed = await store.claim(NOW, 6, NOW + 60, "me")
+    claimed = await store.queue.claim(NOW, 6, NOW + 60, "me")
     entries = tuple(entry(page, NOW + 86_400.0 * (n % 2), counts=n > 3) for n, page in enumerate(claimed[:4]))
     said = NewAnnouncements(
         source="https://a.example/feed", kind="feed-entry", seen_at=NOW, said=((names[0], None, NOW),)
     )
-    await store.commit(Batch(entries=entries, announced=(said,)))
-    await store.release([(claimed[4].id, NOW + 7)])
-    await store.pause([names[9]])
+    await store.visit_log.commit(Batch(entries=entries, announced=(said,)))
+    await store.queue.release([(claimed[4].id, NOW + 7)])
+    await store.pages.pause([names[9]])
 
 
 def contradictions_of(url: str, *statements: str, mend: bool = False) -> list[Contradiction]:
@@ -47,10 +47,10 @@ def contradictions_of(url: str, *statements: str, mend: bool = False) -> list[Co
         store = open_store(url, ManualClock(NOW))
         try:
             if mend:
-                await store.recount()
+                await store.maintenance.recount()
             elif not statements:
                 await live(store)
-            return await store.contradictions()
+            return await store.maintenance.contradictions()
         finally:
             await store.close()
 
@@ -109,9 +109,17 @@ def test_counts_made_anew_are_the_same(store_url: str) -> None:
     async def run() -> None:
         store = open_store(store_url, ManualClock(NOW))
         await live(store)
-        before = (await store.census(NOW), await store.host_days(), await store.days())
-        await store.recount()
-        assert (await store.census(NOW), await store.host_days(), await store.days()) == before
+        before = (
+            await store.maintenance.totals(NOW),
+            await store.maintenance.host_days(),
+            await store.maintenance.days(),
+        )
+        await store.maintenance.recount()
+        assert (
+            await store.maintenance.totals(NOW),
+            await store.maintenance.host_days(),
+            await store.maintenance.days(),
+        ) == before
         await store.close()
 
     asyncio.run(run())
@@ -125,23 +133,25 @@ def test_writers_at_odds_leave_none(store_url: str) -> None:
     async def one(store: SqlStore, number: int) -> None:
         for turn in range(6):
             some = urls[(number * 7 + turn * 3) % 30 :][:12]
-            claimed = await store.claim(NOW + turn, 8, NOW + 900, f"owner {number}")
-            await store.pause(some[:4])
-            await store.move([(n, NOW + turn, "moved") for n in range(number + 1, 30, 3)])
-            chosen = await store.claim_pages(range(1, 30, 4), NOW, NOW + 900, f"owner {number}")
+            claimed = await store.queue.claim(NOW + turn, 8, NOW + 900, f"owner {number}")
+            await store.pages.pause(some[:4])
+            await store.queue.move([(n, NOW + turn, "moved") for n in range(number + 1, 30, 3)])
+            chosen = await store.queue.claim_pages(range(1, 30, 4), NOW, NOW + 900, f"owner {number}")
             entries = tuple(entry(page, NOW + turn + number / 10) for page in claimed[:4])
-            await store.commit(Batch(entries=entries, wake=tuple((url, NOW) for url in some), discovered=tuple(new)))
-            await store.release([(page.id, None) for page in (*claimed[4:], *chosen[1:])])
-            await store.add_pages([page for page in new if page.url in some[2:6]], NOW)
+            await store.visit_log.commit(
+                Batch(entries=entries, wake=tuple((url, NOW) for url in some), discovered=tuple(new))
+            )
+            await store.queue.release([(page.id, None) for page in (*claimed[4:], *chosen[1:])])
+            await store.pages.add([page for page in new if page.url in some[2:6]], NOW)
 
     async def run() -> None:
         stores = [open_store(store_url, ManualClock(NOW)) for _ in range(6)]
-        await stores[0].add_pages(new[:20], NOW)
+        await stores[0].pages.add(new[:20], NOW)
         await asyncio.gather(*(one(store, number) for number, store in enumerate(stores)))
-        assert await stores[0].contradictions() == []
-        await stores[0].end_leases("owner 0")
-        assert await stores[0].contradictions() == []
-        assert await stores[0].stale_leases(NOW + 1000) == (await stores[0].census(NOW)).in_flight
+        assert await stores[0].maintenance.contradictions() == []
+        await stores[0].queue.end_leases("owner 0")
+        assert await stores[0].maintenance.contradictions() == []
+        assert await stores[0].queue.stale_leases(NOW + 1000) == (await stores[0].maintenance.totals(NOW)).in_flight
         for store in stores:
             await store.close()
 

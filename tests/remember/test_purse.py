@@ -22,12 +22,13 @@ from webstrata.remember.engine import open_store
 
 async def live():
     store = open_store(sys.argv[1], ManualClock())
-    await store.add_pages([NewPage(url="https://a.example/", host="a.example")], 0.0)
-    (page,) = await store.claim(0.0, 1, 60.0, "victim")
+    await store.pages.add([NewPage(url="https://a.example/", host="a.example")], 0.0)
+    (page,) = await store.queue.claim(0.0, 1, 60.0, "victim")
     taken = BudgetState(name="all", price=0.5, credit=5.0, at=0.0)
-    await store.trade("victim", 0.0, 60.0, lambda stands, own: [(taken, 3.0)])
+    await store.budgets.reserve("victim", 0.0, 60.0, lambda stands, own: [(taken, 3.0)])
     visit = Visit(page_id=page.id, url=page.url, at=1.0, outcome=Outcome.SAME)
-    await store.commit(Batch(entries=(FinishedVisit(page=page, visit=visit),), payer="victim", paid=(("all", 1.0),)))
+    entries = (FinishedVisit(page=page, visit=visit),)
+    await store.visit_log.commit(Batch(entries=entries, payer="victim", paid=(("all", 1.0),)))
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(live())
@@ -48,7 +49,7 @@ def test_many_spenders_spend_what_there_is(store_url: str) -> None:
                 granted[:] = [min(credit, 3.0)]
                 return [(BudgetState(name="all", price=0.5, credit=credit - granted[0], at=0.0), 0.0)]
 
-            await store.trade(owner, 0.0, 60.0, deal)
+            await store.budgets.reserve(owner, 0.0, 60.0, deal)
             spent += granted
 
     async def run() -> None:
@@ -56,7 +57,7 @@ def test_many_spenders_spend_what_there_is(store_url: str) -> None:
         spent: list[float] = []
         await asyncio.gather(*(one(store, f"owner {n}", spent) for n, store in enumerate(stores)))
         assert sum(spent) == 50.0
-        assert [pace.credit for pace in await stores[0].paces()] == [0.0]
+        assert [pace.credit for pace in await stores[0].budgets.states()] == [0.0]
         for store in stores:
             await store.close()
 
@@ -71,10 +72,10 @@ def test_a_killed_process_loses_what_it_spent_and_nothing_else(store_url: str) -
 
     async def run() -> None:
         store = open_store(store_url, ManualClock())
-        await store.trade("other", 59.0, 90.0, lambda stands, own: ())
-        assert [pace.credit for pace in await store.paces()] == [5.0]
-        await store.trade("victim", 59.0, 90.0, lambda stands, own: ())
-        assert [pace.credit for pace in await store.paces()] == [7.0]
+        await store.budgets.reserve("other", 59.0, 90.0, lambda stands, own: ())
+        assert [pace.credit for pace in await store.budgets.states()] == [5.0]
+        await store.budgets.reserve("victim", 59.0, 90.0, lambda stands, own: ())
+        assert [pace.credit for pace in await store.budgets.states()] == [7.0]
         await store.close()
 
     asyncio.run(run())

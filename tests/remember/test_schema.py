@@ -146,8 +146,8 @@ def test_a_former_database_is_moved_without_loss(store_url: str) -> None:
 
     async def moved() -> list[int]:
         store = open_store(store_url, ManualClock())
-        claimed = await store.claim(50.0, 9, 200.0, "you")
-        claimed += await store.claim(100.0, 9, 200.0, "you")
+        claimed = await store.queue.claim(50.0, 9, 200.0, "you")
+        claimed += await store.queue.claim(100.0, 9, 200.0, "you")
         await store.close()
         return [page.id for page in claimed]
 

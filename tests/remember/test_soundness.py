@@ -20,8 +20,8 @@ def soundness_of(url: str, *add: str) -> EngineCheck:
     async def run() -> EngineCheck:
         store = open_store(url, ManualClock())
         try:
-            await store.add_pages([NewPage(url=one, host="a.example") for one in add], 0.0)
-            return await store.soundness()
+            await store.pages.add([NewPage(url=one, host="a.example") for one in add], 0.0)
+            return await store.maintenance.check_engine()
         finally:
             await store.close()
 

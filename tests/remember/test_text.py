@@ -46,14 +46,14 @@ def test_naughty_strings_round_trip_as_tags(store_url: str) -> None:
     async def run() -> None:
         store = open_store(store_url, ManualClock())
         new = [NewPage(url=f"https://a.example/{n}", host="a.example", tags=(tag,)) for n, tag in enumerate(tags)]
-        await store.add_pages(new, 0.0)
-        await store.add_pages([NewPage(url="https://a.example/all", host="a.example", tags=tuple(tags))], 0.0)
-        everything = await store.page("https://a.example/all")
+        await store.pages.add(new, 0.0)
+        await store.pages.add([NewPage(url="https://a.example/all", host="a.example", tags=tuple(tags))], 0.0)
+        everything = await store.pages.get("https://a.example/all")
         assert everything is not None
         assert list(everything.tags) == tags
-        assert await store.tag_counts() == dict.fromkeys(tags, 2)
+        assert await store.maintenance.tag_counts() == dict.fromkeys(tags, 2)
         for n in range(0, len(tags), 10):
-            found = [page.url async for page in store.pages(tag=tags[n])]
+            found = [page.url async for page in store.pages.stream(tag=tags[n])]
             assert found == [f"https://a.example/{n}", "https://a.example/all"]
         await store.close()
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from webstrata.errors import UsageError
-from webstrata.lab.sharp.online_run import optimal_online, regret_visits
+from webstrata.lab.sharp.algorithms import optimal_online
+from webstrata.lab.sharp.algorithms import regret_visits
 from webstrata.sharp.link_tree import LinkTree, link_tree, paper_tree
 from webstrata.sharp.online import CaptureRecord, OnlineScheduler
 from webstrata.sharp.optimal import best_revisits, optimal

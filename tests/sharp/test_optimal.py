@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
 from webstrata.sharp import optimal as module
-from webstrata.sharp.baselines import hottest_middle, hottest_middle_online, sharc_threshold
+from webstrata.sharp.solar import hottest_middle
+from webstrata.sharp.solar import hottest_middle_online
+from webstrata.sharp.solar import sharc_threshold
 from webstrata.sharp.link_tree import link_tree
 from webstrata.sharp.optimal import best_plan, best_revisits, optimal
 from webstrata.sharp.schedule import SharpSchedule, expected_sharp, whole_lengths_of

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.sharp.repair import PassPages, further_pass, in_order, revisits
+from webstrata.sharp.passes import PassPages
+from webstrata.sharp.passes import further_pass
+from webstrata.sharp.passes import in_order
+from webstrata.sharp.passes import revisits
 from webstrata.sharp.survival import PoissonSurvival, believed
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.sharp.baselines import breadth_first, hottest_middle
+from webstrata.sharp.solar import breadth_first
+from webstrata.sharp.solar import hottest_middle
 from webstrata.sharp.link_tree import link_tree, paper_tree, read_tree
 from webstrata.sharp.rates import checked_ids
 from webstrata.sharp.schedule import (

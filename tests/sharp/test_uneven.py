@@ -11,7 +11,9 @@ import pytest
 from webstrata.errors import UsageError
 from webstrata.sharp.optimal import best_revisits, optimal
 from webstrata.sharp.survival import Survival, believed
-from webstrata.sharp.uneven import uneven_mirror, uneven_revisits, waits
+from webstrata.sharp.passes import uneven_mirror
+from webstrata.sharp.passes import uneven_revisits
+from webstrata.sharp.passes import waits
 
 
 def _pages(seed: int, count: int = 6) -> tuple[Survival, np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.sharp.baselines import hottest_middle
+from webstrata.sharp.solar import hottest_middle
 from webstrata.sharp.link_tree import read_tree
 from webstrata.sharp.optimal import best_revisits, optimal
 from webstrata.sharp.schedule import expected_sharp, rates_of

@@ -44,7 +44,7 @@ class SelectedRecord(Struct, frozen=True, kw_only=True, order=True):
     offset: int
 
 
-def chosen(index: Index, selection: Selection) -> Iterator[bytes]:
+def selected_lines(index: Index, selection: Selection) -> Iterator[bytes]:
     """Index lines of the selection, in the order of the index."""
     since, until = selection.since, selection.until
     if selection.url is None:
@@ -52,10 +52,10 @@ def chosen(index: Index, selection: Selection) -> Iterator[bytes]:
     return index.lookup_lines(selection.url, match=selection.match, since=since, until=until)
 
 
-def pieces(index: Index, reader: WarcReader, selection: Selection) -> list[SelectedRecord]:
+def selected_records(index: Index, reader: WarcReader, selection: Selection) -> list[SelectedRecord]:
     """Every record of the selection in the order of the files: captures, and the originals of revisits."""
     found: set[SelectedRecord] = set()
-    for line in chosen(index, selection):
+    for line in selected_lines(index, selection):
         entry = parse(line)
         if entry is None:
             continue
@@ -67,7 +67,7 @@ def pieces(index: Index, reader: WarcReader, selection: Selection) -> list[Selec
     return sorted(found)
 
 
-def pieces_at(reader: WarcReader, positions: Iterable[Position]) -> list[SelectedRecord]:
+def records_at(reader: WarcReader, positions: Iterable[Position]) -> list[SelectedRecord]:
     """The records at these places in the order of the files, and the originals of those that are revisits."""
     found: set[SelectedRecord] = set()
     for place in positions:
@@ -79,7 +79,7 @@ def pieces_at(reader: WarcReader, positions: Iterable[Position]) -> list[Selecte
     return sorted(found)
 
 
-def with_request(reader: WarcReader, piece: SelectedRecord) -> Iterator[WarcRecord]:
+def record_with_request(reader: WarcReader, piece: SelectedRecord) -> Iterator[WarcRecord]:
     """A capture's record and, where it stands right behind, the request that got it."""
     capture = reader.record(piece.file, piece.offset)
     yield capture
@@ -110,8 +110,8 @@ class OpenArchive:
 def export_cdxj(source: OpenArchive, selection: Selection, out: Path) -> int:
     """Index lines of the selection, sorted; how many."""
     count = 0
-    with whole_or_nothing(out) as file:
-        for line in chosen(source.index, selection):
+    with atomic_file(out) as file:
+        for line in selected_lines(source.index, selection):
             file.write(line)
             count += 1
     return count
@@ -124,12 +124,12 @@ def export_warc(
     *,
     software: str,
     at: float,
-    moved: Callable[[int], object] = lambda count: None,
+    on_progress: Callable[[int], object] = lambda count: None,
 ) -> int:
     """The selection's records in one `.warc.gz`; how many captures."""
-    with whole_or_nothing(out) as file:
-        wanted = pieces(source.index, source.reader, selection)
-        return len(copy_records(source, wanted, telling(file.write, moved), out.name, software, at).lines)
+    with atomic_file(out) as file:
+        wanted = selected_records(source.index, source.reader, selection)
+        return len(copy_records(source, wanted, write_with_progress(file.write, on_progress), out.name, software, at).lines)
 
 
 class ExportedRecords(Struct):
@@ -153,23 +153,23 @@ def copy_records(
     end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
     copied = ExportedRecords([], {bare_uri(name): hashlib.sha256(about).hexdigest()})
     for piece in wanted:
-        for record in with_request(source.reader, piece):
+        for record in record_with_request(source.reader, piece):
             member = _member(source.reader, piece.file, record)
-            moved = msgspec.structs.replace(record, offset=end, length=len(member))
+            copied_record = msgspec.structs.replace(record, offset=end, length=len(member))
             end += _put(write, member)
             copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
-            line = record_line(moved, filename)
+            line = record_line(copied_record, filename)
             if line:
                 copied.lines.append(line)
     return copied
 
 
-def telling(write: Callable[[bytes], object], moved: Callable[[int], object]) -> Callable[[bytes], object]:
+def write_with_progress(write: Callable[[bytes], object], on_progress: Callable[[int], object]) -> Callable[[bytes], object]:
     """A `write` that also says how many bytes it wrote, for whoever shows progress."""
 
     def write_and_tell(data: bytes) -> None:
         write(data)
-        moved(len(data))
+        on_progress(len(data))
 
     return write_and_tell
 
@@ -191,7 +191,7 @@ def _put(write: Callable[[bytes], object], data: bytes) -> int:
 
 
 @contextmanager
-def whole_or_nothing(out: Path) -> Iterator[BinaryIO]:
+def atomic_file(out: Path) -> Iterator[BinaryIO]:
     """Written beside and renamed at the end, so that no half export ever has the name."""
     part = out.with_name(out.name + ".part")
     try:

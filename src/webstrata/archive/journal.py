@@ -63,7 +63,7 @@ class JournalFile:
         return lines
 
 
-def existing(folder: Path, name: str, clock: Clock) -> JournalFile:
+def open_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     """The journal of an earlier capture."""
     path = folder / f"{name}{ENDING}"
     if "/" in name or name.startswith(".") or not path.is_file():
@@ -72,7 +72,7 @@ def existing(folder: Path, name: str, clock: Clock) -> JournalFile:
     return JournalFile(path, clock)
 
 
-def fresh(folder: Path, name: str, clock: Clock) -> JournalFile:
+def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
     """A new journal, by this name or, where there is one already, the name with a number."""
     folder.mkdir(parents=True, exist_ok=True)
     path, number = folder / f"{name}{ENDING}", 2

@@ -19,7 +19,7 @@ _CAPTURES = frozenset({"response", "revisit", "resource"})
 
 
 def sightings(
-    path: Path, *, media_type: str | None = None, moved: Callable[[int], object] = lambda count: None
+    path: Path, *, media_type: str | None = None, on_progress: Callable[[int], object] = lambda count: None
 ) -> Iterator[Sighting]:
     """Every capture in a file; of one media type if that is asked for. Damaged records are passed over.
 
@@ -29,21 +29,21 @@ def sightings(
         with WaczReader(path) as package:
             for name in package.warcs():
                 with package.unpacked(name) as file:
-                    yield from _of_file(file, media_type, moved)
+                    yield from _of_file(file, media_type, on_progress)
         return
     if not path.name.endswith(SUFFIXES):
         raise ArchiveError(
             f"{path} is no archive that can be read. Name a .warc.gz, .warc, .arc.gz, .arc or .wacz file."
         )
     try:
-        yield from _of_file(path, media_type, moved)
+        yield from _of_file(path, media_type, on_progress)
     except OSError as problem:
         raise ArchiveError(f"cannot read {path}: {problem.strerror or problem}. Check the path.") from None
 
 
-def _of_file(path: Path, media_type: str | None, moved: Callable[[int], object]) -> Iterator[Sighting]:
+def _of_file(path: Path, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
     for item in walk(path):
-        moved(item.length)
+        on_progress(item.length)
         if not isinstance(item, DamagedBytes) and item.kind in _CAPTURES and (seen := _sighting(item, media_type)):
             yield seen
 

@@ -1,1 +1,2 @@
-"""Two fingerprints -> Change: what happened to a page, whether it counts, and what the difference looks like. Pure."""
+"""Change detection: compares two fingerprints of a page and returns a `Change` with the kind, whether it counts, and how
+significant it is. `diff/` describes the difference of two versions for people. Pure functions without I/O."""

@@ -1,7 +1,8 @@
-"""The layers of a fingerprint, and which of them decides.
+"""The layers of a fingerprint, and the choice of the layer by which two contents are compared.
 
-`auto` decides by what the page is: its own rules where it has some (`selected`), the canonical data of data formats,
-title and body of HTML together with the links in there (`main`), the text of other texts, else the bytes.
+With `layer: auto` the choice depends on the content: `selected` if the page has include or ignore rules, canonical
+`data` for data formats, `main` (title and body, together with the links in them) for HTML, `text` for other text
+formats, and the raw bytes for everything else.
 """
 
 from __future__ import annotations
@@ -10,56 +11,61 @@ from collections.abc import Iterator
 
 from webstrata.records import Fingerprint, PageRules
 
-NAMES = ("raw", "text", "main", "links", "main_links", "data", "selected")
-_NO_BODY = "d41d8cd98f00b204e9800998ecf8427e"
-"""MD5 of nothing: no main content was found."""
+LAYERS = ("raw", "text", "main", "links", "main_links", "data", "selected")
+_EMPTY_BODY = "d41d8cd98f00b204e9800998ecf8427e"
+"""MD5 of no bytes: the body part is empty, so there is no main content."""
 
 
-def layer_digest(mark: Fingerprint, layer: str) -> str | None:
-    """The digest that stands for a layer; none where the content has no such layer."""
+def layer_digest(fingerprint: Fingerprint, layer: str) -> str | None:
+    """The digest of a layer; None if the content does not have this layer."""
     match layer:
         case "raw":
-            return mark.raw
+            return fingerprint.raw
         case "text":
-            return mark.text
+            return fingerprint.text
         case "main":
-            return None if mark.parts is None or mark.parts[2] == _NO_BODY else mark.parts[0] + mark.parts[2]
+            parts = fingerprint.parts
+            return None if parts is None or parts[2] == _EMPTY_BODY else parts[0] + parts[2]
         case "links":
-            return mark.links
+            return fingerprint.links
         case "main_links":
-            return mark.main_links
+            return fingerprint.main_links
         case "data":
-            return mark.data
+            return fingerprint.data
         case "selected":
-            return mark.selected
+            return fingerprint.selected
     return None
 
 
-def differing(before: Fingerprint, now: Fingerprint) -> dict[str, bool]:
-    """Layer -> whether it differs, for the layers that both contents have. Other rules, other version: bytes only."""
-    names = NAMES if comparable(before, now) else ("raw",)
+def layer_differences(before: Fingerprint, now: Fingerprint) -> dict[str, bool]:
+    """Layer -> whether it differs, for the layers that both contents have.
+
+    Only `raw` if the fingerprints were made by different rules and are not comparable.
+    """
+    names = LAYERS if is_comparable(before, now) else ("raw",)
     pairs = ((name, layer_digest(before, name), layer_digest(now, name)) for name in names)
-    return {name: one != other for name, one, other in pairs if one is not None and other is not None}
+    return {name: old != new for name, old, new in pairs if old is not None and new is not None}
 
 
-def comparable(before: Fingerprint, now: Fingerprint) -> bool:
+def is_comparable(before: Fingerprint, now: Fingerprint) -> bool:
+    """Whether two fingerprints were made by the same version of the rules, and from the same kind of data."""
     return before.version == now.version and (before.data_kind == now.data_kind or before.data is None)
 
 
-def deciding(mark: Fingerprint, page_rules: PageRules | None) -> Iterator[str]:
-    """The layers that may decide about this content, best first; the last is always `raw`."""
-    wanted = page_rules.layer if page_rules is not None else "auto"
+def candidate_layers(page_rules: PageRules | None) -> Iterator[str]:
+    """The layers that may decide about a page, in order of preference; the last is always `raw`."""
+    layer = page_rules.layer if page_rules is not None else "auto"
     if page_rules is not None and (page_rules.include or page_rules.ignore or page_rules.ignore_text):
         yield "selected"
-    if wanted not in ("auto", "selected"):
-        yield wanted
-    if wanted != "raw":
+    if layer not in ("auto", "selected"):
+        yield layer
+    if layer != "raw":
         yield "data"
         yield "main"
         yield "text"
     yield "raw"
 
 
-def layer_of(fingerprint: Fingerprint, page_rules: PageRules | None = None) -> str:
-    """The layer by which this content will be compared with the next."""
-    return next(name for name in deciding(fingerprint, page_rules) if layer_digest(fingerprint, name) is not None)
+def deciding_layer(fingerprint: Fingerprint, page_rules: PageRules | None = None) -> str:
+    """The layer by which this content will be compared with the next version."""
+    return next(name for name in candidate_layers(page_rules) if layer_digest(fingerprint, name) is not None)

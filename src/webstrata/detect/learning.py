@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from webstrata.detect.diff.matching import matching_runs
-from webstrata.detect.noise import GAP_RUNS, NoisyPlace, changes_soon, fresh, gap_of, sight, words_in
+from webstrata.detect.diff.matching import matching_lines
+from webstrata.detect.noise import MAX_GAP_RUNS, NoisyPlace, changes_within_hour, reset_place, gap_range, place_value, word_count
 from webstrata.detect.runs import DATA, TextRuns
 
 SOON_S = 3600.0
@@ -65,7 +65,7 @@ def _updated(
 ) -> NoisyPlace:
     if slot.kind == "links":
         return _counted(slot, changed=links_changed, soon=soon, at=at)
-    old, new = sight(before, slot), sight(after, slot)
+    old, new = place_value(before, slot), place_value(after, slot)
     if old is None or new is None:
         return slot
     value = new.value & 0xFFFFFFFF
@@ -93,7 +93,7 @@ def _counted(slot: NoisyPlace, *, changed: bool, soon: bool, at: float) -> Noisy
         quiet=0 if changed else slot.quiet + 1,
     )
     if slot.quiet >= _patience(slot) and slot.state != "denied":
-        return replace(fresh(slot), since=at, quiet=slot.quiet)
+        return replace(reset_place(slot), since=at, quiet=slot.quiet)
     return _judged(slot, at)
 
 
@@ -104,7 +104,7 @@ def _judged(slot: NoisyPlace, at: float) -> NoisyPlace:
 
 
 def _is_noise(slot: NoisyPlace) -> bool:
-    if changes_soon(slot):
+    if changes_within_hour(slot):
         return True
     if slot.kind == "gap":
         return slot.changed >= _ROTATIONS and slot.returns >= max(_RETURNS, slot.changed // 2)
@@ -140,12 +140,12 @@ def _clocks(runs: TextRuns) -> set[int]:
 
 def _new_gaps(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts: dict[int, str]) -> list[NoisyPlace]:
     """Short stretches of other shapes between neighbours that stayed."""
-    runs = matching_runs([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
+    runs = matching_lines([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
     found = []
     for left, right in pairwise(runs):
         i, j = left.before + left.length, left.after + left.length
         old, new = right.before - i, right.after - j
-        if max(old, new) > GAP_RUNS:
+        if max(old, new) > MAX_GAP_RUNS:
             continue
         start, end = after.shapes[j - 1], after.shapes[right.after]
         slot = NoisyPlace(
@@ -156,9 +156,9 @@ def _new_gaps(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts
             soon_changed=int(soon),
             before=start,
             after=end,
-            words=max(words_in(before, i, right.before), words_in(after, j, right.after)),
+            words=max(word_count(before, i, right.before), word_count(after, j, right.after)),
         )
-        then, now = sight(before, slot), sight(after, slot)
+        then, now = place_value(before, slot), place_value(after, slot)
         if then is not None and now is not None:
             recent = (then.value & 0xFFFFFFFF, now.value & 0xFFFFFFFF)
             found.append(replace(slot, recent=recent, example=_example(slot, after, excerpts)))
@@ -168,7 +168,7 @@ def _new_gaps(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts
 def _example(slot: NoisyPlace, runs: TextRuns, excerpts: dict[int, str]) -> str:
     if slot.kind in ("stamp", "data"):
         return excerpts.get(runs.by_place.get(slot.key, 0), "")
-    found = gap_of(runs, slot)
+    found = gap_range(runs, slot)
     return "" if found is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*found)])))
 
 

@@ -1,13 +1,18 @@
-"""What detection remembers of a page beside its last fingerprint: bounded, packed into `Page.memory`.
+"""The memory of a page: what detection keeps besides the last fingerprint, of bounded size, packed into `Page.memory`.
 
-| part | what | most bytes |
+| part | contents | max. bytes |
 |---|---|---:|
-| `runs` | the last version's text run by run, or its data place by place, hashed | 9,024 |
-| `links` | every link ever seen, hashed (`linkset.py`) | 8,192 |
-| `versions` | the last 20 versions, hashed | 160 |
+| `runs` | hashes of the last version's text runs, or of its data fields | 9,024 |
+| `links` | hashes of all links ever seen on the page | 8,192 |
+| `versions` | hashes of the last 20 versions | 160 |
 | `noise` | places that keep changing (`noise.py`) | about 8,000 |
 
-A usual page needs one to three kilobytes.
+A typical page needs 1 to 3 KB.
+
+The set of links is exact up to 512 links (64-bit hashes). Beyond that it is a Bloom filter of 8 KB, which never reports
+a known link as new; with 5,000 links in it, about one new link in a hundred is taken for known. When half of its bits
+are set, the filter is restarted with the links of the current version; a link that was removed earlier may then be
+reported as new again. Both errors are acceptable, because new links only add to a change's significance.
 """
 
 from __future__ import annotations
@@ -17,109 +22,111 @@ import re
 from collections.abc import Collection
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from webstrata.detect.layers import comparable, layer_digest
-from webstrata.detect.learning import learn, nothing_changed
-from webstrata.detect.linkset import with_links
-from webstrata.detect.noise import NoisyPlace, as_wished
-from webstrata.detect.runs import read_runs
+from webstrata.columns import LINK
+from webstrata.detect.layers import is_comparable, layer_digest
+from webstrata.detect.learning import learn, learn_unchanged
+from webstrata.detect.noise import NoisyPlace, with_counted_places
+from webstrata.detect.runs import parse_runs
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
-_MOST_VERSIONS = 20
+_MAX_VERSIONS = 20
 _VERSION_BYTES = 8
-_LONGEST_ADDRESS = 500
+_MAX_ADDRESS_CHARS = 500
 _TOKENS = re.compile(r"[A-Za-z0-9_-]{16,}|[0-9]+")
 
 
 class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """One page's memory."""
+    """The memory of one page."""
 
     runs: bytes = b""
     at: float = 0.0
-    """When the last version was seen, as far as it matters to the noise."""
+    """Time of the last visit that updated the runs or the noise."""
     links: bytes = b""
     versions: bytes = b""
     noise: tuple[NoisyPlace, ...] = ()
     address: str = ""
-    """Where the last answer came from, tokens masked; empty where it was the page's own address."""
+    """Result of `redirect_target` for the last response; empty if it came from the page's own address."""
     language: str = ""
-    """Of the last version, where the server chose it among several."""
+    """Language of the last version, if the server offers several."""
 
 
-_FORM = 1
-"""First byte of a packed memory: a new form gets a new number, and old memories begin afresh."""
+_FORMAT = 1
+"""First byte of a packed memory. A new format gets a new number; memories in an older format are discarded."""
 
 
 def unpack(packed: bytes, counted: Collection[int] = ()) -> PageMemory:
-    """The memory that a page keeps; an empty one where there is none that can be read.
+    """The unpacked memory; an empty one if there is none or it cannot be decoded.
 
-    `counted`: keys of places that the user wants counted (`Page.counted`).
+    `counted`: keys of the noisy places that the user wants to count as changes (`Page.counted`).
     """
-    if not packed or packed[0] != _FORM:
+    if not packed or packed[0] != _FORMAT:
         return PageMemory()
     try:
         memory = msgspec.msgpack.decode(packed[1:], type=PageMemory)
     except msgspec.MsgspecError:
         return PageMemory()
-    wished = as_wished(memory.noise, counted)
-    return memory if wished == memory.noise else replace(memory, noise=wished)
+    noise = with_counted_places(memory.noise, counted)
+    return memory if noise == memory.noise else replace(memory, noise=noise)
 
 
 def pack(memory: PageMemory) -> bytes:
-    """As the page keeps it."""
-    return b"" if memory == PageMemory() else bytes([_FORM]) + msgspec.msgpack.encode(memory)
+    """The memory as bytes for `Page.memory`."""
+    return b"" if memory == PageMemory() else bytes([_FORMAT]) + msgspec.msgpack.encode(memory)
 
 
-def beginning(first: Observation, layer: str) -> PageMemory:
-    """The memory of a page of which one version is known, seen by this layer: what `compare` judges two files with."""
+def memory_of_first_version(first: Observation, layer: str) -> PageMemory:
+    """The memory of a page after one visit, compared by this layer: for judging two files as `compare` does."""
     return remember(PageMemory(), None, first, Change(outcome=Outcome.NEW, layer=layer))
 
 
 def remember(memory: PageMemory, before: Fingerprint | None, after: Observation, change: Change) -> PageMemory:
-    """The memory after a visit that was judged. `before` is the last content, as `judge` got it."""
+    """The memory after a visit. `before` and `change` are an argument and the result of `judge` for this visit."""
     now = after.fingerprint
     if now is None or change.outcome in (Outcome.GONE, Outcome.ERROR):
         return memory
     if before is not None and before.raw == now.raw and (memory.runs or not after.lines):
-        return _unchanged(memory, after)
+        return _after_unchanged(memory, after)
     return replace(
         memory,
         runs=after.lines,
         at=after.at,
         links=with_links(memory.links, after.link_hashes),
         versions=_with_version(memory.versions, version_key(now, change.layer)),
-        noise=_noise(memory, before, after, change),
-        address=masked_address(after),
+        noise=_learned_noise(memory, before, after, change),
+        address=redirect_target(after),
         language=after.language,
     )
 
 
-def _unchanged(memory: PageMemory, after: Observation) -> PageMemory:
-    """Nothing to write for most pages: only places under watch have something to learn from a visit without news."""
-    address = masked_address(after)
+def _after_unchanged(memory: PageMemory, after: Observation) -> PageMemory:
+    """The memory after a visit with identical bytes. It is equal for most pages, so that nothing must be written."""
+    address = redirect_target(after)
     if address != memory.address:
         memory = replace(memory, address=address)
     if not memory.noise:
         return memory
-    noise = nothing_changed(memory.noise, at=after.at, apart_s=after.at - memory.at)
+    noise = learn_unchanged(memory.noise, at=after.at, apart_s=after.at - memory.at)
     return replace(memory, at=after.at, noise=noise)
 
 
-def _noise(
+def _learned_noise(
     memory: PageMemory, before: Fingerprint | None, after: Observation, change: Change
 ) -> tuple[NoisyPlace, ...]:
-    """Another form or language of the page teaches nothing: all of it differs, and none of it is noise."""
+    """The noise after this visit. Nothing is learned from another representation or language: all of it differs."""
     now = after.fingerprint
-    if before is None or now is None or not memory.runs or not after.lines or not comparable(before, now):
+    if before is None or now is None or not memory.runs or not after.lines or not is_comparable(before, now):
         return memory.noise
     if change.kind is ChangeKind.FORM:
         return memory.noise
     return learn(
         memory.noise,
-        read_runs(memory.runs),
-        read_runs(after.lines),
+        parse_runs(memory.runs),
+        parse_runs(after.lines),
         at=after.at,
         apart_s=after.at - memory.at,
         links_changed=change.layers.get("main_links", False),
@@ -127,16 +134,19 @@ def _noise(
     )
 
 
-def version_key(mark: Fingerprint, layer: str) -> bytes:
-    """A version as it is remembered: by the layer that decides about it, and of web pages by the links in there too."""
-    digest = layer_digest(mark, layer) or mark.raw
-    if layer == "main" and mark.main_links is not None:
-        digest += mark.main_links
+# ── versions and addresses ──────────────────────────────────────────────────────────────────────────────────
+
+
+def version_key(fingerprint: Fingerprint, layer: str) -> bytes:
+    """The hash by which a version is remembered: of the deciding layer, and for `main` of the links in it."""
+    digest = layer_digest(fingerprint, layer) or fingerprint.raw
+    if layer == "main" and fingerprint.main_links is not None:
+        digest += fingerprint.main_links
     return hashlib.sha256(f"{layer}:{digest}".encode()).digest()[:_VERSION_BYTES]
 
 
-def was_seen(memory: PageMemory, key: bytes) -> bool:
-    """Whether an earlier version had this key; the last one does not count."""
+def is_earlier_version(memory: PageMemory, key: bytes) -> bool:
+    """Whether a version before the last one had this key."""
     earlier = memory.versions[:-_VERSION_BYTES]
     return any(earlier[i : i + _VERSION_BYTES] == key for i in range(0, len(earlier), _VERSION_BYTES))
 
@@ -144,17 +154,76 @@ def was_seen(memory: PageMemory, key: bytes) -> bool:
 def _with_version(versions: bytes, key: bytes) -> bytes:
     if versions[-_VERSION_BYTES:] == key:
         return versions
-    return (versions + key)[-_MOST_VERSIONS * _VERSION_BYTES :]
+    return (versions + key)[-_MAX_VERSIONS * _VERSION_BYTES :]
 
 
-def masked_address(after: Observation) -> str:
-    """Host and path that the answer came from, with what redirects like to vary masked; empty: the page's own."""
-    if not after.address or _bare(after.address) == _bare(after.url):
+def redirect_target(after: Observation) -> str:
+    """Host and path to which the page redirected, with numbers and tokens masked; empty if it did not redirect."""
+    if not after.address or _host_and_path(after.address) == _host_and_path(after.url):
         return ""
-    return _TOKENS.sub("#", _bare(after.address))[:_LONGEST_ADDRESS]
+    return _TOKENS.sub("#", _host_and_path(after.address))[:_MAX_ADDRESS_CHARS]
 
 
-def _bare(url: str) -> str:
-    """Without scheme, `www.`, query, fragment and the slash at the end: what redirects put right and nobody misses."""
+def _host_and_path(url: str) -> str:
+    """The URL without scheme, `www.`, query, fragment and trailing slash, which redirects often normalise."""
     rest = url.partition("://")[2].partition("#")[0].partition("?")[0].partition(";")[0]
     return rest.removeprefix("www.").rstrip("/")
+
+
+# ── the set of links ────────────────────────────────────────────────────────────────────────────────────────
+
+MAX_EXACT_LINKS = 512
+_FILTER_BITS = 65_536
+_FILTER_BYTES = _FILTER_BITS // 8
+_HASHES_PER_LINK = 5
+
+
+def new_link_count(seen: bytes, links: bytes) -> int:
+    """How many of the links are not in the set. `links` has rows of `LINK`, sorted and without duplicates."""
+    if not seen:
+        return len(links) // LINK.itemsize
+    now = _hashes(links)
+    if _is_filter(seen):
+        return int(np.count_nonzero(~_in_filter(_bits(seen), now)))
+    return int(np.count_nonzero(~np.isin(now, _hashes(seen))))
+
+
+def with_links(seen: bytes, links: bytes) -> bytes:
+    """The set with the links of one more version added."""
+    if not seen and len(links) <= MAX_EXACT_LINKS * LINK.itemsize:
+        return links
+    now = _hashes(links)
+    if not _is_filter(seen):
+        union = np.union1d(_hashes(seen), now)
+        if len(union) <= MAX_EXACT_LINKS:
+            return union.astype(LINK).tobytes()
+        bits, now = np.zeros(_FILTER_BITS, dtype=np.bool_), union
+    else:
+        bits = _bits(seen)
+        if np.count_nonzero(bits) > _FILTER_BITS // 2:
+            bits = np.zeros(_FILTER_BITS, dtype=np.bool_)
+    bits[_bit_positions(now)] = True
+    return np.packbits(bits).tobytes()
+
+
+def _is_filter(seen: bytes) -> bool:
+    return len(seen) == _FILTER_BYTES
+
+
+def _hashes(packed: bytes) -> NDArray[np.uint64]:
+    return np.frombuffer(packed[: len(packed) // LINK.itemsize * LINK.itemsize], dtype=LINK)
+
+
+def _bits(seen: bytes) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(seen, dtype=np.uint8)).astype(np.bool_)
+
+
+def _bit_positions(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The positions of each link's bits, by double hashing with the two halves of its hash."""
+    low, high = hashes & np.uint64(0xFFFFFFFF), (hashes >> np.uint64(32)) | np.uint64(1)
+    steps = np.arange(_HASHES_PER_LINK, dtype=np.uint64)[:, None]
+    return (low[None, :] + steps * high[None, :]) % np.uint64(_FILTER_BITS)
+
+
+def _in_filter(bits: NDArray[np.bool_], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    return np.asarray(bits[_bit_positions(hashes)].all(axis=0), dtype=np.bool_)

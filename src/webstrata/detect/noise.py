@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from webstrata.detect.runs import DATA, TextRuns
 
-GAP_RUNS = 4
+MAX_GAP_RUNS = 4
 """Most runs in a gap."""
 _SOON_STAMP, _SOON_GAP = 2, 3
 """Soon changes that make noise."""
@@ -78,7 +78,7 @@ class PlaceValue(NamedTuple):
     words: int
 
 
-def as_wished(slots: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
+def with_counted_places(slots: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
     """The places with the user's word on them: those named by their keys count, whatever was learned.
 
     A place that is named no more is watched again, as if new.
@@ -89,10 +89,10 @@ def as_wished(slots: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[
 def _wished(slot: NoisyPlace, counts: bool) -> NoisyPlace:
     if counts:
         return replace(slot, state="denied")
-    return fresh(slot) if slot.state == "denied" else slot
+    return reset_place(slot) if slot.state == "denied" else slot
 
 
-def fresh(slot: NoisyPlace) -> NoisyPlace:
+def reset_place(slot: NoisyPlace) -> NoisyPlace:
     return NoisyPlace(
         key=slot.key,
         kind=slot.kind,
@@ -107,7 +107,7 @@ def fresh(slot: NoisyPlace) -> NoisyPlace:
 # ── leaving it out ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def quiet_form(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
+def values_without_noise(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
     """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
     stamps, hidden = _stamps(slots), _hidden(runs, slots)
     return [
@@ -124,7 +124,7 @@ def _masked(shape: int, words: int, part: int) -> int:
     return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
 
 
-def new_sentences(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
+def new_sentence_count(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
     """Sentences in `parts` whose like (the same shape) the version before had nowhere."""
     known, hidden = set(before.shapes), _hidden(after, slots)
     return sum(
@@ -153,7 +153,7 @@ def _hidden(runs: TextRuns, slots: tuple[NoisyPlace, ...]) -> list[bool]:
     hidden = [False] * len(runs.values)
     for slot in slots:
         if slot.kind == "gap" and slot.state == "learned":
-            found = gap_of(runs, slot)
+            found = gap_range(runs, slot)
             if found is not None and _is_expected(slot, runs, *found):
                 hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
     return hidden
@@ -161,42 +161,42 @@ def _hidden(runs: TextRuns, slots: tuple[NoisyPlace, ...]) -> list[bool]:
 
 def _is_expected(slot: NoisyPlace, runs: TextRuns, start: int, end: int) -> bool:
     """Whether a gap says what it may: anything of its usual length, or, if it only rotates, what it said before."""
-    if changes_soon(slot):
-        return words_in(runs, start, end) <= 2 * slot.words
+    if changes_within_hour(slot):
+        return word_count(runs, start, end) <= 2 * slot.words
     return _mixed(runs.values[start:end]) in slot.recent
 
 
-def changes_soon(slot: NoisyPlace) -> bool:
+def changes_within_hour(slot: NoisyPlace) -> bool:
     """Whether a place changes within the hour, as nothing does that is worth telling."""
     enough = _SOON_GAP if slot.kind == "gap" or (slot.kind == "data" and not slot.clock) else _SOON_STAMP
     return slot.soon_changed >= enough and slot.soon_changed >= _STILL * slot.soon_same
 
 
-def noisy_places(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...]) -> int:
+def changed_noise_count(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...]) -> int:
     """How many learned places differ between two versions."""
     changed = 0
     for slot in slots:
         if slot.state == "learned" and slot.kind != "links":
-            old, new = sight(before, slot), sight(after, slot)
+            old, new = place_value(before, slot), place_value(after, slot)
             changed += old is not None and new is not None and old.value != new.value
     return changed
 
 
-def sight(runs: TextRuns, slot: NoisyPlace) -> PlaceValue | None:
+def place_value(runs: TextRuns, slot: NoisyPlace) -> PlaceValue | None:
     """What a stamp or gap says in a version; None where the version has no such place."""
     if slot.kind in _SINGLE:
         value = runs.by_place.get(slot.key)
         return None if value is None else PlaceValue(value, 0)
-    found = gap_of(runs, slot)
-    return None if found is None else PlaceValue(_mixed(runs.values[found[0] : found[1]]), words_in(runs, *found))
+    found = gap_range(runs, slot)
+    return None if found is None else PlaceValue(_mixed(runs.values[found[0] : found[1]]), word_count(runs, *found))
 
 
-def gap_of(runs: TextRuns, slot: NoisyPlace) -> tuple[int, int] | None:
+def gap_range(runs: TextRuns, slot: NoisyPlace) -> tuple[int, int] | None:
     """Start and end of the runs between a gap's neighbours; None unless there is exactly one such place."""
     shapes = runs.shapes
     found = None
     for i in [i for i, shape in enumerate(shapes) if shape == slot.before]:
-        for j in range(i + 1, min(i + GAP_RUNS + 2, len(shapes))):
+        for j in range(i + 1, min(i + MAX_GAP_RUNS + 2, len(shapes))):
             if shapes[j] == slot.after and runs.parts[i] == runs.parts[j]:
                 if found is not None:
                     return None
@@ -205,7 +205,7 @@ def gap_of(runs: TextRuns, slot: NoisyPlace) -> tuple[int, int] | None:
     return found
 
 
-def words_in(runs: TextRuns, start: int, end: int) -> int:
+def word_count(runs: TextRuns, start: int, end: int) -> int:
     return sum(runs.words[start:end])
 
 

@@ -1,9 +1,9 @@
-"""The runs of a text (rows of `columns.RUN`), read and given places: what stands where, so that versions can be laid
-side by side without their text.
+"""The text runs of a version (rows of `columns.RUN`) and the place of each run, for comparing versions without text.
 
-A *place* is known by the shapes of the two runs before it and its own. Clocks and counters keep their shape, so they
-keep their place while their value goes on; whoever writes other words there makes another place. Places of data are
-known by their names.
+A run is a line of text or a value of data, stored as hashes. A *place* identifies a run across versions. For text it
+is a hash of the shapes of the run and the two runs before it. Clocks and counters keep their shape, so they keep their
+place while their value changes; a line with other words is another place. For data a place is a hash of the field
+name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from webstrata.columns import RUN
 
 TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAIN = frozenset({TITLE, BODY})
-EVERYWHERE = frozenset({TITLE, BODY, HEADER, FOOTER})
-IN_DATA = frozenset({DATA})
+MAIN_PARTS = frozenset({TITLE, BODY})
+ALL_TEXT_PARTS = frozenset({TITLE, BODY, HEADER, FOOTER})
+DATA_PARTS = frozenset({DATA})
 
-_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Odd constants that spread shapes over 64 bits."""
-_SIGNED = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 
 
 class TextRuns(NamedTuple):
@@ -32,15 +32,17 @@ class TextRuns(NamedTuple):
     values: list[int]
     shapes: list[int]
     words: list[int]
+    """Number of words in each run."""
     parts: list[int]
     sentences: list[bool]
+    """Whether a run of text is a sentence; of data, whether the value consists of times or tokens only."""
     places: list[int]
-    by_place: dict[int, int]
+    value_at: dict[int, int]
     """Place -> value."""
 
 
-def read_runs(packed: bytes) -> TextRuns:
-    """The runs as observed or remembered; none for bytes that are no runs."""
+def parse_runs(packed: bytes) -> TextRuns:
+    """Unpack the runs of an observation or of a page's memory; no runs if the length is not valid."""
     if len(packed) % RUN.itemsize:
         packed = b""
     rows = np.frombuffer(packed, dtype=RUN)
@@ -53,25 +55,30 @@ def read_runs(packed: bytes) -> TextRuns:
         parts=rows["part"].tolist(),
         sentences=rows["sentence"].tolist(),
         places=places,
-        by_place=dict(zip(places, values, strict=True)),
+        value_at=dict(zip(places, values, strict=True)),
     )
 
 
 def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
-    """A number for each run's place; equal neighbourhoods are numbered through."""
+    """The place of each run; runs with equal neighbourhoods are numbered, so that each place is unique."""
     before = _shifted(shapes, parts, 1)
-    mixed = (shapes * _ODD[0]) ^ (before * _ODD[1]) ^ (_shifted(shapes, parts, 2) * _ODD[2]) ^ parts
-    mixed = np.where(parts == DATA, shapes * _ODD[0], mixed)  # places of data have names of their own
+    mixed = (
+        (shapes * _MULTIPLIERS[0])
+        ^ (before * _MULTIPLIERS[1])
+        ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2])
+        ^ parts
+    )
+    mixed = np.where(parts == DATA, shapes * _MULTIPLIERS[0], mixed)  # the shape of data is the hash of its field name
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():
-        places.append((place + seen[place] * 0x9E3779B1) & _SIGNED)
+        places.append((place + seen[place] * 0x9E3779B1) & _MAX_INT64)
         seen[place] += 1
     return places
 
 
 def _shifted(shapes: NDArray[np.uint64], parts: NDArray[np.uint8], by: int) -> NDArray[np.uint64]:
-    """The shape of the run `by` places before in the same part; 0 at its start."""
+    """For each run, the shape of the run `by` positions earlier in the same part; 0 if there is none."""
     shifted = np.zeros_like(shapes)
     if len(shapes) > by:
         shifted[by:] = np.where(parts[by:] == parts[:-by], shapes[:-by], 0)
@@ -79,26 +86,26 @@ def _shifted(shapes: NDArray[np.uint64], parts: NDArray[np.uint8], by: int) -> N
 
 
 def share_changed(before: TextRuns, after: TextRuns, parts: frozenset[int]) -> tuple[float, int]:
-    """(Share of the words that stand in runs which only one side has; the words of the longest such stretch)."""
+    """(Share of the words in runs that only one version has, words in the longest passage that only `after` has)."""
     old = Counter(value for value, part in zip(before.values, before.parts, strict=True) if part in parts)
     new = Counter(value for value, part in zip(after.values, after.parts, strict=True) if part in parts)
-    gone, _ = _lonely(before, old - new, parts)
-    come, longest = _lonely(after, new - old, parts)
+    removed, _ = _unmatched_words(before, old - new, parts)
+    added, longest = _unmatched_words(after, new - old, parts)
     total = sum(
         words for side in (before, after) for words, part in zip(side.words, side.parts, strict=True) if part in parts
     )
-    return ((gone + come) / total if total else 0.0), longest
+    return ((removed + added) / total if total else 0.0), longest
 
 
-def _lonely(side: TextRuns, only: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
-    """Words of the runs in `only`, and of the longest unbroken stretch of them."""
-    total = stretch = longest = 0
+def _unmatched_words(side: TextRuns, unmatched: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
+    """(Words in the unmatched runs, words in the longest sequence of neighbouring unmatched runs)."""
+    total = sequence = longest = 0
     for value, words, part in zip(side.values, side.words, side.parts, strict=True):
-        if part in parts and only[value] > 0:
-            only[value] -= 1
+        if part in parts and unmatched[value] > 0:
+            unmatched[value] -= 1
             total += words
-            stretch += words
-            longest = max(longest, stretch)
+            sequence += words
+            longest = max(longest, sequence)
         else:
-            stretch = 0
+            sequence = 0
     return total, longest

@@ -1,9 +1,9 @@
-"""How much a change matters, 0 to 1, with the reasons: for sorting and for telling people, never for hiding.
+"""The significance of a change, 0 to 1, with the reasons: for sorting and reporting changes, never for hiding them.
 
-After the priority that EDGI's analysts sort their sheets by: shares count by f(x) = ln(1 + (e - 1) x), so that the
-first per cent weighs most; one long new passage counts beside the share; a change of status counts most. The simhash
-distance (wcd's 6 bits between a small and a significant change) grades on top: most true edits of real pages stay
-within 6 bits, so it can lift a change and never lower it.
+Modelled on the priority by which the analysts of EDGI sort changes. Shares are weighted by f(x) = ln(1 + (e - 1) x), so
+that the first per cent has the largest effect; a long new passage adds to the share; a change of status has the
+highest score. The simhash distance (in the wcd paper, 6 bits separate small from significant changes) can only raise
+the score: most real edits stay within 6 bits.
 """
 
 from __future__ import annotations
@@ -12,23 +12,25 @@ from math import e, log1p
 
 from webstrata.records import Change, ChangeKind
 
-_TEXT, _LINKS, _PASSAGE, _TITLE = 0.65, 0.3, 0.35, 0.2
+_TEXT_WEIGHT, _LINKS_WEIGHT, _PASSAGE_WEIGHT, _TITLE_WEIGHT = 0.65, 0.3, 0.35, 0.2
 _SHORT_PASSAGE, _LONG_PASSAGE = 17, 100
-"""Words of 100 and of 600 characters."""
+"""In words: about 100 and 600 characters."""
 _SIGNIFICANT_BITS = 6
-_SIGNIFICANT = 0.5
-_UNKNOWN = 0.5
-"""Where nothing tells how much of the content differs."""
+_SIGNIFICANT_SCORE = 0.5
+_UNKNOWN_SIZE_SCORE = 0.5
+"""If it is not known how much of the content differs."""
 _MANY_LINKS = 10
-_LEAST = 0.05
-"""Of whatever counts: links that went or came back, lines in another order; as much as one new link."""
+_MIN_SCORE = 0.05
+"""For every change that counts, such as removed links or reordered lines; equals the score of one new link."""
 
 
-def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple[float, tuple[str, ...]]:
-    """Significance and its reasons. `passage`: words of the longest new passage; `measured`: the size is known."""
+def significance(
+    change: Change, *, passage_words: int, title_changed: bool, size_known: bool
+) -> tuple[float, tuple[str, ...]]:
+    """The score and its reasons. `passage_words`: words in the longest new passage; `size_known`: `size` was measured."""
     if change.kind is ChangeKind.MARKUP and change.noise:
-        places = "one place" if change.noise == 1 else f"{change.noise} places"
-        return 0.0, (f"only noise differs, in {places}",)
+        places = "1 place" if change.noise == 1 else f"{change.noise} places"
+        return 0.0, (f"only learned noise differs, in {places}",)
     if change.kind is ChangeKind.MARKUP and change.text:
         return 0.0, ("only menus, header or footer differ",)
     if change.kind in _FIXED:
@@ -36,39 +38,39 @@ def weigh(change: Change, *, passage: int, title: bool, measured: bool) -> tuple
     if not change.counts:
         return 0.0, ()
     score, reasons = 0.0, []
-    if measured:
-        score += _TEXT * _curve(change.size)
+    if size_known:
+        score += _TEXT_WEIGHT * _curve(change.size)
         reasons.append(f"{change.size:.1%} of the text differs")
     else:
-        score += _UNKNOWN
-        reasons.append(f"the {change.layer} differs, by how much is not known")
-    if passage > _SHORT_PASSAGE:
-        score += _PASSAGE * min(1.0, (passage - _SHORT_PASSAGE) / (_LONG_PASSAGE - _SHORT_PASSAGE))
-        reasons.append(f"a new passage of {passage} words")
-    if title:
-        score += _TITLE
-        reasons.append("another title")
+        score += _UNKNOWN_SIZE_SCORE
+        reasons.append(f"the {change.layer} differs; the size of the difference is not known")
+    if passage_words > _SHORT_PASSAGE:
+        score += _PASSAGE_WEIGHT * min(1.0, (passage_words - _SHORT_PASSAGE) / (_LONG_PASSAGE - _SHORT_PASSAGE))
+        reasons.append(f"a new passage of {passage_words} words")
+    if title_changed:
+        score += _TITLE_WEIGHT
+        reasons.append("the title differs")
     if change.new_links:
-        score += _LINKS * _curve(min(1.0, change.new_links / _MANY_LINKS))
+        score += _LINKS_WEIGHT * _curve(min(1.0, change.new_links / _MANY_LINKS))
         reasons.append(f"{change.new_links} links never seen before")
     if change.distance is not None and change.distance > _SIGNIFICANT_BITS:
-        score = max(score, _SIGNIFICANT)
+        score = max(score, _SIGNIFICANT_SCORE)
         reasons.append(f"simhash distance {change.distance}, more than {_SIGNIFICANT_BITS}")
     if change.kind is ChangeKind.LINKS and not change.new_links:
-        reasons.append("links went or came back")
+        reasons.append("links were removed or restored")
     if change.reverted:
         reasons.append("back to an earlier version")
-    return max(_LEAST, min(1.0, score)), tuple(reasons)
+    return max(_MIN_SCORE, min(1.0, score)), tuple(reasons)
 
 
 _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
     ChangeKind.NONE: (0.0, ()),
     ChangeKind.NEW: (0.0, ("seen for the first time",)),
-    ChangeKind.MARKUP: (0.0, ("only what nobody reads differs",)),
+    ChangeKind.MARKUP: (0.0, ("only markup or other invisible parts differ",)),
     ChangeKind.GONE: (1.0, ("the page is gone",)),
     ChangeKind.BACK: (1.0, ("the page is back",)),
-    ChangeKind.FORM: (0.0, ("another form or language of the page; compared again from the next visit on",)),
-    ChangeKind.MOVED: (0.75, ("the page leads to another address",)),
+    ChangeKind.FORM: (0.0, ("another representation or language of the page; the next visit is compared with it",)),
+    ChangeKind.MOVED: (0.75, ("the page redirects to another address",)),
     ChangeKind.ERROR: (0.0, ()),
 }
 

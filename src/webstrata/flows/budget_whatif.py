@@ -44,7 +44,7 @@ async def budget_whatif(
         rates, weights = await _counted(store)
     if not len(rates):
         return []
-    census = await store.census(now)
+    census = await store.maintenance.totals(now)
     per_day = census.expected_per_day if rate is None else rate.per_day(census.pages)
     if rate is not None and rate.unit == "bytes":
         per_day /= max(1.0, census.bytes / max(1, census.visits))
@@ -82,7 +82,7 @@ async def _counted(store: Store) -> tuple[Days, Days]:
     """The same by the counts of changes, for policies that forecast nothing."""
     pages: list[PageSummary] = []
     after = 0
-    while chunk := await store.outlines(after, CHUNK):
+    while chunk := await store.budgets.summaries(after, CHUNK):
         pages += [one for one in chunk if one.last_seen_at is not None]
         after = chunk[-1].id
     days = np.array([((one.last_seen_at or 0.0) - one.added_at) / DAY_S for one in pages])

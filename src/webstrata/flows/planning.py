@@ -27,7 +27,7 @@ _AT_ONCE = 32
 
 async def learned(store: Store, sums: Mapping[str, Mean] | None = None, samples: int = SAMPLES) -> DownloadTimes:
     """Download times as the log tells them; `sums` for hosts that have not been visited lately."""
-    return DownloadTimes(await store.download_times(samples), sums)
+    return DownloadTimes(await store.visit_log.download_times(samples), sums)
 
 
 def loads_of(
@@ -101,7 +101,7 @@ async def plan_input(
     """Look at (host, one of its URLs, visits); without a web, hosts are taken to have addresses of their own."""
     addresses = await addresses_of(web, pages[:MOST_RESOLVED]) if web is not None else {}
     loads = loads_of(pages, gate, now, addresses)
-    sums = await store.download_sums()
+    sums = await store.visit_log.download_sums()
     return PlanInput(
         loads=[load for load in loads if load.free_in_s <= PATIENCE_S],
         resting=[load.host for load in loads if load.free_in_s > PATIENCE_S],

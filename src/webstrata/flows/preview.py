@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from webstrata import urls
-from webstrata.detect.layers import deciding
+from webstrata.detect.layers import candidate_layers
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.polite_client import Choose, PoliteClient, visit
 from webstrata.observe.page import observe
@@ -35,7 +35,7 @@ def preview(body: bytes, content_type: str | None, url: str, page_rules: PageRul
     seen = observe(body, content_type, url, page_rules)
     return Preview(
         media_type=seen.fingerprint.media_type,
-        layers=tuple(deciding(seen.fingerprint, page_rules)),
+        layers=tuple(candidate_layers(page_rules)),
         before=seen.text if seen.text is not None else body.decode("utf-8", "replace"),
         after=None if seen.selected is None else seen.selected.text,
         note=(None if seen.selected is None else seen.selected.note) or seen.fingerprint.data_note,

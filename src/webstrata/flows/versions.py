@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from webstrata import urls
 from webstrata.coding import decode
-from webstrata.detect.diff.difference import Difference, ReadVersion, difference
+from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
 from webstrata.errors import UsageError
 from webstrata.observe.data.readable import readable
 from webstrata.observe.html.charset import decode_plain
@@ -40,7 +40,7 @@ class Version(Struct, frozen=True, kw_only=True):
 
 async def watched_page(store: Store, address: str) -> Page:
     url = urls.canonical(address)
-    page = await store.page(url)
+    page = await store.pages.get(url)
     if page is None:
         raise UsageError(f"{url} is not watched. `webstrata list` shows what is; `webstrata watch` adds it.")
     return page
@@ -48,7 +48,7 @@ async def watched_page(store: Store, address: str) -> Page:
 
 async def version_at(store: Store, page: Page, at: float | None) -> Visit:
     """The newest visit with content not after `at`."""
-    for visit in await store.visits(page.id, until=at):
+    for visit in await store.visit_log.of_page(page.id, until=at):
         if _is_version(visit):
             return visit
     raise UsageError(f"no content of {page.url} is archived" + (" from before that time." if at else " yet."))
@@ -64,7 +64,7 @@ async def two_versions(
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
-    held = [visit for visit in await store.visits(page.id, until=after.at) if _is_version(visit)]
+    held = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if _is_version(visit)]
     pairs = [(before, now) for now, before in pairwise(held) if before.raw != now.raw]
     counted = [] if raw else [pair for pair in pairs if pair[1].counts]
     if counted or pairs:
@@ -96,21 +96,21 @@ def version_difference(
     return difference(*contents, before_name=before_name, after_name=after_name)
 
 
-def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ReadVersion:
+def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
     """One version as differences see it."""
     header = version.header("content-type")
     charset = header_charset(header)
     if raw:
-        return ReadVersion(text=decode_plain(version.body, charset)[0])
+        return ParsedVersion(text=decode_plain(version.body, charset)[0])
     seen = observe(version.body, header, version.visit.url, page_rules)
     if seen.selected is not None and seen.selected.text is not None:
-        return ReadVersion(text=seen.selected.text)
+        return ParsedVersion(text=seen.selected.text)
     kind = media_type(version.body, header)
     if kind in HTML:
-        return ReadVersion(text=seen.text or "", links=seen.links)
+        return ParsedVersion(text=seen.text or "", links=seen.links)
     data = readable(version.body, kind, charset, version.visit.url)
     text = seen.text if seen.text is not None else decode_plain(version.body, charset)[0]
-    return ReadVersion(text=text, triples=data.triples, table=data.table, document=data.document)
+    return ParsedVersion(text=text, triples=data.triples, table=data.table, document=data.document)
 
 
 async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:
@@ -122,11 +122,11 @@ async def logged_sightings(store: Store, site: str, *, layer: str = "content") -
     host = urls.host_of(prefix)
     below = prefix if urlsplit(prefix).path.strip("/") else ""
     seen: list[Sighting] = []
-    async for page in store.pages(host=host):
+    async for page in store.pages.stream(host=host):
         if page.role is not PageRole.PAGE or not page.url.startswith(below):
             continue
         version = 0
-        for visit in await store.visits(page.id, order="oldest"):
+        for visit in await store.visit_log.of_page(page.id, order="oldest"):
             if visit.status is None or visit.failure is not None:
                 continue
             version += visit.counts

@@ -1,6 +1,6 @@
 """The one place that grants a Permit. Pure: times are handed in, nothing is fetched, nothing sleeps.
 
-How two requests to a host are spaced (docs/decisions/0011-spacing.md):
+How two requests to a host are spaced (docs/decisions/0002-request-spacing.md):
 
 1. start to start at least max(own delay, Crawl-delay);
 2. not before the last answer ended and the host rested `delay_factor` times its response time;

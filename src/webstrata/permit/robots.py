@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 reads it, with Crawl-delay and Sitemap lines; choices: docs/decisions/0010-robots.md."""
+"""robots.txt by RFC 9309, with Crawl-delay and Sitemap lines (docs/decisions/0001-robots-parser.md)."""
 
 from __future__ import annotations
 

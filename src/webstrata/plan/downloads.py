@@ -2,7 +2,7 @@
 
 A host's own times count as far as there are many of them; the rest of its table is the shape that all hosts share,
 around a level drawn towards the level of all. A host of which nothing is known has the level of all, and is as
-uncertain as hosts differ (docs/decisions/0121-download-times.md).
+uncertain as hosts differ (docs/decisions/0034-crawl-time-estimate.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long a round takes: many imagined rounds, and where the middle of them lies.
 
-Three ways, from exact to quick (docs/decisions/0122-three-ways-to-simulate.md):
+Three ways, from exact to quick (docs/decisions/0034-crawl-time-estimate.md):
 
     lanes    nobody gets in anybody's way: the slowest lane
     events   hosts share threads or addresses: every request is an event

@@ -5,7 +5,7 @@
 
 Domains go, by (threads, time) descending, into the first bin that stays within the longest domain's time. A bin needs
 the threads of its most demanding domain. Over the limit the cap goes down by one and all is done again; at a cap of
-one the bins grow instead (docs/decisions/0120-first-fit.md).
+one the bins grow instead (docs/decisions/0034-crawl-time-estimate.md).
 
 Where t < d the formula leaves the delay out (one thread downloads without a pause), so its time is too short:
 `hurried` names those domains.

@@ -1,6 +1,6 @@
 """The politeness queues, event by event: when each request of a round starts and ends, with so many threads.
 
-The rules are the gate's (docs/decisions/0011-spacing.md): a request takes its turn at its host and its address at
+The rules are the gate's (docs/decisions/0002-request-spacing.md). A request takes its turn at its host and address at
 once, then waits for a thread; its host's next turn counts from its start. Hosts at one address and requests for threads
 are served in the order in which they ask.
 """

@@ -20,7 +20,7 @@ from webstrata.records.signals import (
     SignalSource,
     SourceCheck,
 )
-from webstrata.records.totals import HostDayTotals, StoreTotals
+from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, StoreTotals
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
@@ -32,7 +32,9 @@ __all__ = [
     "Capture",
     "Change",
     "ChangeKind",
+    "Contradiction",
     "DuePage",
+    "EngineCheck",
     "Exchange",
     "Failure",
     "FailureKind",

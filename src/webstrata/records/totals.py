@@ -37,3 +37,18 @@ class StoreTotals(Struct, frozen=True, kw_only=True, gc=False):
     next_at: float | None
     expected_per_day: float
     """Visits a day that the present intervals amount to."""
+
+
+class EngineCheck(Struct, frozen=True, kw_only=True):
+    """What an engine found wrong with its own files, a line each; and what it was not asked."""
+
+    faults: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+
+class Contradiction(Struct, frozen=True, kw_only=True):
+    """Rows that cannot all be true."""
+
+    what: str
+    is_derived: bool = False
+    """The wrong one follows from others and can be made anew."""

@@ -36,7 +36,7 @@ _LOGGED = select(visits.c.page_id, visits.c.at).where(
 )
 
 
-def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
+def commit(connection: Connection, batch: Batch, now: float) -> None:
     """Write it all. A batch that was written before changes nothing, so a lost answer may be asked for again."""
     tally = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
@@ -53,8 +53,8 @@ def commit(connection: Connection, batch: Batch, now: float, slot: int) -> None:
         signals.check(connection, batch.checked)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
-    tally.write(connection, slot)
-    count_visits(connection, slot, ((entry.page.host, entry.visit) for entry in fresh))
+    tally.write(connection)
+    count_visits(connection, ((entry.page.host, entry.visit) for entry in fresh))
 
 
 def _called(connection: Connection, batch: Batch) -> list[int]:

@@ -13,6 +13,7 @@ from webstrata.ports import Clock
 from webstrata.remember import schema
 from webstrata.remember.db_thread import DbThread
 from webstrata.remember.faults import explained
+from webstrata.remember.role import Database
 from webstrata.remember.store import SqlStore
 
 PATIENCE_S = 30.0
@@ -46,11 +47,12 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
     except DBAPIError as error:
         raise explained(error, engine.url.render_as_string(), 0.0) from error
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
-    return SqlStore(
-        clock,
+    database = Database(
         writer=DbThread(writer, "writer", clock, patience_s),
         reader=DbThread(engine, "reader", clock, patience_s),
+        clock=clock,
     )
+    return SqlStore(database)
 
 
 def _parsed(url: str) -> URL:

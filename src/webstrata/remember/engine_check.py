@@ -9,14 +9,8 @@ from msgspec import Struct
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
+from webstrata.records import EngineCheck
 from webstrata.remember.tables import metadata
-
-
-class EngineCheck(Struct, frozen=True, kw_only=True):
-    """What an engine found wrong with its own files, a line each; and what it was not asked."""
-
-    faults: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
 
 
 def check_engine(connection: Connection) -> EngineCheck:

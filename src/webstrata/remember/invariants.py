@@ -8,20 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct
 from sqlalchemy import Column, Connection, and_, delete, exists, func, select, update
 
+from webstrata.records import Contradiction
 from webstrata.remember import recount
 from webstrata.remember.queue import PLACE, enter
 from webstrata.remember.tables import heard, page_tags, pages, queue, signals, sites, sources, visits
-
-
-class Contradiction(Struct, frozen=True, kw_only=True):
-    """Rows that cannot all be true."""
-
-    what: str
-    is_derived: bool = False
-    """The wrong one follows from others and can be made anew."""
 
 
 def contradictions(connection: Connection) -> list[Contradiction]:

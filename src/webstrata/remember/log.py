@@ -19,11 +19,11 @@ def of_page(
     connection: Connection,
     page_id: int,
     *,
-    changes_only: bool,
-    since: float | None,
-    until: float | None,
-    limit: int | None,
-    order: Literal["oldest", "newest"],
+    changes_only: bool = False,
+    since: float | None = None,
+    until: float | None = None,
+    limit: int | None = None,
+    order: Literal["oldest", "newest"] = "newest",
 ) -> list[Visit]:
     query = select(*rows.VISIT_COLUMNS).where(visits.c.page_id == page_id).limit(limit)
     if changes_only:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ _READD = (
 # ── adding ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot: int) -> tuple[int, int]:
+def add_pages(connection: Connection, found: Collection[NewPage], now: float) -> tuple[int, int]:
     """Insert pages; bring known ones up to date. (new, known already)"""
     tally = TotalsDelta()
     new = known = 0
@@ -52,7 +52,7 @@ def add_pages(connection: Connection, found: Iterable[NewPage], now: float, slot
         _bring_back(connection, [(before[url], page) for url, page in latest.items() if url in before], now, tally)
         new += inserted
         known += len(chunk) - inserted
-    tally.write(connection, slot)
+    tally.write(connection)
     return new, known
 
 
@@ -137,7 +137,7 @@ def _tag(connection: Connection, wanted: dict[str, tuple[str, ...]]) -> None:
 # ── pausing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
+def pause(connection: Connection, urls: Sequence[str]) -> int:
     """Stop watching; how many were active. A visit in flight may still end well."""
     tally = TotalsDelta()
     active = [
@@ -152,7 +152,7 @@ def pause(connection: Connection, urls: Sequence[str], slot: int) -> int:
     for bite in bites([row.id for row in active]):
         connection.execute(update(pages).where(pages.c.id.in_(bite)).values(state=_PAUSED))
         queue_rows.place(connection, bite)
-    tally.write(connection, slot)
+    tally.write(connection)
     return len(active)
 
 

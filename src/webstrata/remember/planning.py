@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from sqlalchemy import Connection, Double, bindparam, case, cast, exists, func, select, update
 
@@ -62,7 +62,7 @@ _MOVE = (
 )
 
 
-def move(connection: Connection, moves: Iterable[tuple[int, float, str]]) -> None:
+def move(connection: Connection, moves: Collection[tuple[int, float, str]]) -> None:
     """Give pages that nobody holds another next visit, and say why."""
     wanted = sorted(moves)
     values = [{"page": page, "at": at, "why": why} for page, at, why in wanted]

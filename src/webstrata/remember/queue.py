@@ -9,7 +9,7 @@ Leases on due pages. A leased page's place in the queue is the end of its lease,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Double, Select, bindparam, case, cast, func, select, update
@@ -168,7 +168,7 @@ def _do_not_wait_for_the_disk(connection: Connection) -> None:
 _MOVE = update(pages).where(pages.c.id == bindparam("page")).values(next_at=_AT)
 
 
-def release(connection: Connection, given_back: Iterable[tuple[int, float | None]]) -> None:
+def release(connection: Connection, given_back: Collection[tuple[int, float | None]]) -> None:
     found = sorted(given_back, key=lambda pair: pair[0])
     held = hold(connection, (page for page, _ in found))
     execute_many(connection, _MOVE, [{"page": page, "at": at} for page, at in found if at is not None])

@@ -98,7 +98,7 @@ def recount(connection: Connection) -> None:
         by_day[day] = [a + b for a, b in zip(by_day.get(day, [0] * 5), sums, strict=True)]
     for table in (totals, host_days, day_totals):
         connection.execute(delete(table))
-    _tally(connection).write(connection, 0)
+    _tally(connection).write(connection)
     add_up(
         connection, host_days, ["host", "day"], [{"host": h, "day": d, **_named(s)} for (h, d), s in by_host.items()]
     )

@@ -204,7 +204,7 @@ def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Annou
     ]
 
 
-def sources_of(connection: Connection, urls: Sequence[str] | None) -> list[SignalSource]:
+def sources_of(connection: Connection, urls: Sequence[str] | None = None) -> list[SignalSource]:
     if urls is None:
         return [_source(*row) for row in connection.execute(_SOURCES)]
     return [

@@ -93,7 +93,7 @@ def announcements_after(connection: Connection, after: int, limit: int) -> list[
 # ── sites ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def all_site_states(connection: Connection, hosts: Sequence[str] | None) -> dict[str, bytes]:
+def all_site_states(connection: Connection, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
     query = select(site_states.c.host, site_states.c.state)
     if hosts is None:
         return {row.host: row.state for row in connection.execute(query)}

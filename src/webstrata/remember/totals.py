@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ from webstrata.remember.statements import add_up
 from webstrata.remember.tables import day_totals, host_days, page_tags, pages, queue, sites, totals
 
 _RATE_UNIT = 1_000_000
+_SLOTS = 16
 _ACTIVE, _REQUISITE = PageState.ACTIVE.value, PageRole.REQUISITE.value
 SUMS = ("visits", "changes", "errors", "bytes", "duration_s")
 COUNTS = ("pages", "paused", "requisites", "hosts", "rate")
@@ -33,10 +35,15 @@ class TotalsDelta:
     def rate(self, before: int, after: int) -> None:
         self.counts["rate"] += after - before
 
-    def write(self, connection: Connection, slot: int) -> None:
+    def write(self, connection: Connection) -> None:
         if any(self.counts.values()):
-            row = {"slot": slot, **self.counts, **dict.fromkeys(SUMS, 0)}
+            row = {"slot": _slot(), **self.counts, **dict.fromkeys(SUMS, 0)}
             add_up(connection, totals, ["slot"], [row])
+
+
+def _slot() -> int:
+    """The counter row of this process: processes add to different rows, so that they do not wait for each other."""
+    return os.getpid() % _SLOTS
 
 
 def rate(state: str, interval_s: float | None) -> int:
@@ -46,7 +53,7 @@ def rate(state: str, interval_s: float | None) -> int:
     return round(_RATE_UNIT * DAY_S / interval_s)
 
 
-def count_visits(connection: Connection, slot: int, found: Iterable[tuple[str, Visit]]) -> None:
+def count_visits(connection: Connection, found: Iterable[tuple[str, Visit]]) -> None:
     """Add visits, each with its page's host, to the aggregates by host and day, by day, and overall."""
     by_host: dict[tuple[str, int], list[float]] = {}
     by_day: dict[int, list[float]] = {}
@@ -69,9 +76,9 @@ def count_visits(connection: Connection, slot: int, found: Iterable[tuple[str, V
         connection,
         day_totals,
         ["day", "slot"],
-        [{"day": day, "slot": slot, **_named(sums)} for day, sums in by_day.items()],
+        [{"day": day, "slot": _slot(), **_named(sums)} for day, sums in by_day.items()],
     )
-    add_up(connection, totals, ["slot"], [{"slot": slot, **dict.fromkeys(COUNTS, 0), **_named(overall)}])
+    add_up(connection, totals, ["slot"], [{"slot": _slot(), **dict.fromkeys(COUNTS, 0), **_named(overall)}])
 
 
 def _named(sums: list[float]) -> dict[str, float]:
@@ -108,14 +115,14 @@ def _count(connection: Connection, query: Any) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def by_host_and_day(connection: Connection, since_day: int, host: str | None) -> list[HostDayTotals]:
+def by_host_and_day(connection: Connection, since_day: int = 0, host: str | None = None) -> list[HostDayTotals]:
     query = select(host_days).where(host_days.c.day >= since_day).order_by(host_days.c.day, host_days.c.host)
     if host is not None:
         query = query.where(host_days.c.host == host)
     return [_day(*row) for row in connection.execute(query)]
 
 
-def by_day(connection: Connection, since_day: int) -> list[HostDayTotals]:
+def by_day(connection: Connection, since_day: int = 0) -> list[HostDayTotals]:
     columns = (func.sum(day_totals.c[name]) for name in SUMS)
     query = select(day_totals.c.day, *columns).where(day_totals.c.day >= since_day)
     rows = connection.execute(query.group_by(day_totals.c.day).order_by(day_totals.c.day))

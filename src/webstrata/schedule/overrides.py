@@ -39,9 +39,9 @@ class Overrides(Struct, frozen=True, kw_only=True):
 
 
 async def read_overrides(store: Store) -> Overrides:
-    limits = await store.limits()
+    limits = await store.budgets.interval_limits()
     return Overrides(
-        boosts={boost.tag: boost for boost in await store.boosts()},
+        boosts={boost.tag: boost for boost in await store.budgets.boosts()},
         pages={limit.name: limit for limit in limits if limit.kind == "page"},
         tags={limit.name: limit for limit in limits if limit.kind == "tag"},
     )

@@ -194,7 +194,7 @@ async def states_of(found: Sequence[PageSummary], policy: ValuePolicy, store: St
         one.id for one, state in zip(found, states, strict=True) if state is None and one.last_seen_at is not None
     ]
     if strange:
-        learned = replayed(policy, await store.logged(strange))
+        learned = replayed(policy, await store.visit_log.observations(strange))
         states = [learned.get(one.id, state) for one, state in zip(found, states, strict=True)]
     return states
 

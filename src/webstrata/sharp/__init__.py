@@ -1,25 +1,14 @@
-"""A site's pages and their rates -> visits and revisits round one instant, and what they prove. Pure.
+"""A site's pages and their change rates -> the order of visits and revisits around one instant, and its proof. Pure.
 
-Every page is visited, then revisited. One that did not change in between is sharp as of any instant that all its
-visits precede and all revisits follow. Which schedule makes the most pages sharp:
+Every page is visited and later revisited. A page that did not change in between is sharp as of any instant after its
+visit and before its revisit. The schedules try to make as many pages as possible sharp as of one common instant:
 
-    hottest_middle  Hottest-middle, offline and online, and SHARC-threshold
-    solar           SOLAR-offline (with and without shrinking) and SOLAR-online
-    optimal         the best schedule of known pages, and the best revisits after any visits, each with a bound
-    online          the best that we know when pages are found by links: the interface of a live capture
+    solar       the published algorithms: Hottest-middle, SHARC-threshold and SOLAR, offline and online
+    optimal     the best schedule of known pages and the best revisits after given visits, each with an upper bound
+    passes      the same where downloads take different times, and further passes over the pages of a capture
+    online      visits of a site whose pages are found by links: the scheduler of a live capture
+    proof/      verdicts, certificate, signature, time stamp, and the coherence of any collection
 
-A live capture holds one `online.OnlineScheduler`, which is pure (instants in seconds are handed in), deterministic, and
-resumable from a plain record:
-
-    OnlineScheduler(slot_s, count=None, most=None, share_middle=True)
-    .discovered(ids, rates, weights=None, found_on=None) -> new ids      rates per second; after every visit
-    .next_visit() -> id | None
-    .visited(id, start, end)          .gave_up(id)                       a page that cannot be had
-    .plan_revisits(visit_times=None, slot_s=None) -> order of ids        without the page that both sides share
-    .revisited(id, start, end, same=bool)
-    .expected() -> float              .instant -> float | None           .unknown() -> pages not found yet
-    .record() -> CaptureRecord        OnlineScheduler.resumed(record)
-
-Rates come from forecasts (`prior.py` for pages that have none), confidence intervals from rates (`lengths.py`), the
-quietest stretch of the week from past changes (`rhythm.py`).
+Rates come from forecasts, or from the priors in `rates.py` for pages without history. `schedule.py` converts rates to
+confidence intervals; `rhythm.py` finds the quietest stretch of a site's week.
 """

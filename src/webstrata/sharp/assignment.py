@@ -1,7 +1,8 @@
-"""Linear assignment, exactly: shortest augmenting paths with potentials, started from a good plan where there is one.
+"""Exact linear assignment of pages to slots: shortest augmenting paths with potentials.
 
-Slots have prices, and every page wants the slot that is worth most to it above its price. Where each page has a slot
-that it wants, no plan is better; the sum of all wishes and prices bounds every plan, whatever the prices.
+Each slot has a price, and every page prefers the slot whose worth exceeds its price by most. If every page has the slot
+that it prefers, no plan is better. For any prices, the sum of the best gains of all pages and of all prices is an upper
+bound of every plan.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.sharp.rates import Numbers, Places
+from webstrata.sharp.rates import Indices, Numbers
 
 _EXACT = 1e-12
 _ROUNDS = 10
 
 
 def price_bound(worths: NDArray[np.float64], prices: Numbers) -> float:
-    """No plan is worth more than this."""
+    """An upper bound of the worth of every plan."""
     return float((worths - prices).max(axis=1).sum() + prices.sum())
 
 
 def closing_prices(worths: NDArray[np.float64]) -> tuple[Numbers, float]:
-    """Prices under which page j wants slot j (rows are in the order of their slots), as nearly as a few rounds get, and
-    the bound that they prove. A price rises until the neighbours, then all others, keep away."""
+    """Prices under which page j prefers slot j, as far as a few rounds reach, and the bound that they prove.
+
+    The rows must be in the order of their slots. A price is raised until first the neighbouring pages and then all
+    other pages prefer their own slots.
+    """
     count = len(worths)
     regret = worths - np.diagonal(worths)[:, None]
     prices = _neighbour_prices(worths)
@@ -33,13 +37,13 @@ def closing_prices(worths: NDArray[np.float64]) -> tuple[Numbers, float]:
         raised = (prices[:, None] + regret).max(axis=0)
         raised = ahead + np.maximum.accumulate(raised - ahead)
         raised = behind + np.maximum.accumulate((raised - behind)[::-1])[::-1]
-        risen = float((raised - prices).max())
+        increase = float((raised - prices).max())
         prices = raised
-        if risen <= _EXACT:
+        if increase <= _EXACT:
             return prices, price_bound(worths, prices)
-    bounds = [(price_bound(worths, some), some) for some in (first, prices)]
-    bound, kept = min(bounds, key=lambda pair: pair[0])
-    return kept, bound
+    bounds = [(price_bound(worths, candidate), candidate) for candidate in (first, prices)]
+    bound, best = min(bounds, key=lambda pair: pair[0])
+    return best, bound
 
 
 def _neighbour_prices(worths: NDArray[np.float64]) -> Numbers:
@@ -49,64 +53,63 @@ def _neighbour_prices(worths: NDArray[np.float64]) -> Numbers:
     return np.concatenate([np.cumsum(steps[::-1])[::-1], [0.0]])
 
 
-def assign(worths: NDArray[np.float64], prices: Numbers | None = None, slots: Places | None = None) -> Places:
-    """The slot of every row in a best assignment. A plan and prices to start from make it quicker, never different in
-    worth."""
+def assign(worths: NDArray[np.float64], prices: Numbers | None = None, slots: Indices | None = None) -> Indices:
+    """The slot of every row in an optimal assignment. A plan and prices to start from make it faster; they do not change
+    the worth of the result."""
     count = len(worths)
     cost = -worths
-    lift = np.zeros(count) if prices is None else -prices
-    page_lift = (cost - lift).min(axis=1)
+    potential = np.zeros(count) if prices is None else -prices
+    page_potential = (cost - potential).min(axis=1)
     page_at = np.full(count, -1, dtype=np.intp)
     slot_of = np.full(count, -1, dtype=np.intp)
     if slots is not None:
         rows = np.arange(count)
-        content = cost[rows, slots] - lift[slots] - page_lift <= _EXACT
-        slot_of[content] = slots[content]
-        page_at[slots[content]] = rows[content]
+        settled = cost[rows, slots] - potential[slots] - page_potential <= _EXACT
+        slot_of[settled] = slots[settled]
+        page_at[slots[settled]] = rows[settled]
     for page in np.flatnonzero(slot_of < 0):
-        _augment(cost, page_lift, lift, page_at, slot_of, int(page))
+        _augment(cost, page_potential, potential, page_at, slot_of, int(page))
     return slot_of
 
 
 def _augment(
-    cost: NDArray[np.float64], page_lift: Numbers, lift: Numbers, page_at: Places, slot_of: Places, start: int
+    cost: NDArray[np.float64],
+    page_potential: Numbers,
+    potential: Numbers,
+    page_at: Indices,
+    slot_of: Indices,
+    start: int,
 ) -> None:
-    """Give `start` a slot, moving others along the cheapest path to a free one."""
+    """Give `start` a slot and move other pages along the cheapest path to a free slot."""
     count = len(cost)
-    far = np.full(count, np.inf)
-    open_far = far.copy()  # the same, but infinite for slots already settled
+    distances = np.full(count, np.inf)
+    open_distances = distances.copy()  # the same, but infinite for settled slots
     came_from = np.full(count, -1, dtype=np.intp)
     settled: list[int] = []
     page, distance = start, 0.0
     while True:
-        reach = cost[page] - lift
-        reach += distance - page_lift[page]
-        nearer = reach < far
+        reach = cost[page] - potential
+        reach += distance - page_potential[page]
+        nearer = reach < distances
         nearer[settled] = False
-        far[nearer] = reach[nearer]
-        open_far[nearer] = reach[nearer]
+        distances[nearer] = reach[nearer]
+        open_distances[nearer] = reach[nearer]
         came_from[nearer] = page
-        slot = int(np.argmin(open_far))
-        distance = float(open_far[slot])
+        slot = int(np.argmin(open_distances))
+        distance = float(open_distances[slot])
         if page_at[slot] < 0:
             break
         settled.append(slot)
-        open_far[slot] = np.inf
+        open_distances[slot] = np.inf
         page = int(page_at[slot])
-    _raise(page_lift, lift, page_at, far, settled, start, distance)
+    page_potential[start] += distance
+    if settled:
+        slots = np.array(settled)
+        slack = distance - distances[slots]
+        page_potential[page_at[slots]] += slack
+        potential[slots] -= slack
     while True:
         page = int(came_from[slot])
         page_at[slot], slot, slot_of[page] = page, int(slot_of[page]), slot
         if page == start:
             return
-
-
-def _raise(
-    page_lift: Numbers, lift: Numbers, page_at: Places, far: Numbers, settled: list[int], start: int, distance: float
-) -> None:
-    page_lift[start] += distance
-    if settled:
-        slots = np.array(settled)
-        slack = distance - far[slots]
-        page_lift[page_at[slots]] += slack
-        lift[slots] -= slack

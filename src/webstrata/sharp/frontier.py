@@ -21,8 +21,10 @@ import msgspec
 import numpy as np
 
 from webstrata.sharp.optimal import best_plan
-from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.regret import SegmentSplit, regrets, split_order
+from webstrata.sharp.rates import Numbers, Indices
+from webstrata.sharp.segments import SegmentSplit
+from webstrata.sharp.segments import regrets
+from webstrata.sharp.segments import split_order
 from webstrata.sharp.survival import Survival, believed, mirror_curves
 
 _LATEST = 0.25
@@ -51,7 +53,7 @@ class SiteSize(msgspec.Struct):
         self.visits_at[depth] += 1
         self.found_at[depth] += new
 
-    def unknown(self, waiting: Places, known: int) -> int:
+    def unknown(self, waiting: Indices, known: int) -> int:
         """Pages still to be found, with pages waiting at these depths and so many known in all."""
         if not waiting.size:
             return 0
@@ -62,7 +64,7 @@ class SiteSize(msgspec.Struct):
         each = sum(latest) / len(latest) if latest else 1.0
         return np.inf if each >= 1.0 else waiting * each / (1.0 - each)
 
-    def _by_depth(self, waiting: Places) -> float:
+    def _by_depth(self, waiting: Indices) -> float:
         if not self.found:
             return np.inf
         mean = min(_DEEPER, sum(self.found) / len(self.found))
@@ -119,7 +121,7 @@ class Frontier:
         self.outlook.last_leg = None
         self.outlook.moved += rates.size
 
-    def restore(self, rates: Numbers, shapes: Numbers, weights: Numbers, depths: Places) -> None:
+    def restore(self, rates: Numbers, shapes: Numbers, weights: Numbers, depths: Indices) -> None:
         """Pages that the outlook knows already."""
         start = self._rates.size
         self._waiting.update(dict.fromkeys(range(start, start + rates.size)))
@@ -138,10 +140,10 @@ class Frontier:
         if leg and row in leg:
             leg.remove(row)
 
-    def waiting(self) -> Places:
+    def waiting(self) -> Indices:
         return np.fromiter(self._waiting, dtype=np.intp, count=len(self._waiting))
 
-    def depths(self) -> Places:
+    def depths(self) -> Indices:
         return self._depths[self.waiting()]
 
     def next(self, unknown: int) -> int:
@@ -161,7 +163,7 @@ class Frontier:
         tie = min(TIE * mean, _SHARE * lost_in_all / order.size)
         return int(rows[self._least(lost[: rows.size], rows, tie)])
 
-    def _with_strangers(self, rows: Places, unknown: int) -> Survival:
+    def _with_strangers(self, rows: Indices, unknown: int) -> Survival:
         """The waiting pages, then stand-ins: as many quantiles of the rates seen so far, each as sure as the page that
         it is nearest to."""
         shares = (np.arange(unknown) + 0.5) / unknown
@@ -170,14 +172,14 @@ class Frontier:
         rates = np.concatenate([self._rates[rows], np.quantile(self._rates, shares)])
         return believed(rates, np.concatenate([self._shapes[rows], self._shapes[like]]))
 
-    def _outermost(self, rows: Places) -> int:
+    def _outermost(self, rows: Indices) -> int:
         if self.outlook.last_leg is None:
             survival = believed(self._rates[rows], self._shapes[rows])
             plan = best_plan(mirror_curves(survival, self._weights[rows], None))
             self.outlook.last_leg = [int(row) for row in rows[plan.order]]
         return self.outlook.last_leg[-1]
 
-    def _weighted(self, rows: Places, survival: Survival, weights: Numbers) -> Places:
+    def _weighted(self, rows: Indices, survival: Survival, weights: Numbers) -> Indices:
         look, rates = self.outlook, survival.hotness()
         if not look.strangers or look.moved * _STALE > rates.size:
             slots = best_plan(mirror_curves(survival, weights, None)).slots
@@ -190,7 +192,7 @@ class Frontier:
         slots[: rows.size] = [look.places.get(int(row), slots[place]) for place, row in enumerate(rows)]
         return np.argsort(slots, kind="stable")
 
-    def _least(self, lost: Numbers, rows: Places, tie: float) -> int:
+    def _least(self, lost: Numbers, rows: Indices, tie: float) -> int:
         """Of those that tie: the shallowest, which leads to most, then the hottest, then the first found."""
         near = np.flatnonzero(lost <= lost.min() + tie)
         return int(near[np.lexsort((near, -self._rates[rows[near]], self._depths[rows[near]]))[0]])

@@ -1,59 +1,64 @@
-"""How pages are found from one another: a forest of first discoveries, roots are the seeds."""
+"""The tree of links over which pages are first found; its roots are the seeds."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from webstrata.errors import UsageError
+from webstrata.sharp.rates import Indices
 
 
 @dataclass(frozen=True)
 class LinkTree:
     children: tuple[tuple[int, ...], ...]
-    """Pages first found on each page."""
+    """For each page, the pages that are first found on it."""
     seeds: tuple[int, ...]
 
-    def must_hold(self, count: int) -> None:
+    def require_size(self, count: int) -> None:
         if len(self.children) != count:
             raise UsageError(f"the tree has {len(self.children)} pages, the site {count}: they must be the same pages.")
 
-    def depths(self) -> list[int]:
-        """Links from a seed to each page."""
-        depth = [0] * len(self.children)
-        waiting = list(self.seeds)
+    def breadth_first(self) -> Indices:
+        """Pages in the order in which an ordinary crawl visits them."""
+        waiting = deque(self.seeds)
+        order: list[int] = []
         while waiting:
-            page = waiting.pop()
-            for child in self.children[page]:
-                depth[child] = depth[page] + 1
-                waiting.append(child)
-        return depth
+            page = waiting.popleft()
+            order.append(page)
+            waiting.extend(self.children[page])
+        return np.array(order, dtype=np.intp)
 
 
 def link_tree(links: Mapping[int, Iterable[int]], count: int, seeds: Iterable[int] = ()) -> LinkTree:
-    """The tree of these links; pages that nobody links are seeds.
+    """The tree of these links. Pages without an incoming link are seeds if no seeds are given.
 
-    Refuses pages outside 0..count-1, a page found on two others, and a ring that no seed leads to.
+    Raises UsageError for pages outside 0..count-1, a page found on two others, and a cycle that no seed reaches.
     """
     found_on: dict[int, int] = {}
     children: list[tuple[int, ...]] = [()] * count
     for parent, linked in links.items():
-        children[_known(parent, count)] = tuple(_known(child, count) for child in linked)
+        children[_checked_page(parent, count)] = tuple(_checked_page(child, count) for child in linked)
         for child in children[parent]:
             if child in found_on:
                 raise UsageError(f"page {child} is found on page {found_on[child]} and on page {parent}: name one.")
             found_on[child] = parent
-    roots = tuple(dict.fromkeys(_known(seed, count) for seed in seeds))
+    roots = tuple(dict.fromkeys(_checked_page(seed, count) for seed in seeds))
     for seed in roots:
         if seed in found_on:
             raise UsageError(f"page {seed} is a seed and found on page {found_on[seed]}: it can only be one.")
     tree = LinkTree(tuple(children), roots or tuple(page for page in range(count) if page not in found_on))
-    _must_reach_all(tree)
+    unreached = sorted(set(range(count)) - set(tree.breadth_first().tolist()))
+    if unreached:
+        raise UsageError(f"page {unreached[0]} is never found: its links form a cycle that no seed leads to.")
     return tree
 
 
 def read_tree(text: str, count: int) -> LinkTree:
-    """A tree as written on a command line: `0->1,2;1->3,4`; empty: all pages are seeds."""
+    """Parse a tree as written on a command line: `0->1,2;1->3,4`. With an empty text all pages are seeds."""
     links: dict[int, list[int]] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         parent, arrow, linked = part.partition("->")
@@ -62,31 +67,18 @@ def read_tree(text: str, count: int) -> LinkTree:
                 raise ValueError
             links.setdefault(int(parent), []).extend(int(child) for child in linked.split(","))
         except ValueError as problem:
-            raise UsageError(f"cannot read {part!r}: write links as 0->1,2;1->3,4.") from problem
+            raise UsageError(f"cannot parse {part!r}: write links as 0->1,2;1->3,4.") from problem
     return link_tree(links, count)
 
 
 def paper_tree(count: int = 1000) -> LinkTree:
-    """The tree of the paper's section 6: 20 pages on the first, 10 on each of the next 98."""
+    """The tree of the SOLAR paper's section 6: 20 pages on the first page, 10 on each of the next 98."""
     links = {0: range(1, min(21, count))}
     links |= {page: range(10 * page + 11, min(10 * page + 21, count)) for page in range(1, min(99, count))}
     return link_tree({parent: list(linked) for parent, linked in links.items() if len(linked)}, count)
 
 
-def _known(page: int, count: int) -> int:
+def _checked_page(page: int, count: int) -> int:
     if not 0 <= page < count:
         raise UsageError(f"page {page} is not one of the {count} pages: they are numbered from 0.")
     return page
-
-
-def _must_reach_all(tree: LinkTree) -> None:
-    reached = set(tree.seeds)
-    waiting = list(tree.seeds)
-    while waiting:
-        for child in tree.children[waiting.pop()]:
-            if child not in reached:
-                reached.add(child)
-                waiting.append(child)
-    lost = sorted(set(range(len(tree.children))) - reached)
-    if lost:
-        raise UsageError(f"page {lost[0]} is never found: its links go round in a ring that no seed leads to.")

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webstrata.sharp.assignment import assign, closing_prices
-from webstrata.sharp.rates import Numbers, Places
-from webstrata.sharp.rounding import rounded, swapped_afar, swapped_neighbours
+from webstrata.sharp.rates import Numbers, Indices
+from webstrata.sharp.slot_prices import rounded
+from webstrata.sharp.slot_prices import swapped_afar
+from webstrata.sharp.slot_prices import swapped_neighbours
 from webstrata.sharp.schedule import SharpSchedule, mirror
 from webstrata.sharp.segments import best_segments, front_back, segment_slots
 from webstrata.sharp.slot_prices import knot_bound, knot_prices, knots
@@ -33,12 +35,12 @@ _AFAR = 2
 class SlotPlan:
     """Pages by slot, what that is worth, and what no plan can be worth more than."""
 
-    order: Places
+    order: Indices
     worth: float
     bound: float
 
     @property
-    def slots(self) -> Places:
+    def slots(self) -> Indices:
         """Slot by page."""
         slots = np.empty(self.order.size, dtype=np.intp)
         slots[self.order] = np.arange(self.order.size)
@@ -91,11 +93,11 @@ def best_plan(curves: WorthCurves) -> SlotPlan:
     return _exact(curves, plan) if curves.count <= EXACT_UP_TO else _closed(curves, plan)
 
 
-def _hot_to_cold(survival: Survival) -> Places:
+def _hot_to_cold(survival: Survival) -> Indices:
     return np.argsort(-survival.hotness(), kind="stable")
 
 
-def _split(curves: WorthCurves) -> Places:
+def _split(curves: WorthCurves) -> Indices:
     pages = _hot_to_cold(curves.survival)
     return pages[np.argsort(segment_slots(curves.count, *best_segments(curves, pages)))]
 
@@ -110,7 +112,7 @@ def _tabled(curves: WorthCurves) -> SlotPlan:
     return _better(plan, _front_back(pages, table, curves.count - best_segments(curves, pages)[1]))
 
 
-def _front_back(pages: Places, table: NDArray[np.float64], moving: int) -> SlotPlan:
+def _front_back(pages: Indices, table: NDArray[np.float64], moving: int) -> SlotPlan:
     slots = np.concatenate([front_back(table[:moving, :moving]), np.arange(moving, pages.size)])
     rows = np.argsort(slots)
     ordered = table[rows]

@@ -1,17 +1,13 @@
-"""What is known of a site's pages: change rates, weights, and what may be wrong with them.
+"""Change rates of a site's pages: checks of rates, weights and slot times, and priors for pages with little history.
 
-A rate is per slot (or per second, where slots have times in seconds): a page of rate l stays unchanged over a span s
-with probability exp(-l s). Rate 0 is a page that never changes.
+A rate is a number of changes per slot (or per second, where slot times are in seconds). A page with rate l stays
+unchanged over a span s with probability exp(-l s). A page with rate 0 never changes.
 
-Rates for pages of which little or nothing is known: a Gamma prior of the population, drawn towards the site's own.
-
-A page with c changes seen in a time T has, under a prior (shape a, exposure b), the posterior (a + c, b + T). Its mean
-is the rate to plan with, and `survival.GammaPosterior` plans with all of it.
+A page with c changes observed in a time T has, under a Gamma prior (shape a, exposure b), the posterior (a + c, b + T).
+Its mean is the point estimate of the rate; `survival.GammaSurvival` uses the whole posterior.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -21,12 +17,71 @@ from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 
 Numbers = NDArray[np.float64]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 """Slots by page, or pages by slot."""
+
+_SITE_PAGES = 5.0
+"""A site's own pages weigh as much as the population prior when the site has this many pages."""
+
+
+class RatePrior(msgspec.Struct, frozen=True):
+    """A Gamma prior of the change rate: `shape` changes in `exposure_s` seconds."""
+
+    shape: float
+    exposure_s: float
+
+    @property
+    def rate(self) -> float:
+        """Expected changes per second of a page without history."""
+        return self.shape / self.exposure_s
+
+    def with_sitemap(self, every_s: float | None, unchanged_s: float | None) -> RatePrior:
+        """The prior combined with a sitemap's statements: the page changes every `every_s` seconds, and has not changed
+        for `unchanged_s` seconds.
+
+        `changefreq` values are often wrong. The rate becomes the geometric mean of the prior's rate and the stated
+        rate, and the shape stays. A `lastmod` counts as one observed change and the time without a change since then.
+        """
+        rate = self.rate if every_s is None else float(np.sqrt(self.rate / every_s))
+        if unchanged_s is None:
+            return RatePrior(self.shape, self.shape / rate)
+        return RatePrior(self.shape + 1.0, self.shape / rate + max(0.0, unchanged_s))
+
+
+POPULATION = RatePrior(0.2, 14.0 * DAY_S)
+"""The prior for any page: a mean of one change in 70 days, with most pages far below the mean, as on the shipped sites."""
+
+
+def site_prior(changes: ArrayLike, observed_s: ArrayLike, population: RatePrior = POPULATION) -> RatePrior:
+    """The prior for further pages of a site, from the changes and observation times of its known pages.
+
+    The mean moves from the population's rate to the site's rate as more pages are known; the shape stays.
+    """
+    counts, durations = _checked_history(changes, observed_s)
+    if not counts.size or durations.sum() <= 0:
+        return population
+    site_share = counts.size / (counts.size + _SITE_PAGES)
+    site_rate = (float(counts.sum()) + population.shape) / (float(durations.sum()) + population.exposure_s)
+    rate = population.rate ** (1.0 - site_share) * site_rate**site_share
+    return RatePrior(population.shape, population.shape / rate)
+
+
+def posterior_rates(changes: ArrayLike, observed_s: ArrayLike, prior: RatePrior = POPULATION) -> Numbers:
+    """The posterior mean rate of every page, per second. It is never zero; without observations it is the prior's."""
+    counts, durations = _checked_history(changes, observed_s)
+    return (counts + prior.shape) / (durations + prior.exposure_s)
+
+
+def _checked_history(changes: ArrayLike, observed_s: ArrayLike) -> tuple[Numbers, Numbers]:
+    if np.size(changes) != np.size(observed_s):
+        raise UsageError("Every page needs a number of changes and the time over which they were observed.")
+    if not np.size(changes):
+        return np.zeros(0), np.zeros(0)
+    return checked_rates(changes), checked_rates(observed_s)
 
 
 def checked_rates(rates: ArrayLike) -> Numbers:
-    """The rates as a column; refuses none at all, NaN, infinite and negative ones."""
+    """The rates as a column. Raises UsageError if there are none, or if one is NaN, infinite or negative."""
     column = as_column(rates, "rates")
     bad = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
     if bad.size:
@@ -38,7 +93,8 @@ def checked_rates(rates: ArrayLike) -> Numbers:
 
 
 def checked_weights(weights: ArrayLike | None, count: int) -> Numbers:
-    """The weights as a column, 1 where none are given; refuses NaN, infinite and negative ones and another count."""
+    """The weights as a column; all 1 if none are given. Raises UsageError for a wrong number of weights, and for a
+    weight that is NaN, infinite or negative."""
     if weights is None:
         return np.ones(count)
     column = as_column(weights, "weights")
@@ -51,7 +107,7 @@ def checked_weights(weights: ArrayLike | None, count: int) -> Numbers:
 
 
 def checked_times(times: ArrayLike, count: int) -> Numbers:
-    """Distances of the slots from the instant, inside to outside: one per page, finite, never falling."""
+    """Distances of the slots from the instant, innermost first: one per page, finite, in rising order."""
     column = as_column(times, "slot times")
     if column.size != count:
         raise UsageError(f"{column.size} slots for {count} pages: every page needs one slot on either side.")
@@ -60,16 +116,8 @@ def checked_times(times: ArrayLike, count: int) -> Numbers:
     return column
 
 
-def checked_ids(ids: Sequence[str]) -> None:
-    """Refuses a page that is named twice."""
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise UsageError(f"page {one} is given twice: every page has one place in a schedule.")
-        seen.add(one)
-
-
 def as_column(values: ArrayLike, noun: str) -> Numbers:
+    """The values as a one-dimensional array of floats; `noun` names them in error messages."""
     try:
         column = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -77,60 +125,3 @@ def as_column(values: ArrayLike, noun: str) -> Numbers:
     if column.ndim != 1 or column.size == 0:
         raise UsageError(f"no {noun}: a schedule needs at least one page.")
     return column
-
-
-_OF_A_SITE = 5.0
-"""So many pages of a site weigh as much as the population."""
-
-
-class RatePrior(msgspec.Struct, frozen=True):
-    """What is known of any page: `shape` changes in `exposure_s` seconds."""
-
-    shape: float
-    exposure_s: float
-
-    @property
-    def rate(self) -> float:
-        """Changes per second of a page never seen before."""
-        return self.shape / self.exposure_s
-
-    def told(self, every_s: float | None, unchanged_s: float | None) -> RatePrior:
-        """With what a site itself says of a page: that it changes every so often, and that it has not for so long.
-
-        The word "daily" is a wish as often as a fact: the rate goes half the way to it (of the logarithm), and is no
-        surer than before. A last change, and none since, are one change and its time, as in any history.
-        """
-        rate = self.rate if every_s is None else float(np.sqrt(self.rate / every_s))
-        if unchanged_s is None:
-            return RatePrior(self.shape, self.shape / rate)
-        return RatePrior(self.shape + 1.0, self.shape / rate + max(0.0, unchanged_s))
-
-
-POPULATION = RatePrior(0.2, 14.0 * DAY_S)
-"""One change in 70 days in the mean, most pages far fewer: about what the shipped sites do."""
-
-
-def site_prior(changes: ArrayLike, observed_s: ArrayLike, population: RatePrior = POPULATION) -> RatePrior:
-    """The prior for further pages of a site whose pages had so many changes in so many seconds: its mean moves from the
-    population's to the site's as pages become known, its firmness stays."""
-    seen, lasted = _history(changes, observed_s)
-    if not seen.size or lasted.sum() <= 0:
-        return population
-    pages = seen.size / (seen.size + _OF_A_SITE)
-    own = (float(seen.sum()) + population.shape) / (float(lasted.sum()) + population.exposure_s)
-    rate = population.rate ** (1.0 - pages) * own**pages
-    return RatePrior(population.shape, population.shape / rate)
-
-
-def posterior_rates(changes: ArrayLike, observed_s: ArrayLike, prior: RatePrior = POPULATION) -> Numbers:
-    """The mean rate of every page, per second: never zero, and the prior's for a page not observed at all."""
-    seen, lasted = _history(changes, observed_s)
-    return (seen + prior.shape) / (lasted + prior.exposure_s)
-
-
-def _history(changes: ArrayLike, observed_s: ArrayLike) -> tuple[Numbers, Numbers]:
-    if np.size(changes) != np.size(observed_s):
-        raise UsageError("Every page needs both: how many changes were seen, and in how long a time.")
-    if not np.size(changes):
-        return np.zeros(0), np.zeros(0)
-    return checked_rates(changes), checked_rates(observed_s)

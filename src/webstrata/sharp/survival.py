@@ -1,9 +1,9 @@
-"""How likely a page is unchanged over a span: convex and falling, which is all that the best schedules need.
+"""The probability that a page stays unchanged over a span, and the worth of each page in each slot.
 
-What each page is worth in each slot: the one shape that mirror schedules and revisits share.
+Survival falls with the span and is convex; the optimal schedules need no more than that.
 
-Page i in slot k is worth weight_i * S_i(head_i + times_k): S falls and is convex. For a mirror schedule heads are 0 and
-times are twice the slots' distances; for revisits the head is what has passed since the visit.
+Page i in slot k is worth weight_i * S_i(elapsed_i + times_k). In a mirror schedule `elapsed` is 0 and `times` are twice
+the slots' distances from the instant. For revisits `elapsed` is the time from the visit to the instant.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webstrata.errors import UsageError
-from webstrata.sharp.rates import Numbers, Places, as_column, checked_rates, checked_times, checked_weights
+from webstrata.sharp.rates import Indices, Numbers, as_column, checked_rates, checked_times, checked_weights
 
-_NEVER = 700.0
-"""exp(-700) is the smallest power that is still quick to compute with; nothing is lost by stopping there."""
-_SURE = 1e12
-"""A belief of this shape is as good as a rate known for sure."""
+_MAX_EXPONENT = 700.0
+"""exp(-700) is close to the smallest normal float. Smaller results are subnormal, slow, and equal to 0 for us."""
+_CERTAIN = 1e12
+"""A Gamma belief with this shape is treated as a rate that is known exactly."""
 
 
 @runtime_checkable
 class Survival(Protocol):
-    """Chances of no change, page by page; falling and convex in the span."""
+    """Probabilities of no change, by page; falling and convex in the span."""
 
     @property
     def count(self) -> int: ...
 
-    def unchanged(self, pages: Places, spans: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The chance that each of these pages stays unchanged over its span (the two broadcast together)."""
+    def unchanged(self, pages: Indices, spans: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability that each of these pages stays unchanged over its span (the arguments are broadcast)."""
         ...
 
-    def hotness(self) -> Numbers:
-        """Expected changes per unit of time at the start: orders pages from cold to hot."""
+    def mean_rates(self) -> Numbers:
+        """Expected changes per unit of time at the start of a span; orders pages from cold to hot."""
         ...
 
-    def some(self, pages: Places) -> Survival:
-        """The same for these pages only, in this order."""
+    def subset(self, pages: Indices) -> Survival:
+        """The survival of these pages only, in this order."""
         ...
 
 
 class PoissonSurvival:
-    """Rates known for sure: exp(-rate * span)."""
+    """Pages whose rates are known exactly: exp(-rate * span)."""
 
     def __init__(self, rates: ArrayLike) -> None:
         self.rates = checked_rates(rates)
@@ -54,22 +54,24 @@ class PoissonSurvival:
     def count(self) -> int:
         return self.rates.size
 
-    def unchanged(self, pages: Places, spans: NDArray[np.float64]) -> NDArray[np.float64]:
+    def unchanged(self, pages: Indices, spans: NDArray[np.float64]) -> NDArray[np.float64]:
         exponent = self.rates[pages] * spans
-        np.minimum(exponent, _NEVER, out=exponent if exponent.ndim else None)
+        np.minimum(exponent, _MAX_EXPONENT, out=exponent if exponent.ndim else None)
         return np.asarray(np.exp(-exponent))
 
-    def hotness(self) -> Numbers:
+    def mean_rates(self) -> Numbers:
         return self.rates
 
-    def some(self, pages: Places) -> Survival:
+    def subset(self, pages: Indices) -> Survival:
         return PoissonSurvival(self.rates[pages])
 
 
 class GammaSurvival:
-    """Rates known by a Gamma posterior (shape, and exposure in units of time): (exposure / (exposure + span))^shape.
+    """Pages whose rates have a Gamma posterior (shape, and exposure in units of time):
+    (exposure / (exposure + span))^shape.
 
-    A mixture of exponentials, so convex as well. After c changes in a time T under a prior (a, b) it is (a + c, b + T).
+    It is a mixture of exponentials, so it is convex. After c changes in a time T under a prior (a, b) the posterior is
+    (a + c, b + T).
     """
 
     def __init__(self, shape: ArrayLike, exposure: ArrayLike) -> None:
@@ -84,85 +86,90 @@ class GammaSurvival:
     def count(self) -> int:
         return self.shape.size
 
-    def unchanged(self, pages: Places, spans: NDArray[np.float64]) -> NDArray[np.float64]:
+    def unchanged(self, pages: Indices, spans: NDArray[np.float64]) -> NDArray[np.float64]:
         exponent = self.shape[pages] * np.log1p(spans / self.exposure[pages])
-        return np.asarray(np.exp(-np.minimum(exponent, _NEVER)))
+        return np.asarray(np.exp(-np.minimum(exponent, _MAX_EXPONENT)))
 
-    def hotness(self) -> Numbers:
+    def mean_rates(self) -> Numbers:
         return self.shape / self.exposure
 
-    def some(self, pages: Places) -> Survival:
+    def subset(self, pages: Indices) -> Survival:
         return GammaSurvival(self.shape[pages], self.exposure[pages])
 
 
 def as_survival(rates: ArrayLike | Survival) -> Survival:
-    """Rates known for sure, or whatever is known of them."""
+    """A survival as it is; plain rates are taken as known exactly."""
     return rates if isinstance(rates, Survival) else PoissonSurvival(rates)
 
 
-def believed(rates: ArrayLike, shapes: ArrayLike) -> Survival:
-    """Mean rates, and the shapes of the Gamma beliefs about them: the smaller, the less is known; infinite: sure."""
+def survival_of_beliefs(rates: ArrayLike, shapes: ArrayLike) -> Survival:
+    """The survival of pages with these mean rates and shapes of the Gamma beliefs about them. A small shape means an
+    uncertain rate; an infinite shape means a rate that is known exactly."""
     mean = checked_rates(rates)
-    firm = checked_rates(np.minimum(as_column(shapes, "shapes"), _SURE))
-    if firm.size != mean.size or (firm == 0).any():
-        raise UsageError(f"{firm.size} shapes for {mean.size} rates: every rate needs one, above 0.")
-    if (firm == _SURE).all():
+    finite_shapes = checked_rates(np.minimum(as_column(shapes, "shapes"), _CERTAIN))
+    if finite_shapes.size != mean.size or (finite_shapes == 0).any():
+        raise UsageError(f"{finite_shapes.size} shapes for {mean.size} rates: every rate needs one, above 0.")
+    if (finite_shapes == _CERTAIN).all():
         return PoissonSurvival(mean)
-    moving = mean > 0
-    exposure = np.divide(firm, mean, out=np.ones(mean.size), where=moving)
-    return GammaSurvival(np.where(moving, firm, 0.0), exposure)
+    changing = mean > 0
+    exposure = np.divide(finite_shapes, mean, out=np.ones(mean.size), where=changing)
+    return GammaSurvival(np.where(changing, finite_shapes, 0.0), exposure)
 
 
 @dataclass(frozen=True)
 class WorthCurves:
+    """The worth of each page as a function of its slot."""
+
     survival: Survival
     weights: Numbers
-    heads: Numbers
+    elapsed: Numbers
+    """By page: the part of its span that no slot changes."""
     times: Numbers
-    """Added span by slot, rising."""
+    """By slot: the part of the span that the slot adds, rising."""
 
     @property
     def count(self) -> int:
         return self.survival.count
 
     @property
-    def alike(self) -> bool:
-        """All pages weigh the same and start at once: only their rates tell them apart."""
-        return bool((self.weights == self.weights[0]).all() and (self.heads == self.heads[0]).all())
+    def differ_only_in_rate(self) -> bool:
+        """All pages have the same weight and the same elapsed time."""
+        return bool((self.weights == self.weights[0]).all() and (self.elapsed == self.elapsed[0]).all())
 
-    def at(self, pages: Places, slots: Places) -> NDArray[np.float64]:
+    def at(self, pages: Indices, slots: Indices) -> NDArray[np.float64]:
+        """Worths of pages in slots (the arguments are broadcast)."""
         return self.after(pages, self.times[slots])
 
-    def after(self, pages: Places, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Worth of pages after these times (broadcast together)."""
-        return self.weights[pages] * self.survival.unchanged(pages, self.heads[pages] + times)
+    def after(self, pages: Indices, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Worths of pages after these times (the arguments are broadcast)."""
+        return self.weights[pages] * self.survival.unchanged(pages, self.elapsed[pages] + times)
 
-    def table(self, pages: Places) -> NDArray[np.float64]:
-        """These pages by all slots."""
+    def table(self, pages: Indices) -> NDArray[np.float64]:
+        """The worths of these pages (rows) in all slots (columns)."""
         rates = getattr(self.survival, "rates", None)
-        if rates is None or not self._even:
+        if rates is None or not self._equal_steps:
             return self.after(pages[:, None], self.times[None, :])
-        # Slots of one length and sure rates: a power for every block of slots times one for every place in a block.
+        # Slots of equal length and exact rates: one exponential per block of slots times one per slot in a block.
         side = math.isqrt(self.times.size) + 1
         step = self.times[1] - self.times[0]
         inner = self.after(pages[:, None], self.times[0] + step * np.arange(side)[None, :])
         outer = self.survival.unchanged(pages[:, None], step * side * np.arange(side)[None, :])
-        outer[outer < 1e-150] = 0.0  # products below that would be slow, and are nothing
+        outer[outer < 1e-150] = 0.0  # avoids products that are subnormal and slow
         inner[inner < 1e-150] = 0.0
         return (outer[:, :, None] * inner[:, None, :]).reshape(pages.size, side * side)[:, : self.times.size]
 
     @property
-    def _even(self) -> bool:
+    def _equal_steps(self) -> bool:
         steps = np.diff(self.times)
         return steps.size > 0 and bool(np.ptp(steps) <= 1e-12 * self.times[-1])
 
-    def worth(self, order: Places) -> float:
-        """Of all pages in this order, inside to outside."""
+    def total(self, order: Indices) -> float:
+        """The worth of all pages in this order, innermost slot first."""
         return float(self.at(order, np.arange(order.size)).sum())
 
 
 def mirror_curves(survival: Survival, weights: ArrayLike | None, times: ArrayLike | None) -> WorthCurves:
-    """Every page as far from the instant on either side: spans are twice the slots' distances."""
+    """Worths in a mirror schedule: each span is twice the distance of the slot from the instant."""
     count = survival.count
     slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
     return WorthCurves(survival, checked_weights(weights, count), np.zeros(count), 2.0 * slots)
@@ -171,10 +178,10 @@ def mirror_curves(survival: Survival, weights: ArrayLike | None, times: ArrayLik
 def revisit_curves(
     survival: Survival, weights: ArrayLike | None, visited_before: ArrayLike, times: ArrayLike | None
 ) -> WorthCurves:
-    """Visits are made, `visited_before` the instant; revisits are free."""
+    """Worths in revisit slots, for visits that were made `visited_before` the instant."""
     count = survival.count
-    heads = np.asarray(visited_before, dtype=np.float64)
-    if heads.shape != (count,) or not np.isfinite(heads).all() or (heads < 0).any():
+    elapsed = np.asarray(visited_before, dtype=np.float64)
+    if elapsed.shape != (count,) or not np.isfinite(elapsed).all() or (elapsed < 0).any():
         raise UsageError("Every page needs the time from its visit to the instant: finite, 0 or more.")
     slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
-    return WorthCurves(survival, checked_weights(weights, count), heads, slots)
+    return WorthCurves(survival, checked_weights(weights, count), elapsed, slots)

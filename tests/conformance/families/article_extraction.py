@@ -45,7 +45,7 @@ class Scores(NamedTuple):
 
 
 def run(folder: Path) -> Verdict:
-    """On the whole as good as measured; single pages that lose a tenth are named. docs/decisions/0071 says why."""
+    """The mean equals the measured one; pages that lose a tenth are named (docs/decisions/0013-generous-body-part.md)."""
     verdict = Verdict()
     articles = list(read_articles(folder))
     pages = [page_scores(body_text(article.html, article.url), article.body) for article in articles]

@@ -24,7 +24,7 @@ FAMILY = "feeds"
 _BASE = "http://127.0.0.1:8097/tests/feed.xml"
 _TAG = re.compile(r"<[^<>]*>")
 
-# Each by a choice in docs/decisions/0079: how a case's name or body shows it.
+# Cases recognised by name or body; the reasons are in docs/decisions/0019-feed-and-sitemap-parsers.md.
 _CONTESTED_NAMES = ("/sanitize/", "/media-rss/", "/base/http_", "_multiple_values")
 _CONTESTED_BODY = b'mode="base64"'
 

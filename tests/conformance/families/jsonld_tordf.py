@@ -12,7 +12,7 @@ from webstrata.observe.data.rdf.graph_digest import graph_digest
 
 FAMILY = "jsonld-tordf"
 
-# Each by a choice in docs/decisions/0076.
+# The reason for each is in docs/decisions/0017-rdf-parsing.md.
 _CONTESTED = {
     **dict.fromkeys(("tc031", "te126", "te127"), "names contexts elsewhere"),
     **dict.fromkeys(("te062", "te091"), "dot segments of an authority's root are kept"),

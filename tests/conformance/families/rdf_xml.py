@@ -9,7 +9,7 @@ from tests.conformance.verdict import Verdict
 
 FAMILY = "rdf-xml"
 
-# docs/decisions/0076: XML literals keep the spelling of the document, as RDF 1.1 leaves open
+# XML literals are not canonicalised (docs/decisions/0017-rdf-parsing.md); RDF 1.1 permits that.
 _CONTESTED = {"xml-canon-test001", "xml-canon-test002"}
 
 

@@ -1,6 +1,6 @@
 """Real robots.txt files: none breaks the parser, none takes long, and a second parser agrees but for known reasons.
 
-Protego reads two things otherwise, by design (docs/decisions/0010-robots.md): a Crawl-delay ends its list of
+Protego reads two things otherwise, by design (docs/decisions/0001-robots-parser.md): a Crawl-delay ends its list of
 agents, and it lets an allowed index.html open its folder. In `odd/` files it reads misspelled lines otherwise.
 """
 

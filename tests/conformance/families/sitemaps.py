@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.sitemap_file import read_sitemap
+from webstrata.observe.data.sitemap import read_sitemap
 
 FAMILY = "sitemaps"
 
-_CONTESTED = {"testLenientParser"}  # docs/decisions/0062: entries may lie anywhere; the scope decides
+# Entries may have any address; the scope decides what is visited (docs/decisions/0019-feed-and-sitemap-parsers.md).
+_CONTESTED = {"testLenientParser"}
 _PLAIN = b"<urlset><url><loc>http://e.com/a</loc></url></urlset>"
 _MADE = {
     "gzip body with .xml name and no Content-Encoding": (gzip.compress(_PLAIN), 1, False),

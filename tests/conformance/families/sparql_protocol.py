@@ -1,7 +1,7 @@
 """The SPARQL 1.1 Protocol, judged as a client can be: our requests to an endpoint that shows the asked behaviour.
 
 A case whose request is an update, or is wrong on purpose, judges servers: our client never sends such a request
-(docs/decisions/0087), and the case counts as a written choice where that is seen.
+(docs/decisions/0007-sparql-datasets.md), and the case counts as a written choice where that is seen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.fetch.endpoint import Endpoint
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.answers import SparqlAnswers
+from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.records import VisitResult
 
 FAMILY = "sparql-protocol"
@@ -63,7 +63,7 @@ def _asked(folder: Path, case: dict[str, Any], query: str) -> VisitResult:
         store.load((folder / file).read_bytes(), format=ox.RdfFormat.N_TRIPLES, to_graph=ox.NamedNode(name))
     request = case["requests"][-1]
     parameters = [pair for pair in parse_qsl(urlsplit(request["path"]).query) if pair[0] != "query"]
-    answers = SparqlAnswers()
+    answers = SparqlResponseParser()
     with serving(Endpoint(store)) as site:
         url = f"{site.url}/sparql/?{urlencode(parameters)}".rstrip("?")
         text = query + (_LONG if request["method"] == "POST" else "")

@@ -1,7 +1,7 @@
 """URL parsing and link resolution, by the web-platform-tests.
 
 We refuse by choice what the standard can parse but nobody can visit: other schemes, credentials and hosts of dots
-(docs/decisions/0012-page-key.md).
+(docs/decisions/0003-page-key.md).
 """
 
 from __future__ import annotations

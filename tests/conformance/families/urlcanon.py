@@ -2,7 +2,7 @@
 
 Left out: other schemes and the forms `aggressive`, `ssurt`, `path_dots_nonspecial`, which we do not make. Where the
 form `semantic_precise` or an older WHATWG text differ from today's WHATWG, we follow the latter
-(docs/decisions/0012-page-key.md).
+(docs/decisions/0003-page-key.md).
 """
 
 from __future__ import annotations

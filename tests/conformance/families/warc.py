@@ -11,12 +11,12 @@ from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import record_line
 from webstrata.archive.warc.members import DamagedBytes, GzipMember, members
 from webstrata.archive.warc.record import WarcRecord
-from webstrata.archive.warc.rules import faults, missing
+from webstrata.archive.warc.rules import record_faults, missing_fields
 from webstrata.archive.warc.walk import walk
 
 FAMILY = "warc"
 
-# Written in docs/decisions/0034: why each of these is not followed.
+# The reasons are in docs/reference/archive.md, "Contested conformance cases".
 _CONTESTED = {
     "cc.warc.gz: cdxj": "a cut body is marked in our lines, as Common Crawl itself does",
     "invalid-warcfile-encoding-headers.warc.gz: verdict": "`=?` in a URI is not an RFC 2047 word",
@@ -38,7 +38,7 @@ def _case(verdict: Verdict, path: Path, case: dict[str, Any]) -> None:
         return
     items = list(walk(path))
     records = [item for item in items if isinstance(item, WarcRecord)]
-    wrong = [fault for record in records for fault in faults(record)]
+    wrong = [fault for record in records for fault in record_faults(record)]
     wrong += [item.what for item in items if isinstance(item, DamagedBytes)]
 
     def check(what: str, expected: object, actual: object) -> None:
@@ -59,14 +59,14 @@ def _check_counts(check: Any, expect: dict[str, Any], records: list[WarcRecord],
     if "errors" in expect:
         check("errors", expect["errors"], len(wrong))
     if "errors_per_record" in expect:
-        check("errors per record", expect["errors_per_record"], [len(faults(record)) for record in records])
+        check("errors per record", expect["errors_per_record"], [len(record_faults(record)) for record in records])
     if "payload_digest_failed" in expect:
         failed = sum("payload-digest does not fit" in fault for fault in wrong)
         check("payload digests failed", expect["payload_digest_failed"], failed)
-        check("digests that pass", expect["digests_pass"], sum(not faults(record) for record in records))
+        check("digests that pass", expect["digests_pass"], sum(not record_faults(record) for record in records))
     if "missing" in expect:
         wanted = {name.lower() for name in expect["missing"] if name != "WARC-Type" or not records[0].kind}
-        told = {line.removesuffix(" is missing") for line in missing(records[0])}
+        told = {line.removesuffix(" is missing") for line in missing_fields(records[0])}
         check("missing fields", wanted, told)
     if "concurrent_to" in expect:
         found = [value for name, value in records[0].fields if name == "warc-concurrent-to"]

@@ -17,10 +17,9 @@ from tests.observe.twin import outline as twin
 from tests.observe.twin.parts import main_spans
 from tests.observe.twin.scan import scan_text as twin_scan_text
 from webstrata.lab.livingweb.recording import load_shipped
-from webstrata.observe.html.outline import HtmlOutline, _read, outline
+from webstrata.observe.html.outline import HtmlOutline, _read, outline, reserialise
 from webstrata.observe.html.scan import scan_text
 from webstrata.observe.html.tree import parse
-from webstrata.observe.rules.reserialise import reserialised
 from webstrata.observe.text_runs import simhash
 
 DATA = Path(__file__).parent.parent.parent / "data" / "fingerprint"
@@ -57,7 +56,7 @@ def check(html: str, *, also_spelled: bool = True) -> bool:
     wanted = expected(tree)
     assert own(outline(tree.body)) == wanted
     if also_spelled:
-        assert own(_read(reserialised(tree.body), is_spelled=True)) == wanted
+        assert own(_read(reserialise(tree.body), is_spelled=True)) == wanted
     return _read((tree.body.html or "").encode(), is_spelled=False) is not None
 
 

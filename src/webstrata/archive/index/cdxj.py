@@ -88,10 +88,10 @@ def line(
         ("truncated", truncated or None),
     )
     body = ", ".join([f'"{name}": {_quoted(value)}' for name, value in pairs if value is not None])
-    return f"{key(url)} {timestamp(date)} {{{body}}}\n".encode("ascii", "backslashreplace")
+    return f"{surt_key(url)} {timestamp(date)} {{{body}}}\n".encode("ascii", "backslashreplace")
 
 
-def key(url: str) -> str:
+def surt_key(url: str) -> str:
     """The SURT of a URL; of what is no URL, the text itself: every capture has a line."""
     try:
         made = surt(url)
@@ -161,7 +161,7 @@ def sort_key(raw: bytes) -> bytes:
     return raw[: raw.find(b" {")]
 
 
-def stamp_of(raw: bytes) -> bytes:
+def line_timestamp(raw: bytes) -> bytes:
     """The fourteen digits of a line."""
     return sort_key(raw).rpartition(b" ")[2]
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.cdxj import CdxjEntry
-from webstrata.archive.warc.walk import OPEN
+from webstrata.archive.warc.walk import OPEN_SUFFIX
 
 Match = Literal["exact", "prefix", "host", "domain"]
 
@@ -44,7 +44,7 @@ class Index:
 
     def lookup_lines(self, url: str, *, match: Match = "exact", since: str = "", until: str = "") -> Iterator[bytes]:
         """The same as lines, each with its line end."""
-        key = url if _is_surt(url) else cdxj.key(url)
+        key = url if _is_surt(url) else cdxj.surt_key(url)
         for start, end in _ranges(key, match, since, until):
             yield from self._merged(start, end, since, until)
 
@@ -69,7 +69,7 @@ class Index:
         if not since and not until:
             return merged
         first, last = since.encode(), until.encode() + _LAST if until else _LAST
-        return (line for line in merged if first <= cdxj.stamp_of(line) <= last)
+        return (line for line in merged if first <= cdxj.line_timestamp(line) <= last)
 
     def _parts(self) -> list[_Segment | _Growing]:
         with self._lock:
@@ -89,8 +89,8 @@ class Index:
         for name in names:
             if name.endswith(".cdxj"):
                 parts[name] = self._segment(name)
-            elif name.endswith(".cdxj" + OPEN) and name.removesuffix(OPEN) not in names:
-                parts[name.removesuffix(OPEN)] = self._grown(name)
+            elif name.endswith(".cdxj" + OPEN_SUFFIX) and name.removesuffix(OPEN_SUFFIX) not in names:
+                parts[name.removesuffix(OPEN_SUFFIX)] = self._grown(name)
         return [parts[name] for name in sorted(parts)]
 
     def _segment(self, name: str) -> _Segment:

@@ -13,7 +13,7 @@ from webstrata.archive.warc import http_head
 from webstrata.archive.warc.growing import sync_folder, write_atomically
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.record import WarcRecord, sha1
-from webstrata.archive.warc.walk import OPEN, SUFFIXES, archive_files, plain_name, walk
+from webstrata.archive.warc.walk import OPEN_SUFFIX, SUFFIXES, archive_files, plain_name, walk
 
 # Enough of a block for every HTTP head; the rest of a record does not concern the index.
 HEAD_BYTES = 1024 * 1024
@@ -25,7 +25,7 @@ def segment_name(warc: str) -> str:
 
 
 def growing_name(warc: str) -> str:
-    return segment_name(warc) + OPEN
+    return segment_name(warc) + OPEN_SUFFIX
 
 
 def record_line(record: WarcRecord, filename: str) -> bytes | None:
@@ -51,7 +51,7 @@ def record_line(record: WarcRecord, filename: str) -> bytes | None:
     )
 
 
-def lines_of(path: Path, start: int = 0) -> Iterator[bytes]:
+def index_lines(path: Path, start: int = 0) -> Iterator[bytes]:
     """Index lines of an archive file in the order of its records; damage is passed over."""
     name = plain_name(path.name)
     for item in walk(path, start):
@@ -81,30 +81,30 @@ def reindex(
     index_folder: Path,
     *,
     fsync: bool = True,
-    moved: Callable[[int], object] = lambda count: None,
+    on_progress: Callable[[int], object] = lambda count: None,
 ) -> tuple[int, int]:
     """Build the whole index again from the WARC files alone; (files, lines).
 
     Segments of files that are not there any more are removed: the index says what can be read, nothing else.
-    A file that still grows gets its growing segment. `moved` is told of the bytes of every file that is done.
+    A file that still grows gets its growing segment. `on_progress` is told of the bytes of every file that is done.
     """
     index_folder.mkdir(parents=True, exist_ok=True)
     kept: set[str] = set()
     files = count = 0
     for path in archive_files(archive_folder):
-        lines = list(lines_of(path))
+        lines = list(index_lines(path))
         name = plain_name(path.name)
-        if path.name.endswith(OPEN):
+        if path.name.endswith(OPEN_SUFFIX):
             write_atomically(index_folder / growing_name(name), b"".join(lines), fsync=fsync)
             kept.add(growing_name(name))
         else:
             write_segment(index_folder, name, lines, fsync=fsync)
             kept.add(segment_name(name))
-        moved(path.stat().st_size)
+        on_progress(path.stat().st_size)
         files += 1
         count += len(lines)
     for stale in index_folder.iterdir():
-        if stale.name not in kept and stale.name.endswith((".cdxj", ".cdxj" + OPEN, ".part")):
+        if stale.name not in kept and stale.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX, ".part")):
             stale.unlink()
     sync_folder(index_folder, fsync)
     return files, count

@@ -16,7 +16,7 @@ from webstrata.archive.wacz.writer import CERTIFICATE
 from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
 from webstrata.archive.warc.members import MAGIC, DamagedBytes
 from webstrata.archive.warc.record import WarcRecord, bare_uri
-from webstrata.archive.warc.rules import faults
+from webstrata.archive.warc.rules import record_faults
 from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError
 from webstrata.records import KeptRecord
@@ -93,7 +93,7 @@ class WaczReader:
                 url=record.url,
                 payload=record.field("warc-payload-digest") or "",
                 refers_to=bare_uri(record.field("warc-refers-to") or ""),
-                faults=tuple(faults(record)),
+                faults=tuple(record_faults(record)),
             )
 
     def warcs(self) -> list[str]:

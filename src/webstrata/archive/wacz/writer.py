@@ -25,9 +25,9 @@ from webstrata.archive.export import (
     SelectedRecord,
     Selection,
     copy_records,
-    pieces,
-    telling,
-    whole_or_nothing,
+    selected_records,
+    write_with_progress,
+    atomic_file,
 )
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
@@ -47,11 +47,11 @@ def export_wacz(
     software: str,
     at: float,
     title: str = "",
-    moved: Callable[[int], object] = lambda count: None,
+    on_progress: Callable[[int], object] = lambda count: None,
 ) -> int:
     """The selection as one WACZ file; how many captures it holds (originals of revisits come along)."""
-    wanted = pieces(source.index, source.reader, selection)
-    return write_wacz(source, wanted, out, software=software, at=at, title=title, moved=moved)
+    wanted = selected_records(source.index, source.reader, selection)
+    return write_wacz(source, wanted, out, software=software, at=at, title=title, on_progress=on_progress)
 
 
 def write_wacz(
@@ -62,20 +62,20 @@ def write_wacz(
     software: str,
     at: float,
     title: str = "",
-    moved: Callable[[int], object] = lambda count: None,
+    on_progress: Callable[[int], object] = lambda count: None,
     certify: Callable[[dict[str, str], dict[str, str]], bytes] | None = None,
 ) -> int:
     """The wanted records as one WACZ file; how many captures.
 
     `certify` makes the certificate from the digests of all records (id -> SHA-256) and of all files (path -> digest).
     """
-    with whole_or_nothing(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
+    with atomic_file(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         made = _ZipWriter(package, at)
         copied = ExportedRecords([], {})
 
         def copy(write: Callable[[bytes], object]) -> None:
             nonlocal copied
-            copied = copy_records(source, wanted, telling(write, moved), _WARC, software, at)
+            copied = copy_records(source, wanted, write_with_progress(write, on_progress), _WARC, software, at)
 
         made.add(f"archive/{_WARC}", copy)
         in_order = sorted_segment(copied.lines).splitlines(keepends=True)

@@ -22,7 +22,7 @@ from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import (
     SyncMarker,
     growing_name,
-    lines_of,
+    index_lines,
     remove_sync_marker,
     write_segment,
     write_sync_marker,
@@ -30,13 +30,13 @@ from webstrata.archive.index.segment import (
 from webstrata.archive.warc import compose
 from webstrata.archive.warc.growing import GrowingFile, create
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
-from webstrata.archive.warc.walk import OPEN
+from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.clock import digits14
 from webstrata.errors import ArchiveError
 from webstrata.ports import Clock
 from webstrata.records import Capture, Position, ResourceCapture
 
-# ISA-L's levels 1 and 2 cost the same to a few per cent; 3 halves the speed for 0.4 % (docs/decisions/0031).
+# ISA-L level 2 is the fastest; level 3 halves the speed for 0.7 % (docs/decisions/0009-own-warc-code.md).
 _LEVEL = 2
 _GZIP = 31
 
@@ -137,10 +137,10 @@ class WarcArchive:
             self._mark(file)
         return positions
 
-    def _composed(self, capture: Capture | ResourceCapture) -> compose.Composed | compose.ComposedResource:
+    def _composed(self, capture: Capture | ResourceCapture) -> compose.ExchangeRecords | compose.ResourceRecord:
         if isinstance(capture, ResourceCapture):
-            return compose.ComposedResource(capture, next(self._ids))
-        return compose.Composed(capture, next(self._ids), next(self._ids))
+            return compose.ResourceRecord(capture, next(self._ids))
+        return compose.ExchangeRecords(capture, next(self._ids), next(self._ids))
 
     def _start(self) -> GrowingFile:
         stem = f"webstrata-{digits14(self._clock.now())}"
@@ -208,7 +208,7 @@ class WarcArchive:
                 lines = []
             if len(lines) == self._captures:
                 return lines
-        return list(lines_of(self._folder / (file.name + OPEN)))
+        return list(index_lines(self._folder / (file.name + OPEN_SUFFIX)))
 
     def _forget(self) -> None:
         if self._index_fd is not None:
@@ -223,12 +223,12 @@ def _add(pieces: list[bytes], record: bytes) -> int:
     return len(member)
 
 
-def _position(made: compose.Composed | compose.ComposedResource, file: str, offset: int, length: int) -> Position:
+def _position(made: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> Position:
     kind: Literal["response", "revisit", "resource"] = made.kind
     return Position(file=file, offset=offset, length=length, record_id=made.record_id, kind=kind)
 
 
-def _line(made: compose.Composed | compose.ComposedResource, file: str, offset: int, length: int) -> bytes:
+def _line(made: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> bytes:
     return cdxj.line(
         kind=made.kind,
         url=made.url,

@@ -3,7 +3,7 @@
 `bad`       a place in a file, or a record, that is not as it was written
 `dangling`  an index line, or a position that the store names, with no such record behind it
 `lost`      a capture that no index line leads to
-`repaired`  things put right (only when asked to mend); what is mended is not counted above
+`repaired`  things put right (only when asked to repair); what is mended is not counted above
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from webstrata.archive.index.cdxj import parse
 from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.record import WarcRecord
-from webstrata.archive.warc.repair import cut_tail, repair
-from webstrata.archive.warc.rules import faults
-from webstrata.archive.warc.walk import OPEN, archive_files, plain_name, walk
+from webstrata.archive.warc.repair import cut_tail, repair_archive
+from webstrata.archive.warc.rules import record_faults
+from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 from webstrata.records import Position
 
 Count = Literal["bad", "dangling", "lost", "repaired"]
@@ -59,7 +59,7 @@ class ArchiveCheckResult(Struct, kw_only=True):
 class ArchiveCheck:
     """One pass over an archive, then any number of positions from the store.
 
-    With `mend`, growing leftovers are finished, torn ends cut (and kept beside), index segments written anew. No
+    With `repair`, growing leftovers are finished, torn ends cut (and kept beside), index segments written anew. No
     record is ever removed: damage inside a file is reported and left. Only while nothing writes the archive.
     """
 
@@ -68,22 +68,22 @@ class ArchiveCheck:
         archive_folder: Path,
         index_folder: Path,
         *,
-        mend: bool = False,
+        repair: bool = False,
         fsync: bool = True,
-        moved: Callable[[int], object] = lambda count: None,
+        on_progress: Callable[[int], object] = lambda count: None,
     ) -> None:
         self._archive = archive_folder
         self._index = index_folder
-        self._mend = mend
+        self._repair = repair
         self._fsync = fsync
-        self._moved = moved  # told of the bytes of every record that was read
+        self._on_progress = on_progress  # told of the bytes of every record that was read
         self._known: dict[str, _Captures] = {}
         self.result = ArchiveCheckResult()
 
     def run(self) -> ArchiveCheckResult:
         """Read all files. The result goes on counting when positions are checked."""
-        if self._mend and self._archive.is_dir():
-            for done in repair(self._archive, self._index, fsync=self._fsync):
+        if self._repair and self._archive.is_dir():
+            for done in repair_archive(self._archive, self._index, fsync=self._fsync):
                 self._note("repaired", done.file, 0, done.what, "nothing")
         for path in archive_files(self._archive):
             self._file(path)
@@ -104,11 +104,11 @@ class ArchiveCheck:
             self.position(position, payload)
         return self.result
 
-    def damaged_store(self, what: str, do: str) -> None:
+    def add_store_fault(self, what: str, do: str) -> None:
         """The database is not sound, or contradicts itself."""
         self._note("bad", "database", 0, what, do)
 
-    def mended_store(self, what: str) -> None:
+    def add_store_repair(self, what: str) -> None:
         self._note("repaired", "database", 0, what, "nothing")
 
     # ── one file ────────────────────────────────────────────────────────────────────────────────────────────
@@ -118,22 +118,22 @@ class ArchiveCheck:
         captures = self._known[name] = _Captures()
         lines: list[bytes] = []
         for item in walk(path):
-            self._moved(item.length)
+            self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
                 self._damage(path, item)
                 continue
             self.result.records += 1
-            for fault in faults(item):
+            for fault in record_faults(item):
                 self._note("bad", name, item.offset, fault, "bring the file back from a backup")
             captures.add(item)
             line = record_line(item, name)
             if line:
                 lines.append(line)
-        self._compare(name, lines, growing=path.name.endswith(OPEN))
+        self._compare(name, lines, growing=path.name.endswith(OPEN_SUFFIX))
 
     def _damage(self, path: Path, damage: DamagedBytes) -> None:
         name = plain_name(path.name)
-        if damage.kind == "torn" and self._mend and path.name == name and path.name.endswith(".gz"):
+        if damage.kind == "torn" and self._repair and path.name == name and path.name.endswith(".gz"):
             kept_in = cut_tail(path, damage.offset, fsync=self._fsync)
             what = f"{damage.length} torn bytes at the end were put into {kept_in}"
             self._note("repaired", name, damage.offset, what, "nothing")
@@ -163,7 +163,7 @@ class ArchiveCheck:
             absent = []  # lines follow the records a moment later; the next start completes them
             if not extra:
                 return
-        if self._mend and not growing:
+        if self._repair and not growing:
             write_segment(self._index, name, lines, fsync=self._fsync)
             what = f"index segment rewritten ({len(extra)} wrong lines, {len(absent)} missing)"
             self._note("repaired", name, 0, what, "nothing")
@@ -181,9 +181,9 @@ class ArchiveCheck:
             return
         due = {made for name in self._known for made in (segment_name(name), growing_name(name))}
         for path in sorted(self._index.iterdir()):
-            if path.name in due or not path.name.endswith((".cdxj", ".cdxj" + OPEN)):
+            if path.name in due or not path.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX)):
                 continue
-            if self._mend:
+            if self._repair:
                 path.rename(path.with_name(path.name + ".orphan"))
                 self._note("repaired", path.name, 0, "segment of a missing file set aside as .orphan", "nothing")
                 continue
@@ -236,10 +236,10 @@ def check_archive_files(
     index_folder: Path,
     positions: Iterable[tuple[Position, str | None]] = (),
     *,
-    mend: bool = False,
+    repair: bool = False,
     fsync: bool = True,
 ) -> ArchiveCheckResult:
     """Check all files, then every position that the store names."""
-    task = ArchiveCheck(archive_folder, index_folder, mend=mend, fsync=fsync)
+    task = ArchiveCheck(archive_folder, index_folder, repair=repair, fsync=fsync)
     task.run()
     return task.positions(positions)

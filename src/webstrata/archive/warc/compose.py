@@ -49,7 +49,7 @@ def warcinfo(record_id: str, at: float, filename: str, software: str, operator: 
     return _record(fields, block)
 
 
-class Composed:
+class ExchangeRecords:
     """One exchange as two records, with what the index wants to know of the first."""
 
     __slots__ = ("date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
@@ -120,7 +120,7 @@ class Composed:
         return _record(fields, block)
 
 
-class ComposedResource:
+class ResourceRecord:
     """Made content as one record, with what the index wants to know of it."""
 
     __slots__ = ("content_type", "date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")

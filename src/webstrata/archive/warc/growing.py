@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from webstrata.archive.warc.walk import OPEN
+from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.errors import ArchiveError
 
 
@@ -16,7 +16,7 @@ class GrowingFile:
         self.name = name
         self.size = 0
         self._folder = folder
-        self._path = folder / (name + OPEN)
+        self._path = folder / (name + OPEN_SUFFIX)
         self._fsync = fsync
         self._fd = -1
         try:
@@ -79,7 +79,7 @@ def create(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[Growin
         raise _unwritable(folder, error) from error
     while True:
         name = f"{stem}-{serial:05d}.warc.gz"
-        if not (folder / name).exists() and not (folder / (name + OPEN)).exists():
+        if not (folder / name).exists() and not (folder / (name + OPEN_SUFFIX)).exists():
             return GrowingFile(folder, name, fsync=fsync), serial
         serial += 1
 

@@ -68,7 +68,7 @@ def status_of(head: bytes) -> int | None:
 def media_type_of(head: bytes) -> str | None:
     """Content-Type without parameters, as written; None where there is no such field."""
     found = _CONTENT_TYPE.search(head)
-    return text(found.group(1)) if found else None
+    return decode_text(found.group(1)) if found else None
 
 
 def parse_fields(head: bytes) -> tuple[tuple[str, str], ...]:
@@ -89,10 +89,10 @@ def _lines(head: bytes) -> list[str]:
     try:
         return head.decode("utf-8").split("\n")  # nearly always, and one decoding for all
     except UnicodeDecodeError:
-        return [text(line) for line in head.split(b"\n")]
+        return [decode_text(line) for line in head.split(b"\n")]
 
 
-def text(raw: bytes) -> str:
+def decode_text(raw: bytes) -> str:
     """Header bytes as text: UTF-8 where they are that, else Latin-1."""
     try:
         return raw.decode("utf-8")

@@ -23,7 +23,7 @@ MAX_MEMBER_BYTES = 4 * 1024**3
 _INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its stub has the type wrong
 
 # How much of a member's data readers hold by default.
-KEEP_BYTES = 1024**3
+MAX_DATA_BYTES = 1024**3
 
 
 class GzipMember(Struct, frozen=True, kw_only=True, gc=False):
@@ -54,7 +54,7 @@ class _Broken(Exception):  # noqa: N818 - never leaves this file
         self.what = what
 
 
-def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[GzipMember | DamagedBytes]:
+def members(file: BinaryIO, start: int = 0, keep: int = MAX_DATA_BYTES) -> Iterator[GzipMember | DamagedBytes]:
     """All members from `start` on. Behind damage the scan goes on at the next member that is whole."""
     at = start
     file.seek(at)
@@ -77,7 +77,7 @@ def members(file: BinaryIO, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int, keep: int = KEEP_BYTES) -> GzipMember | DamagedBytes | None:
+def member_at(file: BinaryIO, offset: int, keep: int = MAX_DATA_BYTES) -> GzipMember | DamagedBytes | None:
     """The one member that starts here; nothing behind it is read for its own sake."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)

@@ -13,7 +13,7 @@ from webstrata.archive.index.lookup import Index
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.members import MAGIC, DamagedBytes, member_at
 from webstrata.archive.warc.record import WarcRecord, bare_uri, parse_record
-from webstrata.archive.warc.walk import OPEN, records_of
+from webstrata.archive.warc.walk import OPEN_SUFFIX, records_of
 from webstrata.errors import ArchiveError
 from webstrata.records import Position
 
@@ -89,7 +89,7 @@ class WarcReader:
         """The file, finished or growing; asked twice, since it may be renamed between."""
         if "/" in name or "\\" in name or name.startswith("."):
             raise _unreadable(name, offset, "not the name of an archive file")
-        for path in (self._folder / name, self._folder / (name + OPEN), self._folder / name):
+        for path in (self._folder / name, self._folder / (name + OPEN_SUFFIX), self._folder / name):
             if path.is_file():
                 return path
         raise _unreadable(name, offset, "no such file")

@@ -148,7 +148,7 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
     record = WarcRecord(
         offset=at,
         length=stop_at - at,
-        version=http_head.text(raw.split(b"\n", 1)[0].strip()).upper(),
+        version=http_head.decode_text(raw.split(b"\n", 1)[0].strip()).upper(),
         fields=fields,
         block=block,
         declared=declared,
@@ -169,11 +169,11 @@ def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tup
     block = buffer[body_at:stop_at]
     fields = (
         ("warc-type", "warcinfo" if about_file else "response"),
-        ("warc-target-uri", http_head.text(url)),
+        ("warc-target-uri", http_head.decode_text(url)),
         ("warc-date", date.decode("ascii")),
-        ("warc-ip-address", http_head.text(address)),
-        ("content-type", http_head.text(media_type)),
-        ("content-length", http_head.text(length)),
+        ("warc-ip-address", http_head.decode_text(address)),
+        ("content-type", http_head.decode_text(media_type)),
+        ("content-length", http_head.decode_text(length)),
     )
     record = WarcRecord(
         offset=at,

@@ -13,7 +13,7 @@ from msgspec import Struct
 from webstrata.archive.index.segment import (
     HEAD_BYTES,
     growing_name,
-    lines_of,
+    index_lines,
     record_line,
     remove_sync_marker,
     segment_name,
@@ -23,7 +23,7 @@ from webstrata.archive.index.segment import (
 )
 from webstrata.archive.warc.growing import sync_folder, write_atomically
 from webstrata.archive.warc.members import DamagedBytes
-from webstrata.archive.warc.walk import OPEN, archive_files, plain_name, walk
+from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 
 
 class Repair(Struct, frozen=True, kw_only=True):
@@ -37,14 +37,14 @@ class Repair(Struct, frozen=True, kw_only=True):
     """Where the torn bytes are now."""
 
 
-def repair(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> list[Repair]:
+def repair_archive(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> list[Repair]:
     """Finish every `.open` file and give every finished one its segment. Call it before a writer starts."""
     done: list[Repair] = []
     for path in archive_files(archive_folder):
-        if path.name.endswith(OPEN):
+        if path.name.endswith(OPEN_SUFFIX):
             done.append(_finish(path, index_folder, fsync=fsync))
         elif not (index_folder / segment_name(path.name)).exists():
-            write_segment(index_folder, path.name, lines_of(path), fsync=fsync)
+            write_segment(index_folder, path.name, index_lines(path), fsync=fsync)
             done.append(Repair(file=path.name, what="its index segment was missing and was built again"))
     _sweep(archive_folder, index_folder)
     return done
@@ -108,7 +108,7 @@ def _sentence(good_end: int, size: int, damaged: int) -> str:
 def _sweep(archive_folder: Path, index_folder: Path) -> None:
     """Lines and marks of files that are finished, and halves of files that were never put in place."""
     for path in archive_files(archive_folder):
-        if not path.name.endswith(OPEN):
+        if not path.name.endswith(OPEN_SUFFIX):
             (index_folder / growing_name(path.name)).unlink(missing_ok=True)
             sync_marker_path(index_folder, path.name).unlink(missing_ok=True)
     for folder in (archive_folder, index_folder):

@@ -39,14 +39,14 @@ _BODILESS = frozenset({204, 304})
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
 
 
-def faults(record: WarcRecord) -> list[str]:
+def record_faults(record: WarcRecord) -> list[str]:
     """Everything about a record that is wrong, one short phrase each; empty for a good one."""
     if record.version.startswith("ARC"):
         return [] if record.declared is not None else ["content-length is not readable"]
-    return [*missing(record), *_misspelt(record), *_segments(record), *_contents(record)]
+    return [*missing_fields(record), *_misspelt(record), *_segments(record), *_contents(record)]
 
 
-def missing(record: WarcRecord) -> list[str]:
+def missing_fields(record: WarcRecord) -> list[str]:
     """Mandatory fields that are absent or empty."""
     wanted = [*_MANDATORY, *_MORE.get(record.kind, ())]
     if record.kind in _NEEDS_TARGET:

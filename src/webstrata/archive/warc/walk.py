@@ -13,11 +13,11 @@ from typing import BinaryIO
 
 import msgspec
 
-from webstrata.archive.warc.members import KEEP_BYTES, MAGIC, DamagedBytes, GzipMember, members
+from webstrata.archive.warc.members import MAX_DATA_BYTES, MAGIC, DamagedBytes, GzipMember, members
 from webstrata.archive.warc.record import Buffer, WarcRecord, parse_record
 
 SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
-OPEN = ".open"
+OPEN_SUFFIX = ".open"
 
 
 def archive_files(folder: Path) -> list[Path]:
@@ -35,14 +35,14 @@ def total_bytes(folder: Path) -> int:
 
 def plain_name(name: str) -> str:
     """A file's final name: without the ending that says that it still grows."""
-    return name.removesuffix(OPEN)
+    return name.removesuffix(OPEN_SUFFIX)
 
 
-def walk(path: Path, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
+def walk(path: Path, start: int = 0, keep: int = MAX_DATA_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
     """Records and damage in the order of the file; of each block at most about `keep` bytes are held."""
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
-        if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN).endswith(".gz"):
+        if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN_SUFFIX).endswith(".gz"):
             yield from _walk_members(file, start, keep)
         elif first:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:

@@ -74,8 +74,8 @@ def _in_files(files: list[Path], media_type: str | None) -> list[Sighting]:
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise UsageError(f"there is no file {', '.join(missing)}.")
-    with bar("reading", sum(file.stat().st_size for file in files)) as moved:
-        return [one for file in files for one in sightings(file, media_type=media_type, moved=moved)]
+    with bar("reading", sum(file.stat().st_size for file in files)) as on_progress:
+        return [one for file in files for one in sightings(file, media_type=media_type, on_progress=on_progress)]
 
 
 def _document(result: Coherence) -> dict[str, Any]:

@@ -23,9 +23,9 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
     if not shares and not budget.is_set:
         return None
     total = budget.total or (ONE_A_DAY if shares else None)
-    paces = {pace.name: pace for pace in await store.paces()}
-    today = await store.host_days(since_day=int(now // DAY_S))
-    boosts = [boost for boost in await store.boosts() if boost.until > now]
+    paces = {pace.name: pace for pace in await store.budgets.states()}
+    today = await store.maintenance.host_days(since_day=int(now // DAY_S))
+    boosts = [boost for boost in await store.budgets.boosts() if boost.until > now]
     parts = [("all", total), *((f"tag:{tag}", rate) for tag, rate in budget.tags.items())]
     parts += [(f"host:{host}", rate) for host, rate in budget.hosts.items()]
     spent = {"visits": sum(day.visits for day in today), "bytes": sum(day.bytes for day in today)}

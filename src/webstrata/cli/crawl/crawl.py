@@ -35,5 +35,5 @@ async def _make_due(node: Node, addresses: list[str]) -> list[int]:
     now = node.clock.now()
     async with node.store() as store:
         pages = [await watched_page(store, address) for address in addresses]
-        await store.commit(Batch(wake=tuple((page.url, now) for page in pages)))
+        await store.visit_log.commit(Batch(wake=tuple((page.url, now) for page in pages)))
     return [page.id for page in pages]

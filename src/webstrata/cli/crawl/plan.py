@@ -133,7 +133,7 @@ async def _survey(node: Node, listed: list[str] | None, ahead_s: float, offline:
     try:
         async with node.store() as store:
             if listed is None:
-                listed = [one.url for one in await store.upcoming(now + ahead_s, _MOST_PAGES)]
+                listed = [one.url for one in await store.queue.upcoming(now + ahead_s, _MOST_PAGES)]
             return await plan_input(by_host(listed), store=store, gate=await node.gate(store), web=web, now=now)
     finally:
         if web is not None:
@@ -148,7 +148,7 @@ async def _capacity(node: Node, threads: int, offline: bool) -> Capacity:
     web = None if offline else node.web()
     try:
         async with node.store() as store:
-            demand = await store.demand()
+            demand = await store.visit_log.demand()
             pages = [(host, url, number) for host, url, number, _ in demand]
             found = await plan_input(pages, store=store, gate=await node.gate(store), web=web, now=now)
     finally:

@@ -123,7 +123,7 @@ async def _live(
             with passing(start_at, end_at) as tally:
                 logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
                 async with node.store() as store:
-                    await store.add_pages([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
+                    await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
                 async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
                     await until_signalled(loop, lambda loop: loop.run(end_at))
             if loop.stopping:
@@ -140,8 +140,8 @@ async def _seen(node: Node) -> tuple[list[Visit], int]:
     log: list[Visit] = []
     noisy = 0
     async with node.store() as store:
-        async for page in store.pages():
-            log += await store.visits(page.id)
+        async for page in store.pages.stream():
+            log += await store.visit_log.of_page(page.id)
             noisy += any(place.state == "learned" for place in unpack(page.memory).noise)
     return log, noisy
 

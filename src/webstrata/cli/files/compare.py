@@ -20,8 +20,8 @@ from webstrata.cli.page_options import (
     page_rules_of,
 )
 from webstrata.cli.session import JsonOption
-from webstrata.detect.layers import layer_of
-from webstrata.detect.memory import beginning
+from webstrata.detect.layers import deciding_layer
+from webstrata.detect.memory import memory_of_first_version
 from webstrata.detect.verdict import judge
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
@@ -59,7 +59,7 @@ def command(
         or PageRules()
     )
     old, new = look_at_files([before, after], media_type, url, page_rules)
-    memory = beginning(_observed(old), layer_of(old.fingerprint, page_rules))
+    memory = memory_of_first_version(_observed(old), deciding_layer(old.fingerprint, page_rules))
     change = judge(old.fingerprint, False, _observed(new), page_rules=page_rules, memory=memory)
     if as_json:
         print_json(

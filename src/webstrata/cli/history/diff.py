@@ -39,7 +39,7 @@ def command(
     async def read() -> tuple[Version, Version, PageRules | None]:
         async with node.store() as store:
             page = await watched_page(store, address)
-            (page,) = with_tag_rules([page], await store.tag_rules())
+            (page,) = with_tag_rules([page], await store.pages.tag_rules())
             before, after = await two_versions(store, page, start, end, raw=raw)
             read, limit = node.reader().read, node.settings.fetch.max_decoded
             return read_version(read, before, limit), read_version(read, after, limit), page.page_rules

@@ -82,7 +82,7 @@ def _export(
     if not out.name.endswith(_ENDINGS[kind]):
         raise UsageError(f"{out} should end in {_ENDINGS[kind]}.")
     start, end = window(since, until)
-    with bar(f"writing {out.name}") as moved:
+    with bar(f"writing {out.name}") as on_progress:
         count = open_node(home).export(
             kind,
             out,
@@ -90,7 +90,7 @@ def _export(
             match=match,
             since=digits14(start) if start is not None else "",
             until=digits14(end) if end is not None else "",
-            moved=moved,
+            on_progress=on_progress,
         )
     if not count:
         typer.echo("webstrata: nothing that is archived fits; the file is empty.", err=True)

@@ -30,7 +30,7 @@ def command(
     async def collect() -> tuple[str, list[Visit]]:
         async with node.store() as store:
             page = await watched_page(store, address)
-            return page.url, await store.visits(
+            return page.url, await store.visit_log.of_page(
                 page.id,
                 changes_only=changes,
                 since=start,

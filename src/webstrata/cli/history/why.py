@@ -48,9 +48,11 @@ def command(
                     "last_outcome": page.last_outcome,
                     **await _evidence(page, node, store, now),
                 },
-                "signals": signals_json(await store.announcements([page.id]), sources := await store.sources()),
+                "signals": signals_json(
+                    await store.signals.announcements([page.id]), sources := await store.signals.sources()
+                ),
                 "as_source": next((trust_json(one) for one in sources if one.url == page.url), None),
-                "last_change": _change((await store.visits(page.id, changes_only=True, limit=1))[:1]),
+                "last_change": _change((await store.visit_log.of_page(page.id, changes_only=True, limit=1))[:1]),
                 "politeness": gate.explain(page.url, now),
             }
 

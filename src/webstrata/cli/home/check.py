@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Scrub a home: WARC records and digests, the index against them, the database against both. Exit 1 if anything is wrong."""
     node = open_node(home)
-    with bar("reading the archive", node.archived_bytes()) as moved:
-        result = run_async(lambda: node.check(mend=repair, moved=moved))
+    with bar("reading the archive", node.archived_bytes()) as on_progress:
+        result = run_async(lambda: node.check(repair=repair, on_progress=on_progress))
     if as_json:
         print_json(msgspec.to_builtins(result))
     else:

@@ -11,8 +11,8 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     """Build the index again from the WARC files; the result is byte for byte what the crawl had written."""
     node = open_node(home)
-    with bar("reading the archive", node.archived_bytes()) as moved:
-        files, lines = node.reindex(moved)
+    with bar("reading the archive", node.archived_bytes()) as on_progress:
+        files, lines = node.reindex(on_progress)
     if as_json:
         print_json({"files": files, "lines": lines})
     else:

@@ -20,8 +20,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
 
     async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None]:
         async with node.store() as store:
-            census = await store.census(now)
-            return census, await store.sources(), await budget_json(node, store, census.pages, now)
+            census = await store.maintenance.totals(now)
+            return census, await store.signals.sources(), await budget_json(node, store, census.pages, now)
 
     census, sources, budget = run_async(count)
     trusted = sum(trust_json(source)["trusted"] for source in sources)

@@ -32,10 +32,10 @@ def command(
 
     async def work() -> dict[str, Any]:
         async with node.store() as store:
-            pages = (await store.tag_counts()).get(tag, 0)
+            pages = (await store.maintenance.tag_counts()).get(tag, 0)
             if end:
-                return {"tag": tag, "pages": pages, "ended": await store.end_boost(tag)}
-            await store.set_boost(boost)
+                return {"tag": tag, "pages": pages, "ended": await store.budgets.end_boost(tag)}
+            await store.budgets.set_boost(boost)
             return {"tag": tag, "pages": pages, "factor": factor, "until": when(boost.until)}
 
     told = run_async(work)

@@ -39,10 +39,14 @@ def command(
         async with node.store() as store:
             if limit is not None and address is not None:
                 page = await watched_page(store, address)
-                await store.set_limit(IntervalLimit(kind="page", name=page.url, min_s=limit[0], max_s=limit[1]))
+                await store.budgets.set_interval_limit(
+                    IntervalLimit(kind="page", name=page.url, min_s=limit[0], max_s=limit[1])
+                )
             elif limit is not None and tag is not None:
-                await store.set_limit(IntervalLimit(kind="tag", name=tag, min_s=limit[0], max_s=limit[1]))
-            return await store.limits()
+                await store.budgets.set_interval_limit(
+                    IntervalLimit(kind="tag", name=tag, min_s=limit[0], max_s=limit[1])
+                )
+            return await store.budgets.interval_limits()
 
     _show(run_async(work), as_json)
 

@@ -29,8 +29,8 @@ def command(
     async def collect() -> tuple[list[Page], dict[str, SignalSource]]:
         found: list[Page] = []
         async with node.store() as store:
-            sources = {source.url: source for source in await store.sources()}
-            async for page in store.pages(tag=tag, host=host, state=state):
+            sources = {source.url: source for source in await store.signals.sources()}
+            async for page in store.pages.stream(tag=tag, host=host, state=state):
                 if requisites or page.role is not PageRole.REQUISITE:
                     found.append(page)
                 if limit is not None and len(found) >= limit:

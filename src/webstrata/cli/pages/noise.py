@@ -10,7 +10,7 @@ import typer
 from webstrata.cli.output import moment, print_json, print_table, printable, when
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 from webstrata.detect.memory import unpack
-from webstrata.detect.noise import NoisyPlace, as_wished
+from webstrata.detect.noise import NoisyPlace, with_counted_places
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
 
@@ -65,8 +65,8 @@ async def _places(home: Path | None, address: str, count: int | None, uncount: i
         if uncount is not None:
             counted.discard(_key(places, uncount))
         if counted != set(page.counted):
-            await store.set_counted(page.id, sorted(counted))
-        return as_wished(places, counted)
+            await store.pages.set_counted(page.id, sorted(counted))
+        return with_counted_places(places, counted)
 
 
 def _key(places: tuple[NoisyPlace, ...], number: int) -> int:

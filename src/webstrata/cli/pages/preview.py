@@ -24,7 +24,8 @@ from webstrata.cli.page_options import (
     page_rules_of,
 )
 from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.preview import Preview, preview
@@ -96,9 +97,9 @@ def _show(heading: str, text: str, lines: int) -> None:
 async def _try(home: Path | None, url: str, wish: PageRules | None, *, live: bool) -> tuple[Preview, PageRules | None]:
     node = open_node(home)
     async with node.store() as store:
-        page = await store.page(url)
+        page = await store.pages.get(url)
         if page is not None and wish is None:
-            (page,) = with_tag_rules([page], await store.tag_rules())
+            (page,) = with_tag_rules([page], await store.pages.tag_rules())
             wish = page.page_rules
         if page is not None and page.fingerprint is not None and not live:
             visit = await version_at(store, page, None)

@@ -92,11 +92,11 @@ async def _apply(
         if address is not None:
             page = await watched_page(store, address)
             if wish is not None or clear:
-                await store.set_page_rules(page.id, wish)
+                await store.pages.set_rules(page.id, wish)
                 return wish
             return page.page_rules
         assert tag is not None
         if wish is not None or clear:
-            await store.set_tag_rules(tag, wish)
+            await store.pages.set_tag_rules(tag, wish)
             return wish
-        return (await store.tag_rules()).get(tag)
+        return (await store.pages.tag_rules()).get(tag)

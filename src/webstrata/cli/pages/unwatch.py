@@ -22,8 +22,8 @@ def command(
 
     async def pause() -> tuple[int, list[str]]:
         async with open_node(home).store() as store:
-            unknown = [url for url in wanted if await store.page(url) is None]
-            return await store.pause(wanted), unknown
+            unknown = [url for url in wanted if await store.pages.get(url) is None]
+            return await store.pages.pause(wanted), unknown
 
     stopped, unknown = run_async(pause)
     if as_json:

@@ -154,8 +154,8 @@ async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tu
     now = node.clock.now()
     async with node.store() as store:
         if site is not None:
-            pages = pages + seeds(await store.add_site(site, now))
-        return await store.add_pages(pages, now)
+            pages = pages + seeds(await store.pages.add_site(site, now))
+        return await store.pages.add(pages, now)
 
 
 def read_list(

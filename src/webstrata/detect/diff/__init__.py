@@ -1,1 +1,1 @@
-"""Differences between two versions, for people: text, words, tables, JSON, sets, HTML pages."""
+"""Differences of two versions for people: text by lines and words, tables, JSON, sets of links or triples, HTML pages."""

@@ -37,7 +37,7 @@ def set_difference(before: Iterable[str], after: Iterable[str]) -> SetDifference
     )
 
 
-class ReadVersion(Struct, frozen=True, kw_only=True):
+class ParsedVersion(Struct, frozen=True, kw_only=True):
     """One version, as far as it could be read."""
 
     text: str
@@ -73,7 +73,7 @@ class Difference(Struct, frozen=True, kw_only=True):
         )
 
 
-def difference(before: ReadVersion, after: ReadVersion, *, before_name: str, after_name: str) -> Difference:
+def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
     """Compare two versions in all the ways that both can be read."""
     links = triples = table = edits = None
     if before.links is not None and after.links is not None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from webstrata.detect.diff.matching import MatchingLines, matching_runs
+from webstrata.detect.diff.matching import MatchingLines, matching_lines
 
 _MOST_EDITS = 10_000
 _DEEPEST = 200
@@ -57,7 +57,7 @@ def _compare_objects(
 
 def _compare_arrays(before: list[Any], after: list[Any], path: str, edits: list[JsonEdit], depth: int) -> None:
     """Equal elements are matched in order; between them, those of equal place are compared, the rest came or went."""
-    runs = matching_runs([_spelled(value) for value in before], [_spelled(value) for value in after])
+    runs = matching_lines([_spelled(value) for value in before], [_spelled(value) for value in after])
     i = j = 0
     for run in [*runs, MatchingLines(len(before), len(after), 0)]:
         while i < run.before and j < run.after:

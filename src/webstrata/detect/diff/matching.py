@@ -33,7 +33,7 @@ class _Stretch(NamedTuple):
     j_end: int
 
 
-def matching_runs(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
+def matching_lines(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
     """Equal runs in order, as long as they can be, without overlap."""
     runs: list[MatchingLines] = []
     waiting = [_Stretch(0, len(before), 0, len(after))]

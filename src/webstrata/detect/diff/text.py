@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from webstrata.detect.diff.matching import MatchingLines, matching_runs
+from webstrata.detect.diff.matching import MatchingLines, matching_lines
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_TOKENS = 20_000
@@ -30,7 +30,7 @@ def word_diff(before: str, after: str) -> list[WordRun]:
         return [WordRun("-", before), WordRun("+", after)] if before != after else [WordRun(" ", before)]
     found: list[WordRun] = []
     i = j = 0
-    for run in [*matching_runs(old, new), MatchingLines(len(old), len(new), 0)]:
+    for run in [*matching_lines(old, new), MatchingLines(len(old), len(new), 0)]:
         for sign, words in (("-", old[i : run.before]), ("+", new[j : run.after])):
             if words:
                 found.append(WordRun(sign, "".join(words)))  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def _edits(runs: list[MatchingLines], old_length: int, new_length: int) -> Itera
 
 def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[list[DiffLine]]:
     group: list[_Edit] = []
-    for edit in _edits(matching_runs(old, new), len(old), len(new)):
+    for edit in _edits(matching_lines(old, new), len(old), len(new)):
         if group and edit.i - group[-1].i_end > 2 * context:
             yield _hunk(old, new, group, context)
             group = []

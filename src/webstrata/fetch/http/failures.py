@@ -1,86 +1,72 @@
-"""Every way in which an exchange can fail, translated to one of our own kinds.
-
-The table is read from the top: the first class that an error is an instance of gives its kind. What has no row is
-our own fault (`INTERNAL`).
-"""
+"""The errors of an HTTP exchange and the `FailureKind` that each of them is recorded as."""
 
 from __future__ import annotations
 
-from socket import gaierror
 from ssl import SSLError
-
-import aiohttp
 
 from webstrata.records import Failure, FailureKind
 
-_LONGEST_DETAIL = 300
+_MAX_DETAIL = 300
 
 
-class AddressBlocked(aiohttp.ClientError):
-    """A socket was about to be connected to an address that the guard forbids."""
+class FetchError(Exception):
+    """Base class of the errors that the HTTP client itself raises."""
 
 
-class HeadTooLarge(aiohttp.ClientError):
-    """The answer's head passed a limit before it ended."""
+class AddressBlocked(FetchError):
+    """The address guard forbids the address of a socket."""
 
 
-class NotHttp(aiohttp.ClientError):
-    """The answer is none that HTTP/1 knows."""
+class ConnectTimeout(FetchError):
+    """No connection within the time limit for connecting."""
 
 
-class ConnectionLost(aiohttp.ClientError):
-    """The connection ended before the answer's head did."""
+class ResponseTimeout(FetchError):
+    """The server sent nothing for longer than `FetchLimits.first_byte_s` before the response head was complete."""
 
-    def __init__(self, why: BaseException, *, stale: bool) -> None:
-        super().__init__(str(why))
+
+class HeadTooLarge(FetchError):
+    """The response head exceeds the limit of bytes or of lines."""
+
+
+class NotHttp(FetchError):
+    """The response is not a valid HTTP/1 response to the request."""
+
+
+class ConnectionLost(FetchError):
+    """The connection ended before the response head was complete."""
+
+    def __init__(self, reason: str, *, stale: bool) -> None:
+        super().__init__(reason)
         self.stale = stale
-        """It had served before and sent no byte of this answer: the server had closed it while it was idle."""
+        """The connection was kept alive and no byte of this response arrived: the server had closed it while idle."""
 
 
 KINDS: tuple[tuple[type[BaseException], FailureKind], ...] = (
     (AddressBlocked, FailureKind.BLOCKED),
+    (ConnectTimeout, FailureKind.TIMEOUT_CONNECT),
+    (ResponseTimeout, FailureKind.TIMEOUT_FIRST_BYTE),
     (HeadTooLarge, FailureKind.HEADERS_TOO_LARGE),
     (NotHttp, FailureKind.MALFORMED),
     (ConnectionLost, FailureKind.RESET),
-    # connecting
-    (aiohttp.ClientSSLError, FailureKind.TLS),
-    (aiohttp.ServerFingerprintMismatch, FailureKind.TLS),
-    (SSLError, FailureKind.TLS),
-    (aiohttp.ClientConnectorDNSError, FailureKind.DNS),
-    (gaierror, FailureKind.DNS),
-    (aiohttp.ClientConnectorError, FailureKind.CONNECT),
-    # waiting
-    (aiohttp.ConnectionTimeoutError, FailureKind.TIMEOUT_CONNECT),
-    (aiohttp.SocketTimeoutError, FailureKind.TIMEOUT_FIRST_BYTE),
     (TimeoutError, FailureKind.TIMEOUT_TOTAL),
-    # reading
-    (aiohttp.InvalidURL, FailureKind.BAD_URL),
-    (aiohttp.NonHttpUrlClientError, FailureKind.BAD_URL),
-    (aiohttp.RedirectClientError, FailureKind.REDIRECTS),
-    (aiohttp.TooManyRedirects, FailureKind.REDIRECTS),
-    (aiohttp.ClientResponseError, FailureKind.MALFORMED),
-    (aiohttp.ClientPayloadError, FailureKind.MALFORMED),
-    (aiohttp.WSMessageTypeError, FailureKind.MALFORMED),
-    (aiohttp.http_exceptions.HttpProcessingError, FailureKind.MALFORMED),
-    (aiohttp.ClientConnectionError, FailureKind.RESET),
+    (SSLError, FailureKind.TLS),
     (ConnectionRefusedError, FailureKind.REFUSED),
     (ConnectionResetError, FailureKind.RESET),
     (OSError, FailureKind.CONNECT),
-    (aiohttp.ClientError, FailureKind.CONNECT),
 )
+"""The first row whose class matches an error gives its kind. An error without a row is a defect (`INTERNAL`)."""
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The outcome that stands for an error of aiohttp, of the system or of TLS."""
-    if type(error) is aiohttp.ClientConnectorError:
-        error = error.os_error
-    for kind_of_error, kind in KINDS:
-        if isinstance(error, kind_of_error):
+    """The failure that an error of the client, of the operating system or of TLS is recorded as."""
+    for error_class, kind in KINDS:
+        if isinstance(error, error_class):
             return Failure(kind=kind, detail=_detail(error))
     return Failure(kind=FailureKind.INTERNAL, detail=_detail(error))
 
 
 def _detail(error: BaseException) -> str:
-    text = " ".join(str(getattr(error, "message", "") or error).split())
+    text = " ".join(str(error).split())
     name = type(error).__name__
-    return f"{name}: {text}"[:_LONGEST_DETAIL] if text else name
+    return f"{name}: {text}"[:_MAX_DETAIL] if text else name

@@ -3,7 +3,7 @@
 aiohttp parses and forgets; an archive wants the bytes. `WireProtocol` keeps the head, and sees to what a shared
 connection must never do: hand bytes of one answer to the next request. All that leans on aiohttp's inner parts
 (`ResponseHandler`, the stream's buffer) is in this file. Requests, sessions and the pool are our own: aiohttp's do
-much that a crawler has no use for, at several times the cost of the parser (docs/decisions/0095).
+much that a crawler has no use for, at several times the cost of the parser (docs/decisions/0004-http-client.md).
 """
 
 from __future__ import annotations

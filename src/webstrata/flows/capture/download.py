@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.detect.layers import deciding, layer_digest
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.layers import candidate_layers, layer_digest
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 from webstrata.errors import StoreError
 from webstrata.flows.capture.pages import SitemapHints, sitemap_hints
 from webstrata.flows.capture.styles import files_of
@@ -152,17 +153,17 @@ class CaptureDownloader:
         return await polite.post(url, posted, accept=accept)
 
     async def _page(self, url: str, role: PageRole) -> Page:
-        page = await self._store.page(url)
+        page = await self._store.pages.get(url)
         if page is None:
             # Not due for ages, so that a crash before it is paused makes no crawl visit it.
             later = self._clock.now() + _AGES_S
             new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,), next_at=later)
-            await self._store.add_pages([new], self._clock.now())
-            await self._store.pause([url])
-            page = await self._store.page(url)
+            await self._store.pages.add([new], self._clock.now())
+            await self._store.pages.pause([url])
+            page = await self._store.pages.get(url)
         if page is None:
             raise StoreError(f"{url} was added and is not there. Run `webstrata check`.")
-        return with_tag_rules([page], await self._store.tag_rules())[0]
+        return with_tag_rules([page], await self._store.pages.tag_rules())[0]
 
 
 def _as_captured(page: Page, manner: CaptureMode) -> Page:
@@ -217,7 +218,7 @@ def _download(url: str, came: VisitResult, found: ParsedContent | None, row: Vis
     elif found is not None and found.problem is not None:  # not read to its end: only the bytes as sent can be compared
         content, status = f"payload:{found.payload}", answer.status
     else:
-        layers = deciding(fingerprint, came.page.page_rules)
+        layers = candidate_layers(came.page.page_rules)
         layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
         content, status = f"{layer}:{digest}", 200 if answer.status == 304 else answer.status
     return Download(

@@ -11,7 +11,11 @@ from webstrata.flows.capture.events import PassPlanned
 from webstrata.flows.capture.state import CaptureState, survival_of
 from webstrata.sharp.proof.capture_outcome import PageDownloads
 from webstrata.sharp.rates import POPULATION
-from webstrata.sharp.repair import PassPages, RevisitPass, further_pass, in_order, revisits
+from webstrata.sharp.passes import PassPages
+from webstrata.sharp.passes import RevisitPass
+from webstrata.sharp.passes import further_pass
+from webstrata.sharp.passes import in_order
+from webstrata.sharp.passes import revisits
 from webstrata.sharp.survival import GammaSurvival, Survival
 
 _COLDEST = 1e-12

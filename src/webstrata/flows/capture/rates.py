@@ -43,7 +43,7 @@ async def past_changes(store: Store, seed: str) -> PastChanges:
     observed_s: list[float] = []
     changes_at: list[float] = []
     reverted = 0
-    async for page in store.pages(host=urls.host_of(seed)):
+    async for page in store.pages.stream(host=urls.host_of(seed)):
         if page.role is not PageRole.PAGE or page.visits < 2:
             continue
         seen = await _sightings(store, page)
@@ -85,7 +85,7 @@ class PageRates:
         return [await self._one(url) for url in pages]
 
     async def _one(self, url: str) -> FoundPage:
-        page = await self._store.page(url)
+        page = await self._store.pages.get(url)
         seen = await _sightings(self._store, page) if page is not None and page.visits else []
         belief, origin = self._belief(url, seen)
         return FoundPage(
@@ -132,5 +132,5 @@ class PageRates:
 
 async def _sightings(store: Store, page: Page) -> list[Visit]:
     """Visits that saw the page, or that it was gone; oldest first."""
-    visits = await store.visits(page.id, order="oldest")
+    visits = await store.visit_log.of_page(page.id, order="oldest")
     return [visit for visit in visits if visit.failure is None]

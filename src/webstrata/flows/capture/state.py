@@ -21,7 +21,7 @@ from webstrata.records import Position
 from webstrata.sharp.online import OnlineScheduler
 from webstrata.sharp.proof.capture_outcome import CaptureOutcome, PageDownloads, capture_outcome
 from webstrata.sharp.survival import Survival, believed
-from webstrata.sharp.uneven import uneven_mirror
+from webstrata.sharp.passes import uneven_mirror
 
 _GONE = (404, 410)
 _SHEETS_DEEP = 2

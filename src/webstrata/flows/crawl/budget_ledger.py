@@ -63,12 +63,12 @@ class BudgetLedger:
     async def load(self, store: Store, now: float, owner: str) -> float | None:
         """How the budgets stood, with what an earlier run took and did not spend; the threshold as it was kept."""
         self.owner = owner
-        await store.trade(owner, now, now, lambda stands, own: ())
-        kept = {state.name: state for state in await store.paces()}
+        await store.budgets.reserve(owner, now, now, lambda stands, own: ())
+        kept = {state.name: state for state in await store.budgets.states()}
         self._purses = {}
         for name, rate, saved_days in self._set():
             self._purses[name] = self._made(name, rate, saved_days, now, kept.get(name))
-        days = await store.host_days(since_day=int(now // DAY_S) - 7)
+        days = await store.maintenance.host_days(since_day=int(now // DAY_S) - 7)
         visits = sum(day.visits for day in days)
         if visits:
             self.visit_bytes = max(1.0, sum(day.bytes for day in days) / visits)
@@ -121,7 +121,7 @@ class BudgetLedger:
         if now < self._looked_at + _LOOK_S:
             return False
         self._looked_at = now
-        stands, own = await store.purse(self.owner, now)
+        stands, own = await store.budgets.reserved(self.owner, now)
         before = self._purses
         self._purses = resumed(before, BudgetPositions(stands=stands, own=own, written=self._written, now=now))
         return any(self._purses[name] is not purse for name, purse in before.items())
@@ -157,7 +157,7 @@ class BudgetLedger:
             made[:] = [one]
             return [(purse.state(), one.taken[name]) for name, purse in one.purses.items()] + kept
 
-        await store.trade(self.owner, now, until, deal)
+        await store.budgets.reserve(self.owner, now, until, deal)
         self._purses = made[0].purses
         self._written = {name: purse.state() for name, purse in self._purses.items()}
         return made[0].paid

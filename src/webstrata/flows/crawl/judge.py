@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.detect.memory import pack, remember, unpack
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 from webstrata.detect.verdict import judge
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import (

@@ -127,7 +127,7 @@ class CrawlLoop:
             started_at = self._clock.now()
             try:
                 if failed:  # it may have been unable even to give its pages back
-                    await self._store.end_leases(self._owner)
+                    await self._store.queue.end_leases(self._owner)
                     failed = False
                 if self._slots is not None:
                     await self._slots.fit(started_at)
@@ -165,7 +165,7 @@ class CrawlLoop:
     async def _next_due(self) -> float:
         if self._allocation is not None:
             return await self._allocation.next_look()
-        due = await self._store.next_due()
+        due = await self._store.queue.next_due()
         return due if due is not None else float("inf")
 
     async def _claim(
@@ -178,7 +178,7 @@ class CrawlLoop:
     ) -> list[Page]:
         until = self._clock.now() + self._pace.round_s + LEASE_MARGIN_S
         if self._allocation is None:
-            return await self._store.claim(due_by, self._pace.round_pages, until, self._owner)
+            return await self._store.queue.claim(due_by, self._pace.round_pages, until, self._owner)
         return await self._allocation.claim(
             RoundRequest(
                 now=due_by,
@@ -201,9 +201,9 @@ class CrawlLoop:
     ) -> int:
         """Visit claimed pages, host by host; what there was no time for is given back."""
         if any(page.tags for page in pages):
-            pages = with_tag_rules(pages, await self._store.tag_rules())
-        sites = await self._store.sites()
-        discovery = Discovery(sites, await self._store.site_sizes() if sites else {}, due_at=started_at)
+            pages = with_tag_rules(pages, await self._store.pages.tag_rules())
+        sites = await self._store.pages.sites()
+        discovery = Discovery(sites, await self._store.pages.site_sizes() if sites else {}, due_at=started_at)
         unsettled = {page.id for page in pages}
         made = 0
 
@@ -247,7 +247,7 @@ class CrawlLoop:
             finally:
                 left = dict.fromkeys(unsettled) | dict(lanes.left(self._gate, self._clock.now()))
                 if left:
-                    await self._store.release(left.items())
+                    await self._store.queue.release(left.items())
                 if self._allocation is not None:
                     self._allocation.ended()
                 self._gate.forget_idle(self._clock.now())

@@ -13,11 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.coding import decode
-from webstrata.detect.error_pages import FEW_WORDS, error_page
-from webstrata.observe.listings import ListedItems, listed
+from webstrata.detect.response_class import MAX_SPACES
+from webstrata.detect.response_class import error_page
+from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
 from webstrata.observe.page import ObservedContent, observe
-from webstrata.observe.trace import ObservationFields, observation_fields
+from webstrata.observe.page import ObservationFields
+from webstrata.observe.page import observation_fields
 from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
 
 
@@ -136,8 +138,8 @@ def _look(job: ParseJob) -> ParsedContent:
 def _disguise(job: ParseJob, seen: ObservedContent) -> Failure | None:
     """Only a short text can be one, so long ones are not read for it."""
     mark = seen.fingerprint
-    is_short = mark.size < _LARGEST_NOTICE and seen.spaces < FEW_WORDS
-    text = (seen.text or "") if is_short else " " * FEW_WORDS
+    is_short = mark.size < _LARGEST_NOTICE and seen.spaces < MAX_SPACES
+    text = (seen.text or "") if is_short else " " * MAX_SPACES
     found = error_page(job.status, job.headers, text, seen.title, job.before, mark, failures=job.failures)
     return None if found is None else Failure(kind=found.kind, detail=found.reason)
 
@@ -152,4 +154,4 @@ def _lists(job: ParseJob, body: bytes, mark: Fingerprint) -> ListedItems:
     )
     if not wanted:
         return ListedItems()
-    return listed(body, mark.media_type, header_charset(job.content_type), job.url, job.handler)
+    return listed_items(body, mark.media_type, header_charset(job.content_type), job.url, job.handler)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from webstrata import urls
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 from webstrata.permit.gate import PermitGate
 from webstrata.permit.robots import Robots
 from webstrata.permit.robots_cache import RobotsAnswer, robots_step, robots_url

@@ -36,7 +36,7 @@ async def with_previous_version(
     seen = list(looks)
     if not late:
         return seen
-    known = await store.originals([payload for i in late if (payload := pages[i].payload) is not None])
+    known = await store.visit_log.originals([payload for i in late if (payload := pages[i].payload) is not None])
     past = {i: job for i in late if (job := await _past(jobs[i], known.get(pages[i].payload or ""), archive))}
     lines = dict(zip(past, [look.lines for look in await read(list(past.values()))], strict=True))
     again = await read([replace(jobs[i], lines=found) for i, found in lines.items()])

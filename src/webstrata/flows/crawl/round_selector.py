@@ -66,8 +66,8 @@ class RoundSelector:
         """Lease the pages of a round."""
         await self._look_around(wanted.now, wanted.owner)
         if self._values is None and not self._purses.are_set:
-            return await self._store.claim(wanted.now, wanted.most, wanted.lease_until, wanted.owner)
-        due = await self._store.due_pages(wanted.now, _AHEAD * wanted.most)
+            return await self._store.queue.claim(wanted.now, wanted.most, wanted.lease_until, wanted.owner)
+        due = await self._store.queue.due(wanted.now, _AHEAD * wanted.most)
         ids = [one.id for one in due]
         rows = await self._values.meet(ids, self._store, wanted.now) if self._values is not None else None
         # A single pass comes at long intervals, from cron: it may spend what a day gave.
@@ -79,13 +79,13 @@ class RoundSelector:
             self._values.price = self._purses.price
         musts, late = self._musts(due, rows, wanted, room)
         chosen = [] if wanted.only_due else self._chosen(wanted, room, wanted.most - len(musts), musts)
-        claimed = await self._store.claim_pages([*musts, *chosen], wanted.now, wanted.lease_until, wanted.owner)
+        claimed = await self._store.queue.claim_pages([*musts, *chosen], wanted.now, wanted.lease_until, wanted.owner)
         if claimed:
             claimed = await self._paid(claimed, wanted)
         self._hold(claimed, {*musts, *chosen})
         moves = [*late, *self._deferred(ids, rows, {*musts, *chosen}, wanted)]
         if moves:
-            await self._store.move(moves)
+            await self._store.queue.move(moves)
         return claimed
 
     async def _paid(self, claimed: list[Page], wanted: RoundRequest) -> list[Page]:
@@ -96,7 +96,7 @@ class RoundSelector:
         )
         if len(paid) < len(claimed):
             kept = {page.id for page in paid}
-            await self._store.release([(page.id, None) for page in claimed if page.id not in kept])
+            await self._store.queue.release([(page.id, None) for page in claimed if page.id not in kept])
         return paid
 
     def paid(self, visits: Sequence[Visit]) -> tuple[str, tuple[tuple[str, float], ...]]:
@@ -129,7 +129,7 @@ class RoundSelector:
 
     async def next_look(self) -> float:
         """When the next round makes sense: something must be visited, or may be worth it and can be paid for."""
-        due = await self._store.next_due()
+        due = await self._store.queue.next_due()
         at = _ENDLESS if due is None else due
         if self._values is not None and len(self._values.crowd):
             at = min(at, max(self._looked_at + LOOK_S, self._purses.next_at()))
@@ -147,7 +147,7 @@ class RoundSelector:
 
     async def _save_sites(self) -> None:
         if self._values is not None and (states := self._values.crowd.changed_sites()):
-            await self._store.save_site_states(states)
+            await self._store.budgets.save_site_states(states)
 
     async def _look_around(self, now: float, owner: str) -> None:
         """Take in what other processes changed."""
@@ -162,7 +162,7 @@ class RoundSelector:
         else:
             self._timetable.wishes = await read_overrides(self._store)
             if self._purses.are_set:
-                self._counts = {ALL: (await self._store.census(now)).pages}
+                self._counts = {ALL: (await self._store.maintenance.totals(now)).pages}
         if now >= self._saved_at + SAVE_S:
             self._saved_at = now
             await self._save_sites()

@@ -61,10 +61,10 @@ async def collect_signals(settled: Sequence[JudgedVisit], store: Store, discover
     lists = [(one.visited.page, one.visited.at, one.found) for one in settled if one.found is not None and _is_new(one)]
     announced = await _called_again(meanwhile, settled, store) if meanwhile else []
     if lists:
-        sources = {source.url: source for source in await store.sources([page.url for page, _, _ in lists])}
+        sources = {source.url: source for source in await store.signals.sources([page.url for page, _, _ in lists])}
         new, seen = set(discovered), _seen(settled)
         for page, at, look in lists:
-            listed = {**(known := await store.listed_by(page.url)), **_brought_up(known, seen)}
+            listed = {**(known := await store.signals.listed_by(page.url)), **_brought_up(known, seen)}
             source = sources.get(page.url)
             if source is not None:
                 checks += _late(source.id, look, listed)
@@ -93,7 +93,7 @@ async def _checks(
     checks: list[_Check] = []
     meanwhile: list[Announcement] = []
     fresh: dict[int, list[tuple[int, float]]] = {}
-    for said in await store.announcements(list(seen)):
+    for said in await store.signals.announcements(list(seen)):
         visit = seen[said.page_id]
         if said.seen_at > visit.visited.at:  # read after the visit began: the next one checks it
             if said.news:
@@ -112,7 +112,7 @@ async def _called_again(
 
     Only those hold that give a time after the visit: what changed before, it has seen.
     """
-    sources = {source.id: source for source in await store.sources()}
+    sources = {source.id: source for source in await store.signals.sources()}
     urls = {one.visited.page.id: one.visited.page.url for one in settled}
     found = []
     for said in meanwhile:
@@ -213,7 +213,7 @@ async def _announced(
     """At most one: none where a known source says nothing new."""
     given = {signal.url: signal.at for signal in look.signals if signal.url != page.url}
     strange = [url for url in given if url not in listed]
-    watched = await store.known([url for url in strange if url not in discovered])
+    watched = await store.pages.known([url for url in strange if url not in discovered])
     renewed = [url for url in given if url in listed and _is_later(given[url], listed[url].at)]
     flood = len(renewed) >= max(FLOOD_LEAST, FLOOD_SHARE * sum(one.at is not None for one in listed.values()))
     if flood:

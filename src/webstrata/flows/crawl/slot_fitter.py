@@ -49,13 +49,13 @@ class SlotFitter:
             return 0
         bounds = _bounds(now, self._slot_s)
         self._look_at = float(bounds[_LOOK_AGAIN])
-        upcoming = await self._store.upcoming(float(bounds[-1]), _MOST_VISITS)
+        upcoming = await self._store.queue.upcoming(float(bounds[-1]), _MOST_VISITS)
         if not self._is_suspicious(upcoming, bounds):
             return 0
         hosts = sorted({one.host for one in upcoming})
         plan = await self._plan(hosts, upcoming, now)
         moves = _moves(upcoming, hosts, _room(plan, bounds, self._slot_s, self._threads), plan)
-        await self._store.move(moves)
+        await self._store.queue.move(moves)
         return len(moves)
 
     def _is_suspicious(self, upcoming: Sequence[UpcomingVisit], bounds: np.ndarray) -> bool:

@@ -59,7 +59,7 @@ class ValueSchedule:
         if now >= self._loaded_at + RELOAD_S:
             await self._reload(store, days)
             self._loaded_at, grown = now, True
-        elif (largest := await store.largest_id()) > self._largest:
+        elif (largest := await store.queue.largest_id()) > self._largest:
             await self._take_in(store, self._largest, days)
             self._largest, grown = largest, True
         await self._read_wishes(store, now)
@@ -77,16 +77,16 @@ class ValueSchedule:
 
     async def _reload(self, store: Store, days: float) -> None:
         if states := self.crowd.changed_sites():
-            await store.save_site_states(states)
+            await store.budgets.save_site_states(states)
         self.crowd = PageTable(self.policy)
-        self._largest = await store.largest_id()
+        self._largest = await store.queue.largest_id()
         await self._take_in(store, 0, days)
-        self.crowd.put_sites(await store.site_states())
+        self.crowd.put_sites(await store.budgets.site_states())
 
     async def _take_in(self, store: Store, after: int, days: float) -> None:
         found: list[PageSummary] = []
         states: list[bytes | None] = []
-        while chunk := await store.outlines(after, CHUNK):
+        while chunk := await store.budgets.summaries(after, CHUNK):
             found += chunk
             states += await states_of(chunk, self.policy, store)
             if len(chunk) < CHUNK:
@@ -99,7 +99,7 @@ class ValueSchedule:
         rows = self.crowd.rows(ids)
         strange = [id_ for id_, row in zip(ids, rows.tolist(), strict=True) if row < 0]
         if strange:
-            found = await store.outlines_of(strange)
+            found = await store.budgets.summaries_of(strange)
             self.crowd.take_in(found, await states_of(found, self.policy, store), now / DAY_S)
             if found:
                 await self._read_wishes(store, now)
@@ -109,23 +109,23 @@ class ValueSchedule:
 
     async def _read_wishes(self, store: Store, now: float) -> None:
         self.wishes = await read_overrides(store)
-        limited = {page.id: url for url in self.wishes.pages if (page := await store.page(url)) is not None}
+        limited = {page.id: url for url in self.wishes.pages if (page := await store.pages.get(url)) is not None}
         self.crowd.wish(self.wishes, self._usual, limited, now)
 
     async def _hear(self, store: Store) -> None:
         self._has_news = False
-        sources = await store.sources()
+        sources = await store.signals.sources()
         if not sources:
             return
         said = []
         after = 0
-        while chunk := await store.announcements_after(after, CHUNK):
+        while chunk := await store.signals.announcements_after(after, CHUNK):
             said += chunk
             after = chunk[-1].page_id
         rows = self.crowd.rows(one.page_id for one in said)
         known = [(int(row), one) for row, one in zip(rows, said, strict=True) if row >= 0]
         self.crowd.population.hear(sources, known)
-        pages = [(source.url, page.id) for source in sources if (page := await store.page(source.url)) is not None]
+        pages = [(source.url, page.id) for source in sources if (page := await store.pages.get(source.url)) is not None]
         places = self.crowd.rows(id_ for _, id_ in pages)
         self._list_rows = {url: int(row) for (url, _), row in zip(pages, places, strict=True) if row >= 0}
 
@@ -251,7 +251,7 @@ _NEVER = "never seen yet: visited at once, as far as the budget goes"
 
 async def value_evidence(page: Page, timetable: ValueSchedule, store: Store, now: float) -> dict[str, object]:
     """Rate, age, probability of a change, hints, value, weight, boost, price: what the allocator would weigh now."""
-    kept = {state.name: state for state in await store.paces()}
+    kept = {state.name: state for state in await store.budgets.states()}
     known = kept.get(THRESHOLD) or kept.get(ALL)
     if known is not None:
         timetable.price = timetable.threshold = known.price
@@ -262,9 +262,9 @@ async def value_evidence(page: Page, timetable: ValueSchedule, store: Store, now
     price: dict[str, object] = {"price": round(timetable.threshold, 6)}
     if page.last_seen_at is None:
         return {**price, "rule": _NEVER}
-    crowd.put_sites(await store.site_states([page.host]))
-    sources = await store.sources()
-    crowd.population.hear(sources, [(row, one) for one in await store.announcements([page.id])])
+    crowd.put_sites(await store.budgets.site_states([page.host]))
+    sources = await store.signals.sources()
+    crowd.population.hear(sources, [(row, one) for one in await store.signals.announcements([page.id])])
     days, rows = now / DAY_S, np.array([row], dtype=np.intp)
     told = timetable.policy.explain(crowd.population.state, row, days, crowd.population.signals(rows, days))
     factor = float(crowd.factor[row])

@@ -21,7 +21,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.detect.memory import unpack
-from webstrata.detect.status_class import StatusClass, status_class
+from webstrata.detect.response_class import StatusClass
+from webstrata.detect.response_class import status_class
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.judge import JudgedVisit, finished_visit, is_conditional, judge_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, payload_digest
@@ -139,7 +140,7 @@ class VisitPipeline:
             announced = tuple(replace(one, call=()) for one in announced)
         hosts, addresses, robots = self._promises.all(self._gate.changed())
         payer, paid = self.paid([row.visit for row in entries])
-        await self._store.commit(
+        await self._store.visit_log.commit(
             Batch(
                 entries=tuple(entries),
                 originals=tuple(originals),
@@ -162,7 +163,7 @@ class VisitPipeline:
         seen = [(one.visited.page, one.found) for one in settled if one.found is not None and one.change is not None]
         ahead = {link for page, found in seen for link in discovery.met(page, found)}
         if ahead:
-            discovery.known(await self._store.known(sorted(ahead)))
+            discovery.known(await self._store.pages.known(sorted(ahead)))
 
     async def read(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
         """What is seen in each content; none where there is no content."""
@@ -218,7 +219,7 @@ class VisitPipeline:
         """All that goes into the archive, with the originals of what was seen before."""
         kept = [one for visited, found in zip(batch, looks, strict=True) for one in _to_keep(visited, found)]
         kept += [(exchange, payload_digest(exchange.body)) for exchange in extras if exchange.response_head]
-        known = await self._store.originals(list({payload for one, payload in kept if _may_repeat(one)}))
+        known = await self._store.visit_log.originals(list({payload for one, payload in kept if _may_repeat(one)}))
         return [
             (one, _capture(one, payload, known.get(payload) if _may_repeat(one) else None)) for one, payload in kept
         ]

@@ -183,8 +183,8 @@ async def _estimate_and_crawl(
     async with archiver.store() as store:
         ours, paper_s, unknown = await _estimates(archiver, store, crawl, clock.now())
         pages = [NewPage(url=url, host=urls.host_of(url)) for url in crawl.urls]
-        await store.add_pages(pages, clock.now())
-        await store.commit(Batch(wake=tuple((url, clock.now()) for url in crawl.urls)))
+        await store.pages.add(pages, clock.now())
+        await store.visit_log.commit(Batch(wake=tuple((url, clock.now()) for url in crawl.urls)))
     started_at = clock.now()
 
     def on_the_clock(web: Web) -> Web:

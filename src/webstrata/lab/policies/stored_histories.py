@@ -33,9 +33,9 @@ async def stored_histories(store: Store) -> Histories:
     """All watched pages that were seen at least twice; UsageError where there is none."""
     rows: list[dict[str, object]] = []
     after = 0
-    while chunk := await store.outlines(after, _CHUNK):
+    while chunk := await store.budgets.summaries(after, _CHUNK):
         after = chunk[-1].id
-        rows += _rows(chunk, await store.logged([one.id for one in chunk]))
+        rows += _rows(chunk, await store.visit_log.observations([one.id for one in chunk]))
     if not rows:
         raise UsageError("no page of the store was seen twice yet: there is no history to replay.")
     return make_histories(rows)

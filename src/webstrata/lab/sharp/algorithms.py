@@ -3,6 +3,8 @@
 The algorithms by the names that experiments and the command line give them.
 
 One schedule for pages given by their confidence lengths: what an algorithm does with them, slot by slot.
+
+The online strategies run over a site whose links are known, as the lab compares them.
 """
 
 from __future__ import annotations
@@ -10,19 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
 import msgspec
 import numpy as np
-
 from webstrata.errors import UsageError
-from webstrata.lab.sharp.online_run import optimal_online
-from webstrata.sharp.baselines import hottest_middle, hottest_middle_online, sharc_threshold
+from webstrata.sharp.solar import hottest_middle
+from webstrata.sharp.solar import hottest_middle_online
+from webstrata.sharp.solar import sharc_threshold
 from webstrata.sharp.link_tree import LinkTree, read_tree
 from webstrata.sharp.optimal import hopeless_pages, optimal
 from webstrata.sharp.rates import Numbers, checked_weights
 from webstrata.sharp.schedule import TAU, SharpSchedule, checked_lengths, expected_sharp, rates_of, survivals
 from webstrata.sharp.solar import shrink, solar_offline, solar_online
 from webstrata.sharp.survival import PoissonSurvival
+from numpy.typing import ArrayLike
+from webstrata.sharp.link_tree import LinkTree
+from webstrata.sharp.online import OnlineScheduler
+from webstrata.sharp.optimal import SlotPlan, best_revisits
+from webstrata.sharp.rates import Indices, checked_rates, checked_weights
+from webstrata.sharp.schedule import SharpSchedule
 
 PAGES = 1000
 
@@ -133,3 +140,34 @@ def one_schedule(
         bound=optimal(rates, weighed)[1].bound,
         algorithm=algorithm,
     )
+
+
+def optimal_online(
+    rates: ArrayLike, tree: LinkTree, weights: ArrayLike | None = None, *, count_known: bool = True
+) -> tuple[SharpSchedule, SlotPlan]:
+    """Visits by least regret, one a slot; then the best revisits (the plan tells their worth and bound)."""
+    column = checked_rates(rates)
+    weighed = checked_weights(weights, column.size)
+    tree.must_hold(column.size)
+    visits = regret_visits(OnlineScheduler(1.0, count=column.size if count_known else None), column, weighed, tree)
+    plan = best_revisits(column, visits.astype(np.float64), weighed)
+    return SharpSchedule(visits, plan.slots), plan
+
+
+def regret_visits(scheduler: OnlineScheduler, rates: ArrayLike, weights: ArrayLike, tree: LinkTree) -> Indices:
+    """The visit slot of every page, as the scheduler chooses them."""
+    column, weighed = np.asarray(rates), np.asarray(weights)
+
+    def tell(pages: tuple[int, ...], found_on: str | None) -> None:
+        rows = list(pages)
+        scheduler.discovered([str(page) for page in pages], column[rows], weighed[rows], found_on=found_on)
+
+    visits = np.zeros(column.size, dtype=np.intp)
+    tell(tree.seeds, None)
+    slot = column.size - 1
+    while (page := scheduler.next_visit()) is not None:
+        scheduler.visited(page, float(-slot), float(-slot))
+        visits[int(page)] = slot
+        tell(tree.children[int(page)], page)
+        slot -= 1
+    return visits

@@ -19,7 +19,7 @@ from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.sharp.algorithms import ScheduleInput, schedule_by
 from webstrata.lab.sharp.recorded_site import RecordedLinks
-from webstrata.sharp.baselines import breadth_first
+from webstrata.sharp.solar import breadth_first
 from webstrata.sharp.rates import Numbers, posterior_rates, site_prior
 from webstrata.sharp.schedule import TAU, expected_sharp, whole_lengths_of
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from webstrata.clock import parse_instant
-from webstrata.detect.layers import deciding, layer_digest
+from webstrata.detect.layers import candidate_layers, layer_digest
 from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.observe.page import fingerprint
@@ -78,6 +78,6 @@ class SiteTruth:
         if (path, blob) not in self._contents:
             body = self._recording.contents[blob]
             mark = fingerprint(body, *media_type(path, body), self._recording.url(path))
-            layer, digest = next((name, one) for name in deciding(mark, None) if (one := layer_digest(mark, name)))
+            layer, digest = next((name, one) for name in candidate_layers(None) if (one := layer_digest(mark, name)))
             self._contents[path, blob] = f"{layer}:{digest}"
         return self._contents[path, blob]

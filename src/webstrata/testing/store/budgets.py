@@ -20,53 +20,59 @@ from webstrata.testing.store.material import NOW, Check, all_of, entry_of, new, 
 
 async def chosen_pages_are_leased_and_no_others(store: Store) -> None:
     """The allocator gets exactly the pages that it chose, in its order, unless another owner holds them."""
-    await store.add_pages([new("1"), new("2", next_at=NOW + 99), new("3"), new("4", next_at=NOW + 99)], NOW)
-    ids = {page.url[-1]: page.id for page in await all_of(store.pages())}
-    await store.pause([(await page_of(store, "4")).url])
-    assert [due.id for due in await store.due_pages(NOW, 10)] == [ids["1"], ids["3"]]
-    claimed = await store.claim_pages([ids["4"], ids["3"], ids["2"]], NOW, NOW + 60, "me")
+    await store.pages.add([new("1"), new("2", next_at=NOW + 99), new("3"), new("4", next_at=NOW + 99)], NOW)
+    ids = {page.url[-1]: page.id for page in await all_of(store.pages.stream())}
+    await store.pages.pause([(await page_of(store, "4")).url])
+    assert [due.id for due in await store.queue.due(NOW, 10)] == [ids["1"], ids["3"]]
+    claimed = await store.queue.claim_pages([ids["4"], ids["3"], ids["2"]], NOW, NOW + 60, "me")
     assert [page.id for page in claimed] == [ids["3"], ids["2"]]
-    assert await store.claim_pages([ids["2"]], NOW, NOW + 60, "you") == []
-    assert [page.id for page in await store.claim_pages([ids["2"]], NOW + 61, NOW + 99, "you")] == [ids["2"]]
-    assert [page.id for page in await store.claim(NOW, 10, NOW + 60, "you")] == [ids["1"]]
+    assert await store.queue.claim_pages([ids["2"]], NOW, NOW + 60, "you") == []
+    assert [page.id for page in await store.queue.claim_pages([ids["2"]], NOW + 61, NOW + 99, "you")] == [ids["2"]]
+    assert [page.id for page in await store.queue.claim(NOW, 10, NOW + 60, "you")] == [ids["1"]]
 
 
 async def pages_are_outlined_for_the_allocator(store: Store) -> None:
     """Watched pages come by id, requisites and paused ones apart, with the policy's row and the log's answers."""
-    await store.add_pages([new("1", tags=("a", "b"), weight=2.5), new("2"), new("3", role=PageRole.REQUISITE)], NOW)
-    assert await store.largest_id() == 3
-    first, second = await store.outlines(0, 10)
+    await store.pages.add([new("1", tags=("a", "b"), weight=2.5), new("2"), new("3", role=PageRole.REQUISITE)], NOW)
+    assert await store.queue.largest_id() == 3
+    first, second = await store.budgets.summaries(0, 10)
     assert (first.tags, first.weight, first.last_seen_at) == (("a", "b"), 2.5, None)
-    assert [one.id for one in await store.outlines(first.id, 10)] == [second.id]
-    assert [one.id for one in await store.outlines_of([3, second.id])] == [second.id]
+    assert [one.id for one in await store.budgets.summaries(first.id, 10)] == [second.id]
+    assert [one.id for one in await store.budgets.summaries_of([3, second.id])] == [second.id]
     page = await page_of(store, "1")
     seen = replace(page, policy="value", policy_state=b"state", last_seen_at=NOW, next_at=NOW + 5)
     entries = (FinishedVisit(page=seen, visit=visit_of(page, counts=True)),)
-    await store.commit(Batch(entries=entries))
-    assert (await store.outlines(0, 1))[0].policy_state == b"state"
-    assert await store.logged([page.id, second.id]) == [(page.id, entries[0].visit.at, True)]
-    assert await store.announcements_after(0, 10) == []
+    await store.visit_log.commit(Batch(entries=entries))
+    assert (await store.budgets.summaries(0, 1))[0].policy_state == b"state"
+    assert await store.visit_log.observations([page.id, second.id]) == [(page.id, entries[0].visit.at, True)]
+    assert await store.signals.announcements_after(0, 10) == []
 
 
 async def budgets_and_wishes_are_kept(store: Store) -> None:
     """How budgets stand, what sites do, boosts and limits come back as they were, the later in place of the earlier."""
-    await store.save_paces([BudgetState(name="all", price=0.5, credit=-2.25, at=NOW)])
-    await store.save_paces([BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)])
-    assert await store.paces() == [BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)]
-    await store.save_site_states([("a.test", b"1"), ("b.test", b"2")])
-    await store.save_site_states([("a.test", b"3")])
-    assert await store.site_states() == {"a.test": b"3", "b.test": b"2"}
-    assert await store.site_states(["b.test", "c.test"]) == {"b.test": b"2"}
+    first = BudgetState(name="all", price=0.5, credit=-2.25, at=NOW)
+    second = BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)
+    await store.budgets.reserve("me", NOW, NOW + 60, lambda states, held: [(first, 0.0)])
+    await store.budgets.reserve("me", NOW, NOW + 60, lambda states, held: [(second, 0.0)])
+    assert await store.budgets.states() == [second]
+    await store.budgets.save_site_states([("a.test", b"1"), ("b.test", b"2")])
+    await store.budgets.save_site_states([("a.test", b"3")])
+    assert await store.budgets.site_states() == {"a.test": b"3", "b.test": b"2"}
+    assert await store.budgets.site_states(["b.test", "c.test"]) == {"b.test": b"2"}
     boost = Boost(tag="news", factor=3.0, since=NOW, until=NOW + 60)
-    await store.set_boost(replace(boost, factor=2.0))
-    await store.set_boost(boost)
-    assert await store.boosts() == [boost]
-    assert (await store.end_boost("news"), await store.end_boost("news"), await store.boosts()) == (1, 0, [])
-    await store.set_limit(IntervalLimit(kind="tag", name="news", min_s=60.0))
-    await store.set_limit(IntervalLimit(kind="tag", name="news", max_s=90.0))
-    assert await store.limits() == [IntervalLimit(kind="tag", name="news", max_s=90.0)]
-    await store.set_limit(IntervalLimit(kind="tag", name="news"))
-    assert await store.limits() == []
+    await store.budgets.set_boost(replace(boost, factor=2.0))
+    await store.budgets.set_boost(boost)
+    assert await store.budgets.boosts() == [boost]
+    assert (
+        await store.budgets.end_boost("news"),
+        await store.budgets.end_boost("news"),
+        await store.budgets.boosts(),
+    ) == (1, 0, [])
+    await store.budgets.set_interval_limit(IntervalLimit(kind="tag", name="news", min_s=60.0))
+    await store.budgets.set_interval_limit(IntervalLimit(kind="tag", name="news", max_s=90.0))
+    assert await store.budgets.interval_limits() == [IntervalLimit(kind="tag", name="news", max_s=90.0)]
+    await store.budgets.set_interval_limit(IntervalLimit(kind="tag", name="news"))
+    assert await store.budgets.interval_limits() == []
 
 
 async def _traded(
@@ -83,24 +89,24 @@ async def _traded(
         credit = 10.0 if state is None else state.credit
         return [(BudgetState(name="all", price=0.5, credit=credit + had - take, at=now), take)]
 
-    await store.trade(owner, now, until, deal)
+    await store.budgets.reserve(owner, now, until, deal)
     return seen[-1]
 
 
 async def portions_are_taken_paid_from_and_given_back(store: Store) -> None:
     """What one takes of a budget the other does not see, what a visit cost is gone, and the rest comes back."""
-    await store.add_pages([new("1"), new("2")], NOW)
-    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    await store.pages.add([new("1"), new("2")], NOW)
+    one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
     assert await _traded(store, "me", 3.0) == (None, 0.0)
     assert await _traded(store, "you", 2.0) == (7.0, 0.0)
     paid = Batch(entries=(entry_of(one),), payer="me", paid=(("all", 2.0),))
-    await store.commit(paid)
-    await store.commit(paid)  # a lost answer asked for again
-    assert [pace.credit for pace in await store.paces()] == [5.0]
+    await store.visit_log.commit(paid)
+    await store.visit_log.commit(paid)  # a lost answer asked for again
+    assert [pace.credit for pace in await store.budgets.states()] == [5.0]
     assert await _traded(store, "me", None) == (5.0, 1.0)
     assert await _traded(store, "me", None) == (6.0, 0.0)
-    await store.commit(Batch(entries=(entry_of(two),), payer="me", paid=(("all", 1.5), ("unknown", 1.0))))
-    assert [pace.credit for pace in await store.paces()] == [4.5]
+    await store.visit_log.commit(Batch(entries=(entry_of(two),), payer="me", paid=(("all", 1.5), ("unknown", 1.0))))
+    assert [pace.credit for pace in await store.budgets.states()] == [4.5]
 
 
 async def portions_of_the_dead_come_back(store: Store) -> None:
@@ -108,10 +114,10 @@ async def portions_of_the_dead_come_back(store: Store) -> None:
     await _traded(store, "dead", 4.0, until=NOW + 60)
     assert await _traded(store, "me", None, now=NOW + 59) == (6.0, 0.0)
     assert await _traded(store, "me", 1.0, now=NOW + 60, until=NOW + 600) == (10.0, 0.0)
-    assert [pace.credit for pace in await store.paces()] == [9.0]
+    assert [pace.credit for pace in await store.budgets.states()] == [9.0]
     assert await _traded(store, "dead", 2.0, now=NOW + 61) == (9.0, 0.0)
     assert await _traded(store, "dead", None, now=NOW + 62) == (7.0, 2.0)
-    assert [pace.credit for pace in await store.paces()] == [9.0]
+    assert [pace.credit for pace in await store.budgets.states()] == [9.0]
 
 
 CHECKS: tuple[Check, ...] = (

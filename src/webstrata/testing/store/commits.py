@@ -26,8 +26,8 @@ from webstrata.testing.store.material import NOW, Check, all_of, entry_of, new, 
 
 
 async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
-    await store.add_pages([new("1", tags=("t",), weight=0.1, depth=3)], NOW)
-    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
+    await store.pages.add([new("1", tags=("t",), weight=0.1, depth=3)], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
     seen = replace(
         page,
         next_at=NOW + 1 / 3,
@@ -48,13 +48,13 @@ async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
         fingerprint=Fingerprint(raw="00ff", size=1 << 40, title="T\x00\n", link_count=9, noise=("a", "b")),
         gone=True,
     )
-    await store.commit(Batch(entries=(FinishedVisit(page=seen, visit=visit_of(page)),)))
-    assert await store.page(page.url) == seen
-    assert await store.claim(seen.next_at or 0.0, 1, NOW + 60, "other") == [seen]
+    await store.visit_log.commit(Batch(entries=(FinishedVisit(page=seen, visit=visit_of(page)),)))
+    assert await store.pages.get(page.url) == seen
+    assert await store.queue.claim(seen.next_at or 0.0, 1, NOW + 60, "other") == [seen]
 
 
 async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
-    await store.add_pages([new("1")], NOW)
+    await store.pages.add([new("1")], NOW)
     page = await page_of(store, "1")
     visit = visit_of(
         page,
@@ -80,128 +80,136 @@ async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
         position=position(5),
         hops=(Hop(url="https://a.example/1", status=301, position=position(1)), Hop(url="x", status=None)),
     )
-    await store.commit(Batch(entries=(FinishedVisit(page=page, visit=visit),)))
-    (found,) = await store.visits(page.id)
+    await store.visit_log.commit(Batch(entries=(FinishedVisit(page=page, visit=visit),)))
+    (found,) = await store.visit_log.of_page(page.id)
     assert found.id is not None
     assert replace(found, id=None) == visit
-    assert await all_of(store.positions()) == [(position(1), None), (position(5), "sha1:A")]
+    assert await all_of(store.visit_log.positions()) == [(position(1), None), (position(5), "sha1:A")]
 
 
 async def a_commit_repeated_changes_nothing(store: Store) -> None:
-    await store.add_pages([new("1"), new("2")], NOW)
-    one, two = await store.claim(NOW, 2, NOW + 60, "me")
+    await store.pages.add([new("1"), new("2")], NOW)
+    one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
     batch = Batch(
         entries=(entry_of(two, counts=True), entry_of(one), entry_of(one, at=NOW + 1)),
         discovered=(new("3"), new("3")),
     )
-    await store.commit(batch)
-    before = await store.census(NOW), await store.host_days(), await store.visits(one.id)
-    await store.commit(batch)
-    assert (await store.census(NOW), await store.host_days(), await store.visits(one.id)) == before
+    await store.visit_log.commit(batch)
+    before = (
+        await store.maintenance.totals(NOW),
+        await store.maintenance.host_days(),
+        await store.visit_log.of_page(one.id),
+    )
+    await store.visit_log.commit(batch)
+    assert (
+        await store.maintenance.totals(NOW),
+        await store.maintenance.host_days(),
+        await store.visit_log.of_page(one.id),
+    ) == before
     assert before[0].visits == 3
 
 
 async def a_commit_ends_the_lease(store: Store) -> None:
-    await store.add_pages([new("1")], NOW)
-    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
-    await store.commit(Batch(entries=(entry_of(page, next_at=NOW + 5),)))
-    assert await store.next_due() == NOW + 5
-    assert (await store.census(NOW)).in_flight == 0
-    await store.commit(Batch(entries=(entry_of(page, at=NOW + 6, next_at=None),)))
-    assert await store.next_due() is None
-    await store.commit(Batch())
+    await store.pages.add([new("1")], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    await store.visit_log.commit(Batch(entries=(entry_of(page, next_at=NOW + 5),)))
+    assert await store.queue.next_due() == NOW + 5
+    assert (await store.maintenance.totals(NOW)).in_flight == 0
+    await store.visit_log.commit(Batch(entries=(entry_of(page, at=NOW + 6, next_at=None),)))
+    assert await store.queue.next_due() is None
+    await store.visit_log.commit(Batch())
 
 
 async def a_commit_keeps_what_the_user_changed_meanwhile(store: Store) -> None:
-    await store.add_pages([new("1"), new("2")], NOW)
-    one, two = await store.claim(NOW, 2, NOW + 60, "me")
-    await store.pause([one.url])
-    await store.add_pages([new("2", tags=("new",), weight=9.0)], NOW)
-    await store.commit(Batch(entries=(entry_of(one), entry_of(two))))
+    await store.pages.add([new("1"), new("2")], NOW)
+    one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
+    await store.pages.pause([one.url])
+    await store.pages.add([new("2", tags=("new",), weight=9.0)], NOW)
+    await store.visit_log.commit(Batch(entries=(entry_of(one), entry_of(two))))
     assert (await page_of(store, "1")).state == PageState.PAUSED
     assert ((await page_of(store, "2")).tags, (await page_of(store, "2")).weight) == (("new",), 9.0)
-    assert [page.id for page in await store.claim(NOW + 1000, 9, NOW + 2000, "me")] == [two.id]
+    assert [page.id for page in await store.queue.claim(NOW + 1000, 9, NOW + 2000, "me")] == [two.id]
 
 
 async def a_broken_batch_leaves_nothing(store: Store) -> None:
-    await store.add_pages([new("1")], NOW)
-    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
-    before = await store.census(NOW)
+    await store.pages.add([new("1")], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    before = await store.maintenance.totals(NOW)
     broken = RobotsState(origin="https://a.example", at=None, status=200)  # type: ignore[arg-type]
     try:
-        await store.commit(Batch(entries=(entry_of(page),), discovered=(new("2"),), robots=(broken,)))
+        await store.visit_log.commit(Batch(entries=(entry_of(page),), discovered=(new("2"),), robots=(broken,)))
     except StoreError:
         pass
     else:
         raise AssertionError("a batch that cannot be written must say so")
-    assert await store.census(NOW) == before
-    assert await store.page(page.url) == page
-    assert await store.visits(page.id) == []
+    assert await store.maintenance.totals(NOW) == before
+    assert await store.pages.get(page.url) == page
+    assert await store.visit_log.of_page(page.id) == []
 
 
 async def the_first_original_stays(store: Store) -> None:
     first = Original(payload="sha1:A", record_id="<1>", at=NOW, url="u", file="f", offset=1 << 40)
     later = replace(first, record_id="<2>")
-    await store.commit(Batch(originals=(first, later)))
-    await store.commit(Batch(originals=(later,)))
-    assert await store.originals(["sha1:A", "sha1:B", "sha1:A"]) == {"sha1:A": first}
-    assert await store.originals([]) == {}
+    await store.visit_log.commit(Batch(originals=(first, later)))
+    await store.visit_log.commit(Batch(originals=(later,)))
+    assert await store.visit_log.originals(["sha1:A", "sha1:B", "sha1:A"]) == {"sha1:A": first}
+    assert await store.visit_log.originals([]) == {}
 
 
 async def discovered_pages_are_due_and_known_ones_left_alone(store: Store) -> None:
-    await store.add_pages([new("1", weight=3.0)], NOW - 5)
-    await store.pause(["https://a.example/1"])
+    await store.pages.add([new("1", weight=3.0)], NOW - 5)
+    await store.pages.pause(["https://a.example/1"])
     image = new("i.png", role=PageRole.REQUISITE, site_id=1, tags=("t",))
     later = new("later", next_at=NOW + 5, requisites=True)
-    await store.commit(Batch(discovered=(new("1"), new("2"), image, later)))
+    await store.visit_log.commit(Batch(discovered=(new("1"), new("2"), image, later)))
     known = await page_of(store, "1")
     assert (known.state, known.weight, known.next_at) == (PageState.PAUSED, 3.0, NOW - 5)
-    assert {page.url[-1] for page in await store.claim(NOW, 9, NOW + 60, "me")} == {"2", "g"}
-    assert [page.requisites for page in await store.claim(NOW + 5, 9, NOW + 60, "me")] == [True]
+    assert {page.url[-1] for page in await store.queue.claim(NOW, 9, NOW + 60, "me")} == {"2", "g"}
+    assert [page.requisites for page in await store.queue.claim(NOW + 5, 9, NOW + 60, "me")] == [True]
     found = await page_of(store, "i.png")
     assert (found.role, found.site_id, found.tags, found.added_at) == (PageRole.REQUISITE, 1, ("t",), NOW)
 
 
 async def waking_moves_visits_forward_only(store: Store) -> None:
-    await store.add_pages([new("1"), new("2"), new("3"), new("4")], NOW)
-    pages = await store.claim(NOW, 4, NOW + 60, "me")
+    await store.pages.add([new("1"), new("2"), new("3"), new("4")], NOW)
+    pages = await store.queue.claim(NOW, 4, NOW + 60, "me")
     times = (None, NOW + 100, NOW + 10, NOW + 10)
     entries = tuple(entry_of(page, next_at=at) for page, at in zip(pages, times, strict=True))
-    await store.commit(Batch(entries=entries))
-    await store.pause([pages[3].url])
+    await store.visit_log.commit(Batch(entries=entries))
+    await store.pages.pause([pages[3].url])
     calls = tuple((page.url, NOW + 50) for page in pages)
-    await store.commit(Batch(wake=(*calls, (pages[0].url, NOW + 70), ("https://unknown.example/", NOW))))
+    await store.visit_log.commit(Batch(wake=(*calls, (pages[0].url, NOW + 70), ("https://unknown.example/", NOW))))
     found = [(await page_of(store, name)).next_at for name in "123"]
     assert found == [NOW + 50, NOW + 50, NOW + 10]
-    assert len(await store.claim(NOW + 60, 9, NOW + 90, "me")) == 3
+    assert len(await store.queue.claim(NOW + 60, 9, NOW + 90, "me")) == 3
 
 
 async def waking_does_not_break_a_lease(store: Store) -> None:
-    await store.add_pages([new("1")], NOW)
-    (page,) = await store.claim(NOW, 1, NOW + 60, "me")
-    await store.commit(Batch(wake=((page.url, NOW - 5),)))
-    await store.add_pages([new("1")], NOW)
-    assert await store.claim(NOW + 1, 1, NOW + 90, "other") == []
+    await store.pages.add([new("1")], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    await store.visit_log.commit(Batch(wake=((page.url, NOW - 5),)))
+    await store.pages.add([new("1")], NOW)
+    assert await store.queue.claim(NOW + 1, 1, NOW + 90, "other") == []
 
 
 async def politeness_survives(store: Store) -> None:
     host = HostState(host="a.example", next_at=NOW + 1 / 3, backoff_until=NOW, backoff_count=2, last_duration_s=0.1)
     address = AddressState(address="2001:db8::1", next_at=NOW)
     robots = RobotsState(origin="https://a.example", at=NOW, status=200, body=b"\x00\xff")
-    await store.add_pages([new("1")], NOW)
-    assert await store.politeness() == ([], [], [])
-    await store.commit(Batch(hosts=(host,), addresses=(address,), robots=(robots,)))
-    assert await store.politeness() == ([host], [address], [robots])
+    await store.pages.add([new("1")], NOW)
+    assert await store.queue.politeness() == ([], [], [])
+    await store.visit_log.commit(Batch(hosts=(host,), addresses=(address,), robots=(robots,)))
+    assert await store.queue.politeness() == ([host], [address], [robots])
     later = replace(host, next_at=NOW + 9)
     gone = replace(robots, status=404, body=b"")
-    await store.commit(Batch(hosts=(host, later), addresses=(address,), robots=(gone,)))
-    assert await store.politeness() == ([later], [address], [gone])
+    await store.visit_log.commit(Batch(hosts=(host, later), addresses=(address,), robots=(gone,)))
+    assert await store.queue.politeness() == ([later], [address], [gone])
 
 
 async def a_memory_is_bytes(store: Store) -> None:
-    await store.add_pages([new("1"), new("2")], NOW)
-    (one, two) = await store.claim(NOW, 2, NOW + 60, "me")
-    await store.commit(Batch(entries=(entry_of(replace(one, memory=bytes(range(256)))), entry_of(two))))
+    await store.pages.add([new("1"), new("2")], NOW)
+    (one, two) = await store.queue.claim(NOW, 2, NOW + 60, "me")
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(one, memory=bytes(range(256)))), entry_of(two))))
     assert ((await page_of(store, "1")).memory, (await page_of(store, "2")).memory) == (bytes(range(256)), b"")
 
 

@@ -14,98 +14,98 @@ from webstrata.testing.store.material import NOW, Check, entry_of, new, page_of
 
 
 async def most_overdue_pages_come_first(store: Store) -> None:
-    await store.add_pages([new("young")], NOW - 10)
-    await store.add_pages([new("old")], NOW - 20)
-    await store.add_pages([new("future")], NOW + 10)
-    assert await store.next_due() == NOW - 20
-    claimed = await store.claim(NOW, 1, NOW + 60, "me") + await store.claim(NOW, 9, NOW + 60, "me")
+    await store.pages.add([new("young")], NOW - 10)
+    await store.pages.add([new("old")], NOW - 20)
+    await store.pages.add([new("future")], NOW + 10)
+    assert await store.queue.next_due() == NOW - 20
+    claimed = await store.queue.claim(NOW, 1, NOW + 60, "me") + await store.queue.claim(NOW, 9, NOW + 60, "me")
     assert [page.url[-3:] for page in claimed] == ["old", "ung"]
-    assert await store.claim(NOW, 0, NOW + 60, "me") == []
+    assert await store.queue.claim(NOW, 0, NOW + 60, "me") == []
 
 
 async def a_lease_holds_until_it_ends(store: Store) -> None:
-    await store.add_pages([new("1")], NOW)
-    assert len(await store.claim(NOW, 10, NOW + 60, "me")) == 1
-    assert await store.claim(NOW + 59, 10, NOW + 120, "other") == []
-    assert len(await store.claim(NOW + 60, 10, NOW + 120, "other")) == 1
+    await store.pages.add([new("1")], NOW)
+    assert len(await store.queue.claim(NOW, 10, NOW + 60, "me")) == 1
+    assert await store.queue.claim(NOW + 59, 10, NOW + 120, "other") == []
+    assert len(await store.queue.claim(NOW + 60, 10, NOW + 120, "other")) == 1
 
 
 async def two_owners_never_share_a_page(store: Store) -> None:
-    await store.add_pages([new(str(n)) for n in range(200)], NOW)
-    shares = await asyncio.gather(*(store.claim(NOW, 30, NOW + 60, f"owner {n}") for n in range(8)))
+    await store.pages.add([new(str(n)) for n in range(200)], NOW)
+    shares = await asyncio.gather(*(store.queue.claim(NOW, 30, NOW + 60, f"owner {n}") for n in range(8)))
     ids = [page.id for share in shares for page in share]
     assert len(ids) == len(set(ids)) == 200
 
 
 async def known_urls_are_told_from_new_ones(store: Store) -> None:
-    await store.add_pages([new("1"), new("2")], NOW)
-    await store.pause(["https://a.example/2"])
+    await store.pages.add([new("1"), new("2")], NOW)
+    await store.pages.pause(["https://a.example/2"])
     asked = [f"https://a.example/{n}" for n in range(2000)] + ["https://a.example/\0"]
-    assert await store.known(asked) == {"https://a.example/1", "https://a.example/2"}
-    assert await store.known([]) == set()
+    assert await store.pages.known(asked) == {"https://a.example/1", "https://a.example/2"}
+    assert await store.pages.known([]) == set()
 
 
 async def a_released_page_is_due_again(store: Store) -> None:
-    await store.add_pages([new("1"), new("2")], NOW)
-    one, two = await store.claim(NOW, 10, NOW + 60, "me")
-    await store.release([(one.id, None), (two.id, NOW + 5)])
-    assert await store.next_due() == NOW
-    assert [page.id for page in await store.claim(NOW, 10, NOW + 60, "me")] == [one.id]
-    assert [page.id for page in await store.claim(NOW + 5, 10, NOW + 60, "me")] == [two.id]
-    await store.release([])
+    await store.pages.add([new("1"), new("2")], NOW)
+    one, two = await store.queue.claim(NOW, 10, NOW + 60, "me")
+    await store.queue.release([(one.id, None), (two.id, NOW + 5)])
+    assert await store.queue.next_due() == NOW
+    assert [page.id for page in await store.queue.claim(NOW, 10, NOW + 60, "me")] == [one.id]
+    assert [page.id for page in await store.queue.claim(NOW + 5, 10, NOW + 60, "me")] == [two.id]
+    await store.queue.release([])
 
 
 async def a_dead_owner_gets_its_leases_back(store: Store) -> None:
-    await store.add_pages([new(str(n), site_id=4) for n in range(5)], NOW)
-    await store.claim(NOW, 3, NOW + 60, "me")
-    await store.claim(NOW, 1, NOW + 60, "other")
-    assert await store.end_leases("me") == 3
-    assert len(await store.claim(NOW, 9, NOW + 60, "me")) == 4
-    assert await store.site_sizes() == {4: 5}
+    await store.pages.add([new(str(n), site_id=4) for n in range(5)], NOW)
+    await store.queue.claim(NOW, 3, NOW + 60, "me")
+    await store.queue.claim(NOW, 1, NOW + 60, "other")
+    assert await store.queue.end_leases("me") == 3
+    assert len(await store.queue.claim(NOW, 9, NOW + 60, "me")) == 4
+    assert await store.pages.site_sizes() == {4: 5}
 
 
 async def upcoming_visits_are_listed_and_moved(store: Store) -> None:
-    await store.add_pages([new("1", weight=3.0)], NOW)
-    await store.add_pages([new("2"), new("held")], NOW + 5)
-    await store.add_pages([new("late")], NOW + 500)
-    held = next(page for page in await store.claim(NOW + 5, 9, NOW + 900, "me") if page.url.endswith("held"))
-    await store.release([(page.id, None) for page in [await page_of(store, name) for name in "12"]])
-    one, two = await store.upcoming(NOW + 100, 9)
+    await store.pages.add([new("1", weight=3.0)], NOW)
+    await store.pages.add([new("2"), new("held")], NOW + 5)
+    await store.pages.add([new("late")], NOW + 500)
+    held = next(page for page in await store.queue.claim(NOW + 5, 9, NOW + 900, "me") if page.url.endswith("held"))
+    await store.queue.release([(page.id, None) for page in [await page_of(store, name) for name in "12"]])
+    one, two = await store.queue.upcoming(NOW + 100, 9)
     assert [(up.url[-1], up.host, up.at, up.weight) for up in (one, two)] == [
         ("1", "a.example", NOW, 3.0),
         ("2", "a.example", NOW + 5, 1.0),
     ]
-    assert [up.page_id for up in await store.upcoming(NOW + 100, 1)] == [one.page_id]
-    await store.move([(one.page_id, NOW + 700, "room ✓"), (held.id, NOW, "not ours")])
+    assert [up.page_id for up in await store.queue.upcoming(NOW + 100, 1)] == [one.page_id]
+    await store.queue.move([(one.page_id, NOW + 700, "room ✓"), (held.id, NOW, "not ours")])
     moved = await page_of(store, "1")
     assert (moved.next_at, moved.reason) == (NOW + 700, "room ✓")
     assert (await page_of(store, "held")).next_at == NOW + 5, "a leased page stays where it is"
-    assert [page.url[-1] for page in await store.claim(NOW + 600, 9, NOW + 900, "me")] == ["2", "e"]
-    await store.move([])
+    assert [page.url[-1] for page in await store.queue.claim(NOW + 600, 9, NOW + 900, "me")] == ["2", "e"]
+    await store.queue.move([])
 
 
 async def download_times_are_those_of_the_log(store: Store) -> None:
     other = NewPage(url="https://b.example/", host="b.example")
-    await store.add_pages([new("1"), other], NOW)
-    one, two = await store.claim(NOW, 9, NOW + 60, "me")
+    await store.pages.add([new("1"), other], NOW)
+    one, two = await store.queue.claim(NOW, 9, NOW + 60, "me")
     hop = Hop(url="x", status=301)
     for entry in (
         entry_of(one, duration_s=0.5),
         entry_of(two, duration_s=3.0, hops=(hop, hop)),
         entry_of(one, at=NOW + 1, status=None, duration_s=0.0),
     ):
-        await store.commit(Batch(entries=(entry,)))
+        await store.visit_log.commit(Batch(entries=(entry,)))
     hosts = {one.host, two.host}
     assert hosts == {"a.example", "b.example"}
-    assert await store.download_times(9) == [(one.host, 0.0, 0), (two.host, 3.0, 3), (one.host, 0.5, 1)]
-    assert await store.download_times(1) == [(one.host, 0.0, 0)]
+    assert await store.visit_log.download_times(9) == [(one.host, 0.0, 0), (two.host, 3.0, 3), (one.host, 0.5, 1)]
+    assert await store.visit_log.download_times(1) == [(one.host, 0.0, 0)]
 
 
 async def next_due_is_none_when_nothing_will_be(store: Store) -> None:
-    assert await store.next_due() is None
-    await store.add_pages([new("1")], NOW)
-    await store.pause(["https://a.example/1"])
-    assert await store.next_due() is None
+    assert await store.queue.next_due() is None
+    await store.pages.add([new("1")], NOW)
+    await store.pages.pause(["https://a.example/1"])
+    assert await store.queue.next_due() is None
 
 
 CHECKS: tuple[Check, ...] = (

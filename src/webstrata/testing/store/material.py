@@ -46,6 +46,6 @@ async def all_of(source: AsyncIterator[T]) -> list[T]:
 
 
 async def page_of(store: Store, name: str) -> Page:
-    page = await store.page(f"https://a.example/{name}")
+    page = await store.pages.get(f"https://a.example/{name}")
     assert page is not None, name
     return page

@@ -1,0 +1,223 @@
+"""`ResponseParser`: received bytes to one `Response`, within limits and without I/O.
+
+llhttp (through `httptools`) parses; what it does not decide is decided here: the head is kept byte for byte, bytes that
+follow the announced body never reach the parser, and a head that can be parsed in two ways is refused.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from webstrata.fetch.http.failures import FetchError, HeadTooLarge, NotHttp, failure_of
+from webstrata.fetch.http.head import HeadRecorder
+from webstrata.fetch.http.request import FetchLimits
+from webstrata.records import Failure
+
+_SWITCHING_PROTOCOLS = 101
+
+
+class Response(NamedTuple):
+    """One response; its body is without transfer coding."""
+
+    status: int
+    head: bytes
+    """Status line and headers as received, with the empty line."""
+    headers: tuple[tuple[str, str], ...]
+    """Names in lower case; order and repetition as received."""
+    body: bytes
+    truncated: Literal["length", "time", "disconnect"] | None
+    failure: Failure | None
+
+
+class ResponseParser:
+    """Parses the response to one request. Feed it until `done`; then `response` or `error` tells the outcome."""
+
+    def __init__(self, limits: FetchLimits) -> None:
+        self._limits = limits
+        self._recorder = HeadRecorder(limits.header_bytes, limits.header_count)
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
+        # The same deviations from RFC 9112 that browsers accept. None of them changes where a body ends.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+        self._status = 0
+        self._headers: list[tuple[str, str]] = []
+        self._has_head = False
+        self._is_whole = False
+        self._keep_alive = False
+        self._parts: list[bytes] = []
+        self._body_bytes = 0
+        self._expected_bytes: int | None = None
+        """Bytes of the body still to be received, where the head announces its length."""
+        self._framing_bytes = 0
+        """Bytes received since the last byte of the body: chunk sizes, extensions, trailers."""
+        self.done = False
+        self.response: Response | None = None
+        self.error: FetchError | None = None
+        """Set instead of `response` if the response failed before its head was complete."""
+        self.reusable = False
+        """The response is complete and the connection can carry another request."""
+
+    @property
+    def received(self) -> bool:
+        """Whether any byte of the response has arrived."""
+        return self._recorder.received
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the head of the final response is complete."""
+        return self._has_head
+
+    def feed(self, data: bytes) -> None:
+        """Parse received bytes. Not to be called once `done`."""
+        parser = self._parser
+        assert parser is not None
+        body_bytes_before = self._body_bytes
+        try:
+            own = self._without_excess(data)
+            parser.feed_data(own)
+        except HeadTooLarge as error:
+            self._fail(error)
+            return
+        except HttpParserUpgrade:
+            own = b""  # status 101, refused below
+        except HttpParserError as error:
+            if not self._is_whole:
+                self._fail(NotHttp(str(error)))
+                return
+            own = b""  # the parser complains about bytes that follow the response
+        if not self._has_head:
+            return
+        if not self._is_valid():
+            return
+        if self._is_whole:
+            self._finish(reusable=self._keep_alive and len(own) == len(data))
+        elif self._body_bytes > self._limits.body_bytes:
+            self._finish("length")
+        else:
+            self._limit_framing(len(data), self._body_bytes > body_bytes_before)
+
+    def end(self, error: BaseException | None, lost: FetchError) -> None:
+        """The connection ended, with `error` or in order; `lost` is the outcome if the head is incomplete."""
+        if not self._has_head:
+            self._fail(lost)
+        elif error is not None or self._has_framing():
+            self._finish("disconnect")
+        else:
+            self._finish()
+
+    def expire(self, error: FetchError) -> None:
+        """A time limit passed; `error` is the outcome if the head is incomplete, else the body is truncated."""
+        if self._has_head:
+            self._finish("time")
+        else:
+            self._fail(error)
+
+    def release(self) -> None:
+        """Drop the parser: it and this object refer to each other."""
+        self._parser = None
+
+    # ── callbacks of httptools ──────────────────────────────────────────────────────────────────────────────
+
+    def on_message_begin(self) -> None:
+        if self._is_whole:
+            raise NotHttp("another response follows")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._has_head:  # else it is a trailer
+            self._headers.append((_name(name), _text(value.rstrip(b" \t"))))
+
+    def on_headers_complete(self) -> None:
+        parser = self._parser
+        assert parser is not None
+        self._status = parser.get_status_code()
+        if self._status < 200 and self._status != _SWITCHING_PROTOCOLS:
+            self._headers.clear()
+            return
+        self._has_head = True
+        self._keep_alive = parser.should_keep_alive()
+
+    def on_body(self, data: bytes) -> None:
+        self._parts.append(data)
+        self._body_bytes += len(data)
+
+    def on_message_complete(self) -> None:
+        self._is_whole = self._has_head
+
+    # ── rules ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _without_excess(self, data: bytes) -> bytes:
+        """The data without the bytes that exceed the announced length, which belong to no response."""
+        body_bytes: int | None = len(data)
+        if not self._recorder.head:
+            body_bytes = self._recorder.feed(data)
+            self._expected_bytes = None if body_bytes is None else self._recorder.body_length()
+        if self._expected_bytes is None or body_bytes is None:
+            return data
+        excess = body_bytes - self._expected_bytes
+        self._expected_bytes = max(0, -excess)
+        return data if excess <= 0 else data[:-excess]
+
+    def _is_valid(self) -> bool:
+        """Refuse what the parser accepts and what is no response to a GET or POST over HTTP/1."""
+        if self._parts and self._body_bytes and self._framing_bytes == 0 and False:
+            return True
+        head = self._recorder.head
+        if self._status == _SWITCHING_PROTOCOLS:
+            reason = "status 101 although no upgrade was requested"
+        elif not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % self._status or b"\0" in head:
+            reason = "head that can be parsed in two ways"
+        else:
+            return True
+        self._parts.clear()
+        self._finish(failure=failure_of(NotHttp(reason)))
+        return False
+
+    def _limit_framing(self, data_bytes: int, grew: bool) -> None:
+        self._framing_bytes = 0 if grew else self._framing_bytes + data_bytes
+        if self._framing_bytes > self._limits.header_bytes:
+            self._finish(failure=failure_of(NotHttp("chunk extension or trailers that are too long")))
+
+    def _has_framing(self) -> bool:
+        """Whether the head announces where the body ends; otherwise it ends with the connection."""
+        for name, value in reversed(self._headers):
+            if name == "content-length" or (name == "transfer-encoding" and value.lower().endswith("chunked")):
+                return True
+        return False
+
+    def _fail(self, error: FetchError) -> None:
+        if self._has_head:
+            self._finish(failure=failure_of(error))
+            return
+        self.error = error
+        self.done = True
+
+    def _finish(
+        self,
+        truncated: Literal["length", "time", "disconnect"] | None = None,
+        failure: Failure | None = None,
+        reusable: bool = False,
+    ) -> None:
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        limit = self._limits.body_bytes
+        if len(body) > limit:
+            body = body[:limit]
+            truncated = truncated if failure is not None else "length"
+        self.response = Response(self._status, self._recorder.head, tuple(self._headers), body, truncated, failure)
+        self.reusable = reusable
+        self.done = True
+
+
+@lru_cache(maxsize=1024)
+def _name(raw: bytes) -> str:
+    return _text(raw).lower()
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

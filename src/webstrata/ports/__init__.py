@@ -1,0 +1,32 @@
+"""Ports: Protocols for what the outside world provides. Adapters implement them, `node` wires them, flows use them."""
+
+from webstrata.ports.archive import Archive, Evidence, StoredCapture
+from webstrata.ports.budgets import BudgetStore, ReservationPlan
+from webstrata.ports.clock import Clock
+from webstrata.ports.journal import Journal
+from webstrata.ports.maintenance import StoreMaintenance
+from webstrata.ports.pages import WatchedPages
+from webstrata.ports.queue import VisitQueue
+from webstrata.ports.signals import SignalStore
+from webstrata.ports.store import Store
+from webstrata.ports.visit_log import VisitLog
+from webstrata.ports.web import Handler, VisitClient, Web
+
+__all__ = [
+    "Archive",
+    "BudgetStore",
+    "Clock",
+    "Evidence",
+    "Handler",
+    "Journal",
+    "ReservationPlan",
+    "SignalStore",
+    "Store",
+    "StoreMaintenance",
+    "StoredCapture",
+    "VisitClient",
+    "VisitLog",
+    "VisitQueue",
+    "WatchedPages",
+    "Web",
+]

@@ -1,0 +1,58 @@
+"""The store's role for watched pages and sites, with their rules."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Literal, Protocol
+
+from webstrata.records import NewPage, Page, PageRules, Site
+
+
+class WatchedPages(Protocol):
+    """Pages and sites that users watch."""
+
+    async def add(self, pages: Collection[NewPage], now: float) -> tuple[int, int]:
+        """Returns (new, already known). Known pages get the new weight and tags and become active again."""
+        ...
+
+    async def get(self, url: str) -> Page | None: ...
+
+    async def known(self, urls: Sequence[str]) -> set[str]:
+        """The URLs that are stored as pages, in any state."""
+        ...
+
+    def stream(
+        self,
+        *,
+        tag: str | None = None,
+        state: str | None = None,
+        host: str | None = None,
+        order: Literal["added", "next"] = "added",
+        limit: int | None = None,
+    ) -> AsyncIterator[Page]:
+        """All matching pages. `order="next"` gives only pages with a next visit, earliest first."""
+        ...
+
+    async def pause(self, urls: Sequence[str]) -> int:
+        """Stop visiting these pages; returns the number of pages that were active."""
+        ...
+
+    async def add_site(self, site: Site, now: float) -> Site:
+        """Insert, or update by URL; returns the site with its id."""
+        ...
+
+    async def sites(self) -> list[Site]: ...
+
+    async def site_sizes(self) -> dict[int, int]:
+        """The number of pages of each watched site, by site id."""
+        ...
+
+    async def set_rules(self, page_id: int, page_rules: PageRules | None) -> None: ...
+
+    async def set_tag_rules(self, tag: str, page_rules: PageRules | None) -> None: ...
+
+    async def tag_rules(self) -> dict[str, PageRules]: ...
+
+    async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
+        """Set the places of a page that count as changes although they were learned as noise. Visits keep this."""
+        ...

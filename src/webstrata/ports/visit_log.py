@@ -1,0 +1,51 @@
+"""The store's role for the visit log: committing batches of visits and reading them back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, Protocol
+
+from webstrata.records import Batch, Original, Position, Visit
+
+
+class VisitLog(Protocol):
+    """All visits, with the positions of their records in the archive."""
+
+    async def commit(self, batch: Batch) -> None:
+        """Write the whole batch in one transaction and end the leases of its pages."""
+        ...
+
+    async def of_page(
+        self,
+        page_id: int,
+        *,
+        changes_only: bool = False,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+        order: Literal["oldest", "newest"] = "newest",
+    ) -> list[Visit]: ...
+
+    async def observations(self, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
+        """(page id, time, changed) of the visits that saw the content of these pages, by page and time."""
+        ...
+
+    async def originals(self, payloads: Sequence[str]) -> dict[str, Original]:
+        """The records that first held these payloads, by payload digest."""
+        ...
+
+    def positions(self) -> AsyncIterator[tuple[Position, str | None]]:
+        """Every WARC position in the log, with its payload digest, for `check`."""
+        ...
+
+    async def download_times(self, limit: int) -> list[tuple[str, float, int]]:
+        """(host, seconds, requests) of the latest visits; 0 requests if the visit ended before the first request."""
+        ...
+
+    async def download_sums(self) -> dict[str, tuple[int, float]]:
+        """(visits, seconds) of every host."""
+        ...
+
+    async def demand(self) -> list[tuple[str, str, int, float]]:
+        """(host, one of its pages, number of pages, visits per day at their current intervals)."""
+        ...

@@ -1,0 +1,58 @@
+"""The web ports: the HTTP client, the polite client of one visit, and access handlers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from webstrata.records import Exchange, Failure, FetchResult, Page, Permit, PostBody, Validators, VisitResult, Wait
+
+
+class Web(Protocol):
+    """The only way to send HTTP requests. The adapter enforces the address guard and the limits."""
+
+    async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
+        """The address and port that a request to this host connects to; the address guard has accepted it."""
+        ...
+
+    async def fetch(
+        self,
+        permit: Permit,
+        *,
+        accept: str = "*/*",
+        validators: Validators | None = None,
+        posted: PostBody | None = None,
+    ) -> Exchange:
+        """Send one request and read its response; do not follow redirects. Network errors are returned, not raised."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class VisitClient(Protocol):
+    """The client that a handler uses during one visit. It obtains a permit for every request and waits where needed.
+
+    It returns a `Wait` only before the visit's first request. If a host asks for a longer wait after that, the request
+    fails.
+    """
+
+    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
+        """Send a GET request and follow its redirects."""
+        ...
+
+    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:
+        """Send a query that is too long for a URL. Redirects that keep the method (307, 308) are followed."""
+        ...
+
+    def now(self) -> float: ...
+
+
+class Handler(Protocol):
+    """One way to get the content of a page. `webstrata.testing.handler.check_handler` is its contract.
+
+    A handler sends requests only through `client`, does not raise for network errors, and returns a `Wait` unchanged.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait: ...
