@@ -11,7 +11,7 @@ class Verdict:
 
     passed: int = 0
     contested: list[str] = field(default_factory=list)
-    """Sources disagree there; we follow a choice written in docs/decisions."""
+    """Sources disagree about this case; our choice is documented in docs/decisions or docs/reference."""
     failed: list[str] = field(default_factory=list)
 
     def check(self, name: str, expected: object, actual: object, *, contested: bool = False) -> None:

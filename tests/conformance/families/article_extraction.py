@@ -45,7 +45,7 @@ class Scores(NamedTuple):
 
 
 def run(folder: Path) -> Verdict:
-    """The mean equals the measured one; pages that lose a tenth are named (docs/decisions/0013-generous-body-part.md)."""
+    """The mean is as measured; pages that lose a tenth are named (docs/decisions/0013-generous-body-part.md)."""
     verdict = Verdict()
     articles = list(read_articles(folder))
     pages = [page_scores(body_text(article.html, article.url), article.body) for article in articles]

@@ -27,7 +27,7 @@ class Segmented(NamedTuple):
 
 
 def run(folder: Path) -> Verdict:
-    """The mean equals the measured one; pages that lose a segment are named (docs/decisions/0013-generous-body-part.md)."""
+    """The mean is as measured; pages that lose a segment are named (docs/decisions/0013-generous-body-part.md)."""
     verdict = Verdict()
     pages = list(read_segmented(folder))
     texts = [body_text(page.html, page.url) for page in pages]
