@@ -3,23 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.observe.twin.links import link_hashes
 from webstrata.columns import LINK
-from webstrata.detect.memory import MAX_EXACT_LINKS
-from webstrata.detect.memory import new_link_count
-from webstrata.detect.memory import with_links
-from webstrata.detect.memory import PageMemory, pack, remember, unpack
+from webstrata.detect.memory import MAX_EXACT_LINKS, PageMemory, new_link_count, pack, remember, unpack, with_links
 from webstrata.detect.verdict import judge
+from webstrata.observe.kernel.python import link_hashes
 from webstrata.observe.text_runs import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
 
 class Page:
-    """Judged and remembered, visit after visit."""
+    """A page whose visits are judged and remembered."""
 
     def __init__(self) -> None:
-        self.memory, self.mark, self.at = PageMemory(), None, 0.0
-        self.mark: Fingerprint | None
+        self.memory, self.at = PageMemory(), 0.0
+        self.fingerprint: Fingerprint | None = None
 
     def visit(self, text: str, links: tuple[str, ...] = (), address: str = "") -> Change:
         self.at += 86_400.0
@@ -33,21 +30,21 @@ class Page:
             link_hashes=link_hashes(links),
             address=address,
         )
-        change = judge(self.mark, False, seen, memory=self.memory)
-        self.memory = unpack(pack(remember(self.memory, self.mark, seen, change)))
-        self.mark = now
+        change = judge(self.fingerprint, False, seen, memory=self.memory)
+        self.memory = unpack(pack(remember(self.memory, self.fingerprint, seen, change)))
+        self.fingerprint = now
         return change
 
 
 def test_back_to_an_earlier_version() -> None:
-    """A page that returns to what it said before is reverted; one that says something new, or the same, is not."""
+    """A page that returns to an earlier version is reverted; a new or an unchanged version is not."""
     page = Page()
-    said = ["one", "two", "two", "one", "three", "two"]
-    assert [page.visit(text).reverted for text in said] == [False, False, False, True, False, True]
+    texts = ["one", "two", "two", "one", "three", "two"]
+    assert [page.visit(text).reverted for text in texts] == [False, False, False, True, False, True]
 
 
 def test_versions_are_remembered_up_to_twenty() -> None:
-    """The twenty latest versions can be recognised; the memory of them does not grow."""
+    """The latest 20 versions are recognised, and the memory does not grow beyond them."""
     page = Page()
     for n in range(50):
         page.visit(f"version {n}")
@@ -58,7 +55,7 @@ def test_versions_are_remembered_up_to_twenty() -> None:
 
 
 def test_new_links_are_links_never_seen() -> None:
-    """A link that comes back is not new, however long it was away."""
+    """A link that returns is not new, however long it was missing."""
     page = Page()
     assert page.visit("a", ("u1", "u2")).new_links == 2
     assert page.visit("b", ("u1",)).new_links == 0
@@ -72,7 +69,7 @@ def _hashes(start: int, end: int) -> bytes:
 
 
 def test_many_links_become_a_filter() -> None:
-    """Beyond 512 links nothing seen is called new, few new ones are called seen, and 8 KB hold it."""
+    """Beyond 512 links no known link is reported as new, few new links are taken for known, and 8 KB suffice."""
     seen = b""
     for start in range(0, 5000, 100):
         seen = with_links(seen, _hashes(start, start + 100))
@@ -81,8 +78,8 @@ def test_many_links_become_a_filter() -> None:
     assert new_link_count(seen, _hashes(10_000, 11_000)) > 960
 
 
-def test_a_full_filter_begins_afresh() -> None:
-    """The set stays of use, whatever number of links a page goes through."""
+def test_a_full_filter_is_restarted() -> None:
+    """The set remains useful for any number of links over time."""
     seen = b""
     for start in range(0, 60_000, 500):
         seen = with_links(seen, _hashes(start, start + 500))
@@ -91,20 +88,20 @@ def test_a_full_filter_begins_afresh() -> None:
 
 
 def test_few_links_are_exact() -> None:
-    """Up to 512 links every one is told apart."""
+    """Up to 512 links the set is exact."""
     seen = with_links(b"", _hashes(0, MAX_EXACT_LINKS))
     assert len(seen) == MAX_EXACT_LINKS * 8
     assert new_link_count(seen, _hashes(0, 2 * MAX_EXACT_LINKS)) == MAX_EXACT_LINKS
 
 
 @pytest.mark.parametrize("packed", [b"", b"\x01", b"\x01\xc1", b"\x02abc", b"\x01\x93\x01\x02\x03", b"\xff" * 40])
-def test_a_memory_that_cannot_be_read_is_an_empty_one(packed: bytes) -> None:
-    """Damaged or foreign bytes cost the memory, never the visit."""
+def test_a_memory_that_cannot_be_decoded_is_empty(packed: bytes) -> None:
+    """Damaged bytes or bytes of another format give an empty memory, not an error."""
     assert unpack(packed) == PageMemory()
 
 
-def test_nothing_to_write_for_a_page_that_stays() -> None:
-    """A visit without news leaves the memory as it is."""
+def test_an_unchanged_page_keeps_its_memory() -> None:
+    """A visit without a change leaves the memory equal."""
     page = Page()
     page.visit("words", ("u",))
     before = page.memory
@@ -112,17 +109,17 @@ def test_nothing_to_write_for_a_page_that_stays() -> None:
     assert page.memory == before
 
 
-def test_an_unreadable_run_is_no_run() -> None:
-    """Lines of a strange length are passed over."""
+def test_runs_of_a_wrong_length_are_ignored() -> None:
+    """Packed runs whose length is not a multiple of the row size are ignored."""
     page = Page()
     page.visit("some words")
     seen = Observation(
         url="https://a.test/", at=9.0, status=200, fingerprint=Fingerprint(raw="x", size=1, text="y"), lines=b"odd"
     )
-    assert judge(page.mark, False, seen, memory=page.memory).counts
+    assert judge(page.fingerprint, False, seen, memory=page.memory).counts
 
 
-MOVES = [
+REDIRECTS = [
     # from, to, counts
     ("", "", False),
     ("", "https://www.a.test/page/", False),
@@ -133,9 +130,9 @@ MOVES = [
 ]
 
 
-@pytest.mark.parametrize(("then", "now", "counts"), MOVES)
-def test_moves(then: str, now: str, counts: bool) -> None:
-    """The same content from another address counts as moved; another scheme, slash, query or token does not."""
+@pytest.mark.parametrize(("then", "now", "counts"), REDIRECTS)
+def test_redirects(then: str, now: str, counts: bool) -> None:
+    """The same content from another host or path counts as moved; another scheme, slash, query or token does not."""
     page = Page()
     page.visit("words", address=then)
     change = page.visit("words", address=now)

@@ -1,4 +1,4 @@
-"""Noise on made pages whose every part is known: what is learned, when, and what is never hidden."""
+"""Noise on synthetic pages: what is learned, after how many visits, and what always counts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from tests.observe.twin.links import link_hashes
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.noise import NoisyPlace
 from webstrata.detect.verdict import judge
+from webstrata.observe.kernel.python import link_hashes
 from webstrata.observe.text_runs import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 
@@ -53,31 +53,31 @@ def ever_new(random: Random, at: float) -> str:
     return " ".join(random.choice(("sky", "leaf", "stone", "river", "wind", "ember")) for _ in range(9))
 
 
-class Watched:
-    """A page under watch: each visit is judged and remembered as the loop does it."""
+class WatchedPage:
+    """A watched page: each visit is judged and remembered as in the crawl loop."""
 
     def __init__(self) -> None:
         self.counted: tuple[int, ...] = ()
         self._packed = b""
-        self.mark: Fingerprint | None = None
+        self.fingerprint: Fingerprint | None = None
 
     def visit(self, lines: list[str], at: float) -> Change:
         body = "\n".join(lines)
-        mark = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, ""), main_links="")
+        now = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, ""), main_links="")
         runs = runs_of("", body)
         seen = Observation(
             url="https://a.test/",
             at=at,
             status=200,
-            fingerprint=mark,
+            fingerprint=now,
             lines=runs,
             link_hashes=link_hashes(()),
             excerpts=excerpts_of([body], self.memory.runs),
         )
         memory = self.memory
-        change = judge(self.mark, False, seen, memory=memory)
-        self._packed = pack(remember(memory, self.mark, seen, change))
-        self.mark = mark
+        change = judge(self.fingerprint, False, seen, memory=memory)
+        self._packed = pack(remember(memory, self.fingerprint, seen, change))
+        self.fingerprint = now
         return change
 
     @property
@@ -86,18 +86,18 @@ class Watched:
 
     @property
     def learned(self) -> list[NoisyPlace]:
-        return [slot for slot in self.memory.noise if slot.state == "learned"]
+        return [place for place in self.memory.noise if place.state == "learned"]
 
 
-def visits(words: Words, every: float, count: int, place: int = 1) -> Iterator[tuple[list[str], float]]:
+def visits(words: Words, every: float, count: int, index: int = 1) -> Iterator[tuple[list[str], float]]:
     random = Random(7)
     for n in range(count):
         at = START + n * every + random.random()
-        yield [*ARTICLE[:place], words(random, at), *ARTICLE[place:]], at
+        yield [*ARTICLE[:index], words(random, at), *ARTICLE[index:]], at
 
 
 CASES = [
-    # what changes, seconds between visits, visits until it is learned, alarms until then
+    # text that changes, seconds between visits, maximum number of changes that count before it is learned
     (clock, 5 * MINUTE, 2),
     (clock, 7 * DAY, 6),
     (counter, 10 * MINUTE, 2),
@@ -111,12 +111,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "every", "most_alarms"), CASES)
-def test_what_changes_at_every_visit_stops_counting(words: Words, every: float, most_alarms: int) -> None:
-    """After a few visits a clock, counter, token or advertisement raises no alarm, and the user sees what it was."""
-    page = Watched()
+@pytest.mark.parametrize(("words", "every", "max_alarms"), CASES)
+def test_what_changes_at_every_visit_stops_counting(words: Words, every: float, max_alarms: int) -> None:
+    """After a few visits a clock, counter, token or advertisement no longer counts, and an example of it is kept."""
+    page = WatchedPage()
     outcomes = [page.visit(lines, at) for lines, at in visits(words, every, 60)]
-    assert sum(change.counts for change in outcomes) <= most_alarms
+    assert sum(change.counts for change in outcomes) <= max_alarms
     assert outcomes[-1].outcome is Outcome.SAME
     assert outcomes[-1].raw or words is advertisement
     [noise] = page.learned
@@ -124,23 +124,23 @@ def test_what_changes_at_every_visit_stops_counting(words: Words, every: float, 
     assert noise.since > START
 
 
-def test_news_that_come_every_day_are_never_noise() -> None:
-    """Free text that is new at each daily visit, and never comes back, counts every time."""
-    page = Watched()
+def test_daily_news_are_never_noise() -> None:
+    """Free text that is new at each daily visit and never returns counts every time."""
+    page = WatchedPage()
     changes = [page.visit(lines, at) for lines, at in visits(ever_new, DAY, 40)]
     assert all(change.counts for change in changes[1:])
     assert page.learned == []
 
 
 @pytest.mark.parametrize(("words", "every"), [(clock, 5 * MINUTE), (counter, DAY), (advertisement, 5 * MINUTE)])
-def test_a_true_change_beside_noise_counts(words: Words, every: float) -> None:
-    """Whatever was learned: one other digit, a new line, or a line less elsewhere on the page is a change."""
+def test_a_real_change_next_to_noise_counts(words: Words, every: float) -> None:
+    """Another digit, a new line or a removed line elsewhere on the page is a change, whatever was learned."""
     for edit in (
         lambda lines: [line.replace("1902", "1903") for line in lines],
         lambda lines: [*lines, "Closed until May."],
         lambda lines: [line for line in lines if "Trains" not in line],
     ):
-        page = Watched()
+        page = WatchedPage()
         versions = list(visits(words, every, 31))
         for lines, at in versions[:-1]:
             page.visit(lines, at)
@@ -149,10 +149,10 @@ def test_a_true_change_beside_noise_counts(words: Words, every: float) -> None:
         assert page.visit(edit(lines), at).counts
 
 
-def test_a_noisy_place_that_says_something_else_counts() -> None:
-    """A learned clock that turns into a sentence, or vanishes, is a change."""
+def test_a_noisy_place_with_another_shape_counts() -> None:
+    """A learned clock that is replaced by a sentence, or removed, is a change."""
     for instead in (["The clock has been removed"], ["It is now time to leave, 3 minutes"], []):
-        page = Watched()
+        page = WatchedPage()
         for lines, at in visits(clock, 5 * MINUTE, 20):
             page.visit(lines, at)
         change = page.visit([*ARTICLE[:1], *instead, *ARTICLE[1:]], START + DAY)
@@ -160,8 +160,8 @@ def test_a_noisy_place_that_says_something_else_counts() -> None:
 
 
 def test_a_gap_that_grows_counts() -> None:
-    """Where short advertisements were learned to be noise, a long text is a change."""
-    page = Watched()
+    """A long text in a gap that was learned with short advertisements is a change."""
+    page = WatchedPage()
     for lines, at in visits(advertisement, 5 * MINUTE, 40):
         page.visit(lines, at)
     assert page.learned
@@ -170,24 +170,24 @@ def test_a_gap_that_grows_counts() -> None:
 
 
 def test_a_place_that_changes_rarely_counts() -> None:
-    """A price that changes at every tenth visit is no noise, whether visits are minutes or days apart."""
+    """A price that changes at every tenth visit is not noise, whether visits are minutes or days apart."""
     for every in (5 * MINUTE, DAY):
-        page = Watched()
+        page = WatchedPage()
         counted = 0
         for n in range(100):
             counted += page.visit([*ARTICLE[:1], f"Price: {n // 10} EUR", *ARTICLE[1:]], START + n * every).counts
         assert counted == 9
 
 
-def test_a_page_that_is_nothing_but_noise_counts() -> None:
-    """Where the noise is most of what a page says, it is what the page is watched for."""
-    page = Watched()
+def test_a_page_that_is_mostly_noise_counts() -> None:
+    """If most words of a page are noise, its changes count."""
+    page = WatchedPage()
     assert all(page.visit([f"{n * 37} EUR", "per ounce"], START + n * DAY).counts == (n > 0) for n in range(30))
 
 
 def test_a_clock_that_stops_is_forgotten() -> None:
-    """A learned place that stays as it is for three visits counts again when it next changes."""
-    page = Watched()
+    """A learned place that stays the same at three visits counts again at its next change."""
+    page = WatchedPage()
     for lines, at in visits(clock, 5 * MINUTE, 20):
         page.visit(lines, at)
     for n in range(4):
@@ -196,9 +196,9 @@ def test_a_clock_that_stops_is_forgotten() -> None:
     assert page.visit([*ARTICLE[:1], clock(Random(0), at + DAY), *ARTICLE[1:]], at + DAY).counts
 
 
-def test_what_was_learned_can_be_undone() -> None:
-    """A denied place counts at every visit; allowed again, it is learned anew."""
-    page = Watched()
+def test_a_learned_place_can_be_denied() -> None:
+    """A denied place counts at every visit; when the denial is removed, it is learned again."""
+    page = WatchedPage()
     versions = list(visits(clock, 5 * MINUTE, 60))
     for lines, at in versions[:10]:
         page.visit(lines, at)
@@ -209,11 +209,11 @@ def test_what_was_learned_can_be_undone() -> None:
     assert sum(page.visit(lines, at).counts for lines, at in versions[20:]) <= 2
 
 
-def test_the_same_history_teaches_the_same() -> None:
-    """Learning is a function of what was seen: two runs end in the same bytes."""
+def test_learning_is_deterministic() -> None:
+    """The same history gives the same packed memory."""
     packed = []
     for _ in range(2):
-        page = Watched()
+        page = WatchedPage()
         for lines, at in visits(advertisement, 5 * MINUTE, 30):
             page.visit(lines, at)
         packed.append(pack(page.memory))
@@ -221,8 +221,8 @@ def test_the_same_history_teaches_the_same() -> None:
 
 
 def test_many_places_are_bounded() -> None:
-    """A page of a thousand counters keeps a bounded memory."""
-    page = Watched()
+    """The memory of a page with a thousand counters is bounded."""
+    page = WatchedPage()
     for n in range(12):
         page.visit([f"Station {chr(97 + i % 26)} {i}: {i * n} passengers" for i in range(1000)], START + n * DAY)
         page.visit([f"Place {chr(97 + i % 20)}: {i * n}" for i in range(20)], START + n * DAY + 9)

@@ -8,15 +8,15 @@ from webstrata.observe.text_runs import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 
-def mark(raw: str, text: str | None = None, links: str | None = None) -> Fingerprint:
+def fingerprint(raw: str, text: str | None = None, links: str | None = None) -> Fingerprint:
     return Fingerprint(raw=raw, size=1, text=text, links=links)
 
 
-A = mark("a", "words", "links")
-A_MARKUP = mark("b", "words", "links")
-A_LINKS = mark("c", "words", "other links")
-B = mark("d", "other words", "links")
-DATA, DATA_2 = mark("e"), mark("f")
+A = fingerprint("a", "words", "links")
+A_MARKUP = fingerprint("b", "words", "links")
+A_LINKS = fingerprint("c", "words", "other links")
+B = fingerprint("d", "other words", "links")
+DATA, DATA_2 = fingerprint("e"), fingerprint("f")
 
 CASES = [
     # before, was gone, now, outcome, (raw, text, links), counts, layer
@@ -50,7 +50,7 @@ def test_verdicts(
     counts: bool,
     layer: str,
 ) -> None:
-    """The table of verdicts, row by row."""
+    """Each row of the table of verdicts holds."""
     seen = Observation(url="https://a.test/", at=0.0, status=200 if now else 404, fingerprint=now)
     change = judge(before, was_gone, seen)
     assert change.outcome is outcome
@@ -59,8 +59,8 @@ def test_verdicts(
     assert change.layer == layer
 
 
-def test_the_body_of_a_404_is_no_content() -> None:
-    """A page that answers 404 with a friendly body is gone all the same."""
+def test_the_body_of_a_404_is_not_content() -> None:
+    """A page that responds with 404 and a body is gone."""
     seen = Observation(url="https://a.test/", at=0.0, status=404, fingerprint=B)
     assert judge(A, False, seen).outcome is Outcome.GONE
     assert judge(A, True, seen).outcome is Outcome.SAME
@@ -98,7 +98,7 @@ MENU_LINK = html(raw="r1", links="l1")
 RULES = PageRules(include=("css:p",))
 
 LAYERS = [
-    # now, looking, counts, kind, layer
+    # now, page rules, counts, kind, layer
     (FOOTER, None, False, ChangeKind.MARKUP, "main"),
     (BODY, None, True, ChangeKind.CONTENT, "main"),
     (TITLE, None, True, ChangeKind.CONTENT, "main"),
@@ -118,14 +118,14 @@ LAYERS = [
 def test_which_layer_decides(
     now: Fingerprint, page_rules: PageRules | None, counts: bool, kind: ChangeKind, layer: str
 ) -> None:
-    """Main content and its links decide about HTML unless the page says otherwise; versions compare by bytes."""
+    """Main content and its links decide for HTML unless rules say otherwise; other versions are compared by bytes."""
     change = change_of(html(), now, page_rules)
     assert (change.counts, change.kind, change.layer) == (counts, kind, layer)
     assert change.raw
 
 
-def test_rules_decide_where_both_sides_have_them() -> None:
-    """With rules only what they select counts; where one side was seen without them, nothing is hidden."""
+def test_rules_decide_if_both_sides_have_them() -> None:
+    """With rules only the selected content counts; if one side was observed without them, everything counts."""
     before = html(selected="s0")
     assert not change_of(before, html(raw="r1", text="t1", parts=("x", "x", "x", "x"), selected="s0"), RULES).counts
     assert change_of(before, html(raw="r1", selected="s1"), RULES).layer == "selected"
@@ -133,7 +133,7 @@ def test_rules_decide_where_both_sides_have_them() -> None:
 
 
 def test_data_decides_about_data() -> None:
-    """Canonical data are compared where both sides have them, the bytes where one could not be read."""
+    """Canonical data are compared if both sides have them, the bytes if one side could not be parsed."""
     before = Fingerprint(raw="a", size=1, data="d0", data_kind="json")
     same = Fingerprint(raw="b", size=1, data="d0", data_kind="json")
     other = Fingerprint(raw="b", size=1, data="d1", data_kind="json")
@@ -143,8 +143,8 @@ def test_data_decides_about_data() -> None:
     assert (change_of(before, broken).counts, change_of(before, broken).layer) == (True, "raw")
 
 
-def test_a_new_sentence_in_the_margins_counts() -> None:
-    """A banner in the header counts though the main content is the same; another year in the footer does not."""
+def test_a_new_sentence_outside_the_main_part_counts() -> None:
+    """A banner in the header counts although the main content is equal; another year in the footer does not."""
 
     def seen(now: Fingerprint, header: str, footer: str) -> Observation:
         lines = runs_of("T", "The same words.", header, footer)
@@ -159,11 +159,11 @@ def test_a_new_sentence_in_the_margins_counts() -> None:
         "This page is about the old version, which nobody maintains.\nHome\nAbout",
         "Copyright by the society of all its members 2025",
     )
-    assert [judge(html(), False, one, memory=memory).counts for one in (year, menu, banner)] == [False, False, True]
+    assert [judge(html(), False, now, memory=memory).counts for now in (year, menu, banner)] == [False, False, True]
 
 
 def test_size_and_significance() -> None:
-    """More difference, a new passage, another title or new links never weigh less; all of it stays within 0 and 1."""
+    """A larger difference, a new passage, title or links never lower the significance, which stays within 0 and 1."""
     words = [f"Sentence number {chr(97 + n)} says what it says." for n in range(20)]
 
     def weight(text: list[str], **layers: object) -> Change:
@@ -186,7 +186,7 @@ def test_size_and_significance() -> None:
 
 
 def test_minimum_size() -> None:
-    """A change smaller than the page's minimum does not count, and a size that is not known hides nothing."""
+    """A change smaller than the page's minimum does not count; a change of unknown size does."""
     text = "\n".join(f"Line {chr(97 + n)} of the text" for n in range(25))
     first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", text))
     memory = remember(PageMemory(), None, first, judge(None, False, first))
@@ -196,16 +196,16 @@ def test_minimum_size() -> None:
     assert judge(html(), False, now, page_rules=PageRules(min_size=0.5)).counts
 
 
-def test_kinds_of_disappearing() -> None:
-    """Gone and back are kinds of their own, and weigh most."""
+def test_gone_and_back() -> None:
+    """Gone and back are separate kinds with the highest significance."""
     gone = judge(A, False, Observation(url=URL, at=0.0, status=410, fingerprint=None))
     back = judge(A, True, Observation(url=URL, at=0.0, status=200, fingerprint=B))
     assert (gone.kind, back.kind) == (ChangeKind.GONE, ChangeKind.BACK)
     assert gone.significance == back.significance == 1.0
 
 
-def test_links_that_come_back() -> None:
-    """A change of links alone that brings an earlier version back says so, and weighs as little as one link."""
+def test_links_that_return() -> None:
+    """A change of links alone that restores an earlier version has that reason and the significance of one link."""
     one, two = html(raw="r1", main_links="l1"), html(raw="r2", main_links="l2")
     memory, before, changes = PageMemory(), None, []
     for at, now in enumerate((one, two, one, two)):
@@ -216,4 +216,4 @@ def test_links_that_come_back() -> None:
     assert [change.kind for change in changes] == [ChangeKind.NEW, *[ChangeKind.LINKS] * 3]
     assert [change.reverted for change in changes] == [False, False, True, True]
     assert changes[2].significance == 0.05
-    assert changes[2].reasons[-2:] == ("links went or came back", "back to an earlier version")
+    assert changes[2].reasons[-2:] == ("links were removed or restored", "back to an earlier version")

@@ -1,2 +1,4 @@
-"""Change detection: compares two fingerprints of a page and returns a `Change` with the kind, whether it counts, and how
-significant it is. `diff/` describes the difference of two versions for people. Pure functions without I/O."""
+"""Change detection: compares two observations of a page and returns a `Change`: its kind, size and significance.
+
+`verdict.judge` is the entry point. `diff/` describes the difference of two versions for people. Pure, without I/O.
+"""

@@ -1,4 +1,4 @@
-"""How noise is learned: the changes of each place are counted, visit by visit, until they are beyond doubt."""
+"""Learning of noise: counts the changes of each place, visit by visit, until they suffice to call it noise."""
 
 from __future__ import annotations
 
@@ -7,27 +7,36 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from webstrata.detect.diff.matching import matching_lines
-from webstrata.detect.noise import MAX_GAP_RUNS, NoisyPlace, changes_within_hour, reset_place, gap_range, place_value, word_count
+from webstrata.detect.noise import (
+    MAX_GAP_RUNS,
+    SINGLE_RUN_KINDS,
+    NoisyPlace,
+    changes_within_hour,
+    gap_range,
+    place_value,
+    reset_place,
+    word_count,
+)
 from webstrata.detect.runs import DATA, TextRuns
 
-SOON_S = 3600.0
-"""Visits closer than this are `soon`: what real pages say rarely changes in between."""
-_OFTEN = 6
-"""Changes at practically every visit that make a stamp noise."""
-_STILL = 9
-"""Changes that outweigh one visit without."""
-_ROTATIONS, _RETURNS = 5, 3
-"""Changes of a gap, and how many of them must have come back to something it said before."""
-_QUIET, _QUIET_ROTATION = 3, 12
-"""Visits without a change after which a place is noise no more; a rotation may show the same by chance."""
-_MOST_SLOTS = 48
-_MOST_NEW = 24
-"""Places that begin to change at one visit; more is a page rewritten, from which nothing is learned."""
-_RECENT = 12
+HOUR_S = 3600.0
+"""Visits closer than this are within the hour: the content of real pages rarely changes between them."""
+_MIN_CHANGES = 6
+"""Changes at practically every visit after which a stamp is noise."""
+_CHANGES_PER_SAME = 9
+"""Changes that are needed for each visit without a change."""
+_MIN_ROTATIONS, _MIN_RETURNS = 5, 3
+"""Changes of a gap, and how many of them must have returned to an earlier value."""
+_MAX_SAME, _MAX_SAME_ROTATION = 3, 12
+"""Visits without a change after which a place is no longer noise; a rotation may repeat a value by chance."""
+_MAX_PLACES = 48
+_MAX_NEW_PLACES = 24
+"""Places that change for the first time at one visit. If there are more, the page was rewritten: nothing is learned."""
+_MAX_RECENT = 12
 
 
 def learn(
-    slots: tuple[NoisyPlace, ...],
+    noise: tuple[NoisyPlace, ...],
     before: TextRuns,
     after: TextRuns,
     *,
@@ -36,146 +45,156 @@ def learn(
     links_changed: bool,
     excerpts: dict[int, str],
 ) -> tuple[NoisyPlace, ...]:
-    """What is known of the page's noise after laying one version beside the one before it."""
-    soon = apart_s <= SOON_S
-    learned = [_updated(slot, before, after, at, soon, links_changed, excerpts) for slot in slots]
-    if links_changed and not any(slot.kind == "links" for slot in slots):
-        learned.append(_judged(NoisyPlace(key=0, kind="links", since=at, changed=1, soon_changed=int(soon)), at))
-    known = {slot.key for slot in slots}
-    new = [slot for slot in _candidates(before, after, at, soon, excerpts) if slot.key not in known]
-    if len(new) <= _MOST_NEW:
-        learned += new
-    return _bounded(learned)
+    """The noise of a page after comparing a version with the previous one, `apart_s` seconds earlier."""
+    within_hour = apart_s <= HOUR_S
+    places = [_updated(place, before, after, at, within_hour, links_changed, excerpts) for place in noise]
+    if links_changed and not any(place.kind == "links" for place in noise):
+        links = NoisyPlace(key=0, kind="links", since=at, changed=1, changed_within_hour=int(within_hour))
+        places.append(_judged(links, at))
+    known = {place.key for place in noise}
+    new = [place for place in _new_places(before, after, at, within_hour, excerpts) if place.key not in known]
+    if len(new) <= _MAX_NEW_PLACES:
+        places += new
+    return _bounded(places)
 
 
-def nothing_changed(slots: tuple[NoisyPlace, ...], *, at: float, apart_s: float) -> tuple[NoisyPlace, ...]:
-    """The same after a visit that found the page byte for byte as it was."""
-    soon = apart_s <= SOON_S
-    return _bounded([_counted(slot, changed=False, soon=soon, at=at) for slot in slots])
+def learn_unchanged(noise: tuple[NoisyPlace, ...], *, at: float, apart_s: float) -> tuple[NoisyPlace, ...]:
+    """The noise of a page after a visit that found identical bytes."""
+    within_hour = apart_s <= HOUR_S
+    return _bounded([_counted(place, changed=False, within_hour=within_hour, at=at) for place in noise])
 
 
 def _updated(
-    slot: NoisyPlace,
+    place: NoisyPlace,
     before: TextRuns,
     after: TextRuns,
     at: float,
-    soon: bool,
+    within_hour: bool,
     links_changed: bool,
     excerpts: dict[int, str],
 ) -> NoisyPlace:
-    if slot.kind == "links":
-        return _counted(slot, changed=links_changed, soon=soon, at=at)
-    old, new = place_value(before, slot), place_value(after, slot)
+    if place.kind == "links":
+        return _counted(place, changed=links_changed, within_hour=within_hour, at=at)
+    old, new = place_value(before, place), place_value(after, place)
     if old is None or new is None:
-        return slot
+        return place
     value = new.value & 0xFFFFFFFF
     changed = old.value != new.value
-    returned = changed and value in slot.recent
-    recent = slot.recent if not changed or returned else (*slot.recent, value)[-_RECENT:]
-    slot = replace(
-        slot,
-        returns=slot.returns + returned,
+    returned = changed and value in place.recent
+    recent = place.recent if not changed or returned else (*place.recent, value)[-_MAX_RECENT:]
+    place = replace(
+        place,
+        returns=place.returns + returned,
         recent=recent,
-        words=max(slot.words, new.words) if slot.state != "learned" or changed else slot.words,
-        example=_example(slot, after, excerpts) or slot.example,
-        clock=slot.clock and slot.key in _clocks(after),
+        words=max(place.words, new.words) if place.state != "learned" or changed else place.words,
+        example=_example(place, after, excerpts) or place.example,
+        only_times=place.only_times and place.key in _time_places(after),
     )
-    return _counted(slot, changed=changed, soon=soon, at=at)
+    return _counted(place, changed=changed, within_hour=within_hour, at=at)
 
 
-def _counted(slot: NoisyPlace, *, changed: bool, soon: bool, at: float) -> NoisyPlace:
-    slot = replace(
-        slot,
-        changed=slot.changed + changed,
-        same=slot.same + (not changed),
-        soon_changed=slot.soon_changed + (changed and soon),
-        soon_same=slot.soon_same + (not changed and soon),
-        quiet=0 if changed else slot.quiet + 1,
+def _counted(place: NoisyPlace, *, changed: bool, within_hour: bool, at: float) -> NoisyPlace:
+    place = replace(
+        place,
+        changed=place.changed + changed,
+        same=place.same + (not changed),
+        changed_within_hour=place.changed_within_hour + (changed and within_hour),
+        same_within_hour=place.same_within_hour + (not changed and within_hour),
+        same_in_a_row=0 if changed else place.same_in_a_row + 1,
     )
-    if slot.quiet >= _patience(slot) and slot.state != "denied":
-        return replace(reset_place(slot), since=at, quiet=slot.quiet)
-    return _judged(slot, at)
+    if place.same_in_a_row >= _max_same(place) and place.state != "denied":
+        return replace(reset_place(place), since=at, same_in_a_row=place.same_in_a_row)
+    return _judged(place, at)
 
 
-def _judged(slot: NoisyPlace, at: float) -> NoisyPlace:
-    if slot.state == "watched" and not slot.quiet and _is_noise(slot):
-        return replace(slot, state="learned", since=at)
-    return slot
+def _judged(place: NoisyPlace, at: float) -> NoisyPlace:
+    if place.state == "watched" and not place.same_in_a_row and _is_noise(place):
+        return replace(place, state="learned", since=at)
+    return place
 
 
-def _is_noise(slot: NoisyPlace) -> bool:
-    if changes_within_hour(slot):
+def _is_noise(place: NoisyPlace) -> bool:
+    if changes_within_hour(place):
         return True
-    if slot.kind == "gap":
-        return slot.changed >= _ROTATIONS and slot.returns >= max(_RETURNS, slot.changed // 2)
-    if slot.kind == "data" and not slot.clock:
+    if place.kind == "gap":
+        return place.changed >= _MIN_ROTATIONS and place.returns >= max(_MIN_RETURNS, place.changed // 2)
+    if place.kind == "data" and not place.only_times:
         return False
-    return slot.changed >= _OFTEN and slot.changed >= _STILL * slot.same
+    return place.changed >= _MIN_CHANGES and place.changed >= _CHANGES_PER_SAME * place.same
 
 
-def _patience(slot: NoisyPlace) -> int:
-    return _QUIET_ROTATION if slot.kind == "gap" and slot.returns >= _RETURNS else _QUIET
+def _max_same(place: NoisyPlace) -> int:
+    return _MAX_SAME_ROTATION if place.kind == "gap" and place.returns >= _MIN_RETURNS else _MAX_SAME
 
 
-def _candidates(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts: dict[int, str]) -> list[NoisyPlace]:
-    """Places that changed between two versions for the first time."""
-    old = before.by_place
-    found = [
+def _new_places(
+    before: TextRuns, after: TextRuns, at: float, within_hour: bool, excerpts: dict[int, str]
+) -> list[NoisyPlace]:
+    """Places that differ between two versions, with their first change counted."""
+    old = before.value_at
+    places = [
         NoisyPlace(
-            key=place, kind="stamp", since=at, changed=1, soon_changed=int(soon), example=excerpts.get(value, "")
+            key=key,
+            kind="stamp",
+            since=at,
+            changed=1,
+            changed_within_hour=int(within_hour),
+            example=excerpts.get(value, ""),
         )
-        for place, value in after.by_place.items()
-        if place in old and old[place] != value
+        for key, value in after.value_at.items()
+        if key in old and old[key] != value
     ]
     if DATA in after.parts:
-        clocks = _clocks(before) & _clocks(after)
-        return [replace(slot, kind="data", clock=slot.key in clocks) for slot in found]
-    return found + _new_gaps(before, after, at, soon, excerpts)
+        times = _time_places(before) & _time_places(after)
+        return [replace(place, kind="data", only_times=place.key in times) for place in places]
+    return places + _new_gaps(before, after, at, within_hour, excerpts)
 
 
-def _clocks(runs: TextRuns) -> set[int]:
-    """Places of data that hold times or tokens only."""
-    return {place for place, clock in zip(runs.places, runs.sentences, strict=True) if clock}
+def _time_places(runs: TextRuns) -> set[int]:
+    """Places of data whose values are times or tokens only."""
+    return {place for place, is_time in zip(runs.places, runs.sentences, strict=True) if is_time}
 
 
-def _new_gaps(before: TextRuns, after: TextRuns, at: float, soon: bool, excerpts: dict[int, str]) -> list[NoisyPlace]:
-    """Short stretches of other shapes between neighbours that stayed."""
-    runs = matching_lines([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
-    found = []
-    for left, right in pairwise(runs):
+def _new_gaps(
+    before: TextRuns, after: TextRuns, at: float, within_hour: bool, excerpts: dict[int, str]
+) -> list[NoisyPlace]:
+    """Short sequences of runs with other shapes between neighbours that stayed the same."""
+    matches = matching_lines([str(shape) for shape in before.shapes], [str(shape) for shape in after.shapes])
+    gaps = []
+    for left, right in pairwise(matches):
         i, j = left.before + left.length, left.after + left.length
-        old, new = right.before - i, right.after - j
-        if max(old, new) > MAX_GAP_RUNS:
+        old_length, new_length = right.before - i, right.after - j
+        if max(old_length, new_length) > MAX_GAP_RUNS:
             continue
         start, end = after.shapes[j - 1], after.shapes[right.after]
-        slot = NoisyPlace(
+        gap = NoisyPlace(
             key=(start << 31 ^ end) & ((1 << 63) - 1),
             kind="gap",
             since=at,
             changed=1,
-            soon_changed=int(soon),
+            changed_within_hour=int(within_hour),
             before=start,
             after=end,
             words=max(word_count(before, i, right.before), word_count(after, j, right.after)),
         )
-        then, now = place_value(before, slot), place_value(after, slot)
-        if then is not None and now is not None:
-            recent = (then.value & 0xFFFFFFFF, now.value & 0xFFFFFFFF)
-            found.append(replace(slot, recent=recent, example=_example(slot, after, excerpts)))
-    return found
+        old, new = place_value(before, gap), place_value(after, gap)
+        if old is not None and new is not None:
+            recent = (old.value & 0xFFFFFFFF, new.value & 0xFFFFFFFF)
+            gaps.append(replace(gap, recent=recent, example=_example(gap, after, excerpts)))
+    return gaps
 
 
-def _example(slot: NoisyPlace, runs: TextRuns, excerpts: dict[int, str]) -> str:
-    if slot.kind in ("stamp", "data"):
-        return excerpts.get(runs.by_place.get(slot.key, 0), "")
-    found = gap_range(runs, slot)
-    return "" if found is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*found)])))
+def _example(place: NoisyPlace, runs: TextRuns, excerpts: dict[int, str]) -> str:
+    if place.kind in SINGLE_RUN_KINDS:
+        return excerpts.get(runs.value_at.get(place.key, 0), "")
+    gap = gap_range(runs, place)
+    return "" if gap is None else " / ".join(filter(None, (excerpts.get(v, "") for v in runs.values[slice(*gap)])))
 
 
-def _bounded(slots: list[NoisyPlace]) -> tuple[NoisyPlace, ...]:
-    """Denials first, then what was learned, then what changed most: no more than are worth keeping."""
-    alive = [slot for slot in slots if slot.state != "watched" or slot.quiet < 2 * _QUIET_ROTATION]
-    if len(alive) <= _MOST_SLOTS:
-        return tuple(alive)
+def _bounded(places: list[NoisyPlace]) -> tuple[NoisyPlace, ...]:
+    """At most `_MAX_PLACES` places: denied ones first, then learned ones, then those with the most changes."""
+    active = [place for place in places if place.state != "watched" or place.same_in_a_row < 2 * _MAX_SAME_ROTATION]
+    if len(active) <= _MAX_PLACES:
+        return tuple(active)
     order = {"denied": 0, "learned": 1, "watched": 2}
-    return tuple(sorted(alive, key=lambda slot: (order[slot.state], -slot.changed, slot.key))[:_MOST_SLOTS])
+    return tuple(sorted(active, key=lambda place: (order[place.state], -place.changed, place.key))[:_MAX_PLACES])

@@ -1,22 +1,25 @@
-"""Noise: places of a page that change whenever one looks, learned from the page's own history.
+"""Noise: places of a page that change at nearly every visit, learned from the page's own history.
 
-Four kinds of places are watched:
+There are four kinds of noisy places:
 
 - `stamp`: a run that keeps its shape while its numbers, dates or tokens change (clocks, counters, CSRF tokens);
-- `gap`: up to four runs between two neighbours that stay (rotating advertisements, a quotation at random);
-- `links`: the links inside the main content as a whole (session numbers, tracking addresses);
-- `data`: a path of JSON, a column, a predicate, an element or attribute (times of making, counters).
+- `gap`: up to four runs between two neighbours that stay the same (rotating advertisements, random quotations);
+- `links`: the links of the main content as a whole (session numbers, tracking addresses);
+- `data`: a JSON path, a column, a predicate, an element or an attribute (generation times, counters).
 
-A place is learned to be noise when it changed between visits less than an hour apart, time and again and never
-otherwise; or, where visits are rarer, when a stamp changed at practically every one. News change at every visit too: so
-free text (`gap`) that was not seen to change within the hour must also come back, time and again, to what it said
-before; and then only what it said before is noise, and anything new counts. Data are mostly figures, and a price that
-is another every day is no noise: so of data only times and tokens are noise by changing at every visit, and anything
-else by changing within the hour.
+A place is learned as noise if it changed repeatedly between visits less than an hour apart, and hardly ever stayed the
+same between them. If visits are rarer, a stamp is learned if it changed at practically every visit. Two rules keep real
+changes from being learned as noise:
 
-A place that stays as it is three times running is forgotten, and its next change counts. A learned stamp that takes
-another shape, or a gap that grows beyond twice what it was, counts at once: it is no longer the same place. And where
-half of the words or more are noise, it is what the page is about, and counts.
+- News texts change at every visit, too. Free text (`gap`) that did not change within the hour must also return
+  repeatedly to values that it had before; then only these known values are noise, and a new value counts.
+- Data are mostly figures, and a price that changes every day is not noise. Data are learned from rare visits only if
+  all values were times or tokens; other data only if they change within the hour.
+
+A learned place that stays the same at three visits in a row (a rotating gap: twelve) is forgotten, and its next change
+counts. A learned stamp
+with another shape, or a gap with more than twice its usual number of words, is a different place and counts at once. If
+half of the words of a page or more are noise, the noise is the subject of the page and counts (`verdict.py`).
 """
 
 from __future__ import annotations
@@ -30,187 +33,199 @@ from msgspec.structs import replace
 from webstrata.detect.runs import DATA, TextRuns
 
 MAX_GAP_RUNS = 4
-"""Most runs in a gap."""
-_SOON_STAMP, _SOON_GAP = 2, 3
-"""Soon changes that make noise."""
-_STILL = 9
-"""Soon changes that outweigh one soon visit without."""
+_MIN_CHANGES_STAMP, _MIN_CHANGES_GAP = 2, 3
+"""Changes within the hour after which a place is noise."""
+_CHANGES_PER_SAME = 9
+"""Changes within the hour that are needed for each visit within the hour without a change."""
 
 Kind = Literal["stamp", "gap", "links", "data"]
-_SINGLE = ("stamp", "data")
-"""Kinds of places that are one run."""
+SINGLE_RUN_KINDS = ("stamp", "data")
+"""Kinds of places that consist of one run."""
 State = Literal["watched", "learned", "denied"]
 
 
 class NoisyPlace(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A place of a page that changes: how often, since when, and whether it still counts."""
+    """A place of a page that changes: its counts of changes, and whether they count."""
 
     key: int
+    """Identifies the place; of a stamp or data, its place in `TextRuns`."""
     kind: Kind
     state: State = "watched"
-    """`watched`: counts as yet. `learned`: does not count. `denied`: the user said that it counts."""
+    """`watched`: changes still count. `learned`: they do not. `denied`: the user wants them to count."""
     since: float = 0.0
-    """When it was learned; before that, when it was first seen to change."""
+    """Time at which the place was learned; before that, time of its first change."""
     changed: int = 0
+    """Visits at which it had changed."""
     same: int = 0
-    soon_changed: int = 0
-    soon_same: int = 0
-    quiet: int = 0
-    """Visits without a change in a row."""
+    """Visits at which it had not changed."""
+    changed_within_hour: int = 0
+    """The same for visits less than an hour after the previous one."""
+    same_within_hour: int = 0
+    same_in_a_row: int = 0
+    """Latest visits without a change."""
     returns: int = 0
-    """Times that it said what it had said before."""
+    """Changes back to one of the recent values."""
     recent: tuple[int, ...] = ()
-    """What it said lately, hashed."""
+    """Hashes of recent values."""
     before: int = 0
     after: int = 0
-    """Shapes of a gap's neighbours."""
+    """Shapes of the two neighbours of a gap."""
     words: int = 0
-    """Most words seen in a gap."""
+    """Maximum number of words seen in a gap."""
     example: str = ""
-    clock: bool = False
-    """Of data: all that it ever said are times or tokens."""
+    only_times: bool = False
+    """Of data: all values so far were times or tokens."""
 
 
 class PlaceValue(NamedTuple):
-    """What a place says in one version."""
+    """The value of a place in one version."""
 
     value: int
     words: int
 
 
-def with_counted_places(slots: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
-    """The places with the user's word on them: those named by their keys count, whatever was learned.
+def with_counted_places(places: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
+    """The places with those whose keys are in `counted` in state `denied`: they count, whatever was learned.
 
-    A place that is named no more is watched again, as if new.
+    Denied places that are not in `counted` any more are reset to `watched`.
     """
-    return tuple(_wished(slot, slot.key in counted) for slot in slots)
+    return tuple(_with_state(place, place.key in counted) for place in places)
 
 
-def _wished(slot: NoisyPlace, counts: bool) -> NoisyPlace:
+def _with_state(place: NoisyPlace, counts: bool) -> NoisyPlace:
     if counts:
-        return replace(slot, state="denied")
-    return reset_place(slot) if slot.state == "denied" else slot
+        return replace(place, state="denied")
+    return reset_place(place) if place.state == "denied" else place
 
 
-def reset_place(slot: NoisyPlace) -> NoisyPlace:
+def reset_place(place: NoisyPlace) -> NoisyPlace:
+    """The same place, watched, with all counts at 0."""
     return NoisyPlace(
-        key=slot.key,
-        kind=slot.kind,
-        since=slot.since,
-        before=slot.before,
-        after=slot.after,
-        example=slot.example,
-        clock=slot.clock,
+        key=place.key,
+        kind=place.kind,
+        since=place.since,
+        before=place.before,
+        after=place.after,
+        example=place.example,
+        only_times=place.only_times,
     )
 
 
-# ── leaving it out ──────────────────────────────────────────────────────────────────────────────────────────
+# ── comparing versions without noise ────────────────────────────────────────────────────────────────────────
 
 
-def values_without_noise(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
-    """What a version says without its noise, as a list to be compared with another's under the same `slots`."""
-    stamps, hidden = _stamps(slots), _hidden(runs, slots)
+def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
+    """The run values of a version without learned noise, to be compared with another version's under the same noise.
+
+    Learned stamps and data are replaced by their shape, learned gaps are left out.
+    """
+    learned, in_gap = _learned_keys(noise), _in_learned_gap(runs, noise)
     return [
-        _masked(shape, words, part) if place in stamps else value
+        _shape_only(shape, words, part) if place in learned else value
         for value, shape, words, part, place, skip in zip(
-            runs.values, runs.shapes, runs.words, runs.parts, runs.places, hidden, strict=True
+            runs.values, runs.shapes, runs.words, runs.parts, runs.places, in_gap, strict=True
         )
         if part in parts and not skip
     ]
 
 
-def _masked(shape: int, words: int, part: int) -> int:
-    """The shape stays, so a stamp that is gone is missed; and of data how many values there are, so a row is."""
+def _shape_only(shape: int, words: int, part: int) -> int:
+    """A value that keeps the shape, so that a removed stamp differs; of data also the number of values (rows)."""
     return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
 
 
-def new_sentence_count(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
-    """Sentences in `parts` whose like (the same shape) the version before had nowhere."""
-    known, hidden = set(before.shapes), _hidden(after, slots)
+def new_sentence_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
+    """Number of sentences in `parts` whose shape does not occur anywhere in the previous version."""
+    known, in_gap = set(before.shapes), _in_learned_gap(after, noise)
     return sum(
         sentence and part in parts and shape not in known and not skip
-        for shape, sentence, part, skip in zip(after.shapes, after.sentences, after.parts, hidden, strict=True)
+        for shape, sentence, part, skip in zip(after.shapes, after.sentences, after.parts, in_gap, strict=True)
     )
 
 
-def noise_share(runs: TextRuns, slots: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:
-    """How much of what a version says, by words, stands in learned places."""
-    stamps, hidden = _stamps(slots), _hidden(runs, slots)
-    noise = total = 0
-    for words, part, place, skip in zip(runs.words, runs.parts, runs.places, hidden, strict=True):
+def noise_share(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:
+    """The share of a version's words that are in learned places."""
+    learned, in_gap = _learned_keys(noise), _in_learned_gap(runs, noise)
+    noisy = total = 0
+    for words, part, place, skip in zip(runs.words, runs.parts, runs.places, in_gap, strict=True):
         if part in parts:
             total += words
-            noise += words if skip or place in stamps else 0
-    return noise / total if total else 0.0
+            noisy += words if skip or place in learned else 0
+    return noisy / total if total else 0.0
 
 
-def _stamps(slots: tuple[NoisyPlace, ...]) -> set[int]:
-    return {slot.key for slot in slots if slot.kind in _SINGLE and slot.state == "learned"}
-
-
-def _hidden(runs: TextRuns, slots: tuple[NoisyPlace, ...]) -> list[bool]:
-    """Which runs stand in learned gaps."""
-    hidden = [False] * len(runs.values)
-    for slot in slots:
-        if slot.kind == "gap" and slot.state == "learned":
-            found = gap_range(runs, slot)
-            if found is not None and _is_expected(slot, runs, *found):
-                hidden[found[0] : found[1]] = [True] * (found[1] - found[0])
-    return hidden
-
-
-def _is_expected(slot: NoisyPlace, runs: TextRuns, start: int, end: int) -> bool:
-    """Whether a gap says what it may: anything of its usual length, or, if it only rotates, what it said before."""
-    if changes_within_hour(slot):
-        return word_count(runs, start, end) <= 2 * slot.words
-    return _mixed(runs.values[start:end]) in slot.recent
-
-
-def changes_within_hour(slot: NoisyPlace) -> bool:
-    """Whether a place changes within the hour, as nothing does that is worth telling."""
-    enough = _SOON_GAP if slot.kind == "gap" or (slot.kind == "data" and not slot.clock) else _SOON_STAMP
-    return slot.soon_changed >= enough and slot.soon_changed >= _STILL * slot.soon_same
-
-
-def changed_noise_count(before: TextRuns, after: TextRuns, slots: tuple[NoisyPlace, ...]) -> int:
-    """How many learned places differ between two versions."""
+def changed_noise_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...]) -> int:
+    """The number of learned places that differ between two versions."""
     changed = 0
-    for slot in slots:
-        if slot.state == "learned" and slot.kind != "links":
-            old, new = place_value(before, slot), place_value(after, slot)
+    for place in noise:
+        if place.state == "learned" and place.kind != "links":
+            old, new = place_value(before, place), place_value(after, place)
             changed += old is not None and new is not None and old.value != new.value
     return changed
 
 
-def place_value(runs: TextRuns, slot: NoisyPlace) -> PlaceValue | None:
-    """What a stamp or gap says in a version; None where the version has no such place."""
-    if slot.kind in _SINGLE:
-        value = runs.by_place.get(slot.key)
+def _learned_keys(noise: tuple[NoisyPlace, ...]) -> set[int]:
+    return {place.key for place in noise if place.kind in SINGLE_RUN_KINDS and place.state == "learned"}
+
+
+def _in_learned_gap(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[bool]:
+    """For each run, whether it is in a learned gap."""
+    in_gap = [False] * len(runs.values)
+    for place in noise:
+        if place.kind == "gap" and place.state == "learned":
+            gap = gap_range(runs, place)
+            if gap is not None and _is_expected(place, runs, *gap):
+                in_gap[gap[0] : gap[1]] = [True] * (gap[1] - gap[0])
+    return in_gap
+
+
+def _is_expected(place: NoisyPlace, runs: TextRuns, start: int, end: int) -> bool:
+    """Whether the content of a gap is noise: any text of usual length, or, if the gap only rotates, a known value."""
+    if changes_within_hour(place):
+        return word_count(runs, start, end) <= 2 * place.words
+    return _combined_hash(runs.values[start:end]) in place.recent
+
+
+# ── the value of a place ────────────────────────────────────────────────────────────────────────────────────
+
+
+def changes_within_hour(place: NoisyPlace) -> bool:
+    """Whether a place changes at practically every visit less than an hour after the previous one."""
+    is_free = place.kind == "gap" or (place.kind == "data" and not place.only_times)
+    min_changes = _MIN_CHANGES_GAP if is_free else _MIN_CHANGES_STAMP
+    changed = place.changed_within_hour
+    return changed >= min_changes and changed >= _CHANGES_PER_SAME * place.same_within_hour
+
+
+def place_value(runs: TextRuns, place: NoisyPlace) -> PlaceValue | None:
+    """The value of a stamp, gap or data place in a version; None if the version does not have the place."""
+    if place.kind in SINGLE_RUN_KINDS:
+        value = runs.value_at.get(place.key)
         return None if value is None else PlaceValue(value, 0)
-    found = gap_range(runs, slot)
-    return None if found is None else PlaceValue(_mixed(runs.values[found[0] : found[1]]), word_count(runs, *found))
+    gap = gap_range(runs, place)
+    return None if gap is None else PlaceValue(_combined_hash(runs.values[gap[0] : gap[1]]), word_count(runs, *gap))
 
 
-def gap_range(runs: TextRuns, slot: NoisyPlace) -> tuple[int, int] | None:
-    """Start and end of the runs between a gap's neighbours; None unless there is exactly one such place."""
+def gap_range(runs: TextRuns, place: NoisyPlace) -> tuple[int, int] | None:
+    """Start and end of the runs between a gap's neighbours; None unless the neighbours occur exactly once."""
     shapes = runs.shapes
-    found = None
-    for i in [i for i, shape in enumerate(shapes) if shape == slot.before]:
+    gap = None
+    for i in [i for i, shape in enumerate(shapes) if shape == place.before]:
         for j in range(i + 1, min(i + MAX_GAP_RUNS + 2, len(shapes))):
-            if shapes[j] == slot.after and runs.parts[i] == runs.parts[j]:
-                if found is not None:
+            if shapes[j] == place.after and runs.parts[i] == runs.parts[j]:
+                if gap is not None:
                     return None
-                found = (i + 1, j)
+                gap = (i + 1, j)
                 break
-    return found
+    return gap
 
 
 def word_count(runs: TextRuns, start: int, end: int) -> int:
     return sum(runs.words[start:end])
 
 
-def _mixed(values: list[int]) -> int:
-    mixed = len(values)
+def _combined_hash(values: list[int]) -> int:
+    combined = len(values)
     for value in values:
-        mixed = (mixed * 0x100000001B3 ^ value) & 0xFFFFFFFF
-    return mixed
+        combined = (combined * 0x100000001B3 ^ value) & 0xFFFFFFFF
+    return combined

@@ -1,49 +1,53 @@
-"""What an answer's status code says of the page.
+"""Classes of responses: by status code, and error pages that are served with status 200 (soft errors).
 
-What pages say that stand in the place of the page: phrases as regular expressions, one to a line.
+A soft error is a missing-page notice (soft 404), a challenge or block page, a login form, a maintenance notice or an
+empty body in place of the page. It is recognised by phrases in its title or text.
 
-`CERTAIN_PHRASES` are said by no page of itself. `AMBIGUOUS_PHRASES` a page may say of itself, but hardly overnight.
-
-Answers with status 200 that are not the page: missing-page notices, challenges, login walls, maintenance, nothing.
-
-Wrongly called a disguise, a real version would be no change: so the rules are narrow. The sentences of block pages
-count only in short texts. Everything that an honest page could be about (a page *on* error 404, a login form that is
-watched for its own sake) counts only in place of a page that was known before, with another title, and said at least
-four times as much. And a disguise that is still there at the fifth visit is what the page has become: then it is
-content.
+A real version that is wrongly classified as an error page is a missed change, so the rules are narrow. All phrases
+count in short texts only. `CERTAIN_PHRASES` do not occur on ordinary pages and always count. `AMBIGUOUS_PHRASES` may
+be the subject of an ordinary page (an article on error 404, a watched login form). They count only if an earlier
+version is known, it had another title, and it was at least four times as large or of another media type. An ambiguous
+error page or empty body that is still there at the fifth visit is taken as the content of the page.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Literal, NamedTuple
+
 from msgspec import Struct
+
 from webstrata.records import FailureKind, Fingerprint
 
+# ── by status code ──────────────────────────────────────────────────────────────────────────────────────────
+
+
 class StatusClass(StrEnum):
+    """What a status code states about the page."""
+
     CONTENT = "content"
-    """The body is the page as it is now."""
+    """The body is the current content of the page."""
     NOT_MODIFIED = "not-modified"
-    """The copy we hold is the page as it is now."""
+    """The stored copy is the current content of the page."""
     REDIRECT = "redirect"
-    """The page is to be found elsewhere."""
+    """The page is at another address."""
     GONE = "gone"
-    """There is no such page (any more)."""
+    """The page does not exist, or no longer."""
     BACKOFF = "backoff"
-    """The server wants fewer requests, or none for a while."""
+    """The server asks for fewer requests, or for a pause."""
     DENIED = "denied"
-    """We are not served; nothing is known of the page."""
+    """The server refuses the request; the state of the page is unknown."""
     SERVER_ERROR = "server-error"
-    """The server failed; nothing is known of the page."""
+    """The server failed; the state of the page is unknown."""
     OTHER = "other"
-    """An answer that makes no sense for this request."""
+    """A response that is not valid for this request."""
 
 
 _BY_STATUS = {
     **dict.fromkeys((200, 203), StatusClass.CONTENT),
-    **dict.fromkeys((204, 205), StatusClass.CONTENT),  # an empty page is a page
+    **dict.fromkeys((204, 205), StatusClass.CONTENT),  # a page may be empty
     304: StatusClass.NOT_MODIFIED,
     **dict.fromkeys((301, 302, 303, 307, 308), StatusClass.REDIRECT),
     **dict.fromkeys((404, 410), StatusClass.GONE),
@@ -52,7 +56,7 @@ _BY_STATUS = {
 
 
 def status_class(status: int) -> StatusClass:
-    """Which kind of answer a status code is."""
+    """The class of a status code."""
     known = _BY_STATUS.get(status)
     if known is not None:
         return known
@@ -60,22 +64,27 @@ def status_class(status: int) -> StatusClass:
         return StatusClass.DENIED
     if 500 <= status < 600:
         return StatusClass.SERVER_ERROR
-    # 1xx never ends an exchange; 206 was not asked for; 300 and 305 point nowhere; beyond 599 is no HTTP.
+    # 1xx is never final; 206 was not requested; 300 and 305 name no target; 600 and above are not HTTP.
     return StatusClass.OTHER
 
 
+# ── error pages served with status 200 ──────────────────────────────────────────────────────────────────────
+
+
 class ErrorPhrase(NamedTuple):
+    """A phrase that identifies error pages."""
+
     kind: FailureKind
     where: Literal["title", "text"]
     pattern: re.Pattern[str]
 
 
-def _phrase(kind: FailureKind, where: Literal["title", "text"], *phrases: str) -> ErrorPhrase:
-    return ErrorPhrase(kind, where, re.compile("|".join(phrases), re.IGNORECASE))
+def _phrases(kind: FailureKind, where: Literal["title", "text"], *patterns: str) -> ErrorPhrase:
+    return ErrorPhrase(kind, where, re.compile("|".join(patterns), re.IGNORECASE))
 
 
 CERTAIN_PHRASES = (
-    _phrase(
+    _phrases(
         FailureKind.BLOCK_PAGE,
         "title",
         r"^just a moment\W*$",
@@ -86,7 +95,7 @@ CERTAIN_PHRASES = (
         r"^security check( required)?$",
         r"^access to this page has been denied\.?$",
     ),
-    _phrase(
+    _phrases(
         FailureKind.BLOCK_PAGE,
         "text",
         r"enable javascript and cookies to continue",
@@ -102,7 +111,7 @@ CERTAIN_PHRASES = (
 )
 
 AMBIGUOUS_PHRASES = (
-    _phrase(
+    _phrases(
         FailureKind.SOFT_404,
         "title",
         r"^(error )?(404|410)\b",
@@ -113,13 +122,13 @@ AMBIGUOUS_PHRASES = (
         r"seite (wurde )?nicht gefunden",
         r"page (introuvable|non trouvée)",
     ),
-    _phrase(
+    _phrases(
         FailureKind.SOFT_404,
         "text",
         r"the (requested )?(page|url|document)( you (requested|are looking for))? (was not|cannot be) found",
         r"(the|this) page (you (are|were) looking for )?(does ?n[o']t|no longer) exists?",
     ),
-    _phrase(
+    _phrases(
         FailureKind.BLOCK_PAGE,
         "title",
         r"^access denied\W*$",
@@ -127,7 +136,7 @@ AMBIGUOUS_PHRASES = (
         r"^forbidden\W*$",
         r"^request (blocked|rejected)\W*$",
     ),
-    _phrase(
+    _phrases(
         FailureKind.PLACEHOLDER,
         "title",
         r"\b(under|scheduled) maintenance\b",
@@ -140,19 +149,19 @@ AMBIGUOUS_PHRASES = (
         r"^(welcome to nginx!|apache2? .{0,20}default page|test page for )",
         r"\bdomain (is )?(parked|for sale)",
     ),
-    _phrase(
+    _phrases(
         FailureKind.PLACEHOLDER,
         "text",
         r"(down|closed|offline) for (scheduled |planned )?maintenance",
         r"error establishing a database connection",
     ),
-    _phrase(
+    _phrases(
         FailureKind.LOGIN_WALL,
         "title",
         r"^(log ?in|sign ?in|anmelden|einloggen|se connecter|authentication required)\b",
         r"\b(log ?in|sign ?in)$",
     ),
-    _phrase(
+    _phrases(
         FailureKind.LOGIN_WALL,
         "text",
         r"(you (must|need to)|please) (be )?(logged|log|signed|sign) ?in to (view|see|access|continue|read)",
@@ -161,16 +170,17 @@ AMBIGUOUS_PHRASES = (
 
 
 MAX_TEXT_CHARS = 4_000
-"""Characters of the text that are looked at."""
-MAX_FAILURES = 4
-"""Failed visits in a row after which a doubtful disguise is taken for the page."""
+"""A longer text is not an error page."""
 MAX_SPACES = 150
-"""Spaces in a text from which on it is no disguise."""
-_SHRUNK = 4
+"""A text with this number of spaces or more is not an error page."""
+MAX_FAILURES = 4
+"""After this number of failed visits in a row, an ambiguous error page or an empty body is taken as the page."""
+_SHRINK_FACTOR = 4
+"""An ambiguous error page must be smaller than the previous version by this factor."""
 
 
 class ErrorPage(Struct, frozen=True, kw_only=True, gc=False):
-    """Not the page, and why it is thought so."""
+    """An error page served in place of the page."""
 
     kind: FailureKind
     reason: str
@@ -186,45 +196,45 @@ def error_page(
     *,
     failures: int = 0,
 ) -> ErrorPage | None:
-    """What an answer with content is instead of the page, or None (nearly always).
+    """Classify a response with content as an error page; None (in nearly all cases) if it is the page itself.
 
-    `text` is the useful text or its beginning (`MAX_TEXT_CHARS` characters and some more, to tell that it is long);
-    `before` the page's last content; `failures` how many visits have failed in a row.
+    `text` is the useful text or its first characters (more than `MAX_TEXT_CHARS` if the text is longer than that);
+    `before` is the page's last content; `failures` is the number of failed visits in a row before this one.
     """
     if status not in (200, 203) or (before is not None and before.raw == now.raw):
         return None
     if headers.get("cf-mitigated") == "challenge":
-        return ErrorPage(kind=FailureKind.BLOCK_PAGE, reason="the server says that it is a challenge")
+        return ErrorPage(kind=FailureKind.BLOCK_PAGE, reason="the header cf-mitigated declares a challenge")
     if now.size == 0:
-        return _empty(before, failures)
-    if not _is_web(now) or len(text) > MAX_TEXT_CHARS or text.count(" ") >= MAX_SPACES:
+        return _empty_body(before, failures)
+    if not _is_text_page(now) or len(text) > MAX_TEXT_CHARS or text.count(" ") >= MAX_SPACES:
         return None
-    found = _match(CERTAIN_PHRASES, title, text)
-    if found is None and _may_be_instead(before, now, title, failures):
-        found = _match(AMBIGUOUS_PHRASES, title, text)
-    return found
+    match = _match(CERTAIN_PHRASES, title, text)
+    if match is None and _replaces_larger_page(before, now, title, failures):
+        match = _match(AMBIGUOUS_PHRASES, title, text)
+    return match
 
 
-def _empty(before: Fingerprint | None, failures: int) -> ErrorPage | None:
+def _empty_body(before: Fingerprint | None, failures: int) -> ErrorPage | None:
     if before is None or before.size == 0 or failures >= MAX_FAILURES:
         return None
-    return ErrorPage(kind=FailureKind.EMPTY, reason=f"no content where there were {before.size} bytes")
+    return ErrorPage(kind=FailureKind.EMPTY, reason=f"empty body; the previous version had {before.size} bytes")
 
 
-def _is_web(mark: Fingerprint) -> bool:
-    return mark.media_type in ("text/html", "application/xhtml+xml", "text/plain", "")
+def _is_text_page(fingerprint: Fingerprint) -> bool:
+    return fingerprint.media_type in ("text/html", "application/xhtml+xml", "text/plain", "")
 
 
-def _may_be_instead(before: Fingerprint | None, now: Fingerprint, title: str | None, failures: int) -> bool:
-    """Whether something quite different, and smaller, stands where a page was."""
+def _replaces_larger_page(before: Fingerprint | None, now: Fingerprint, title: str | None, failures: int) -> bool:
+    """Whether the previous version had another title and was much larger or of another media type."""
     if before is None or failures >= MAX_FAILURES or before.title == title:
         return False
-    return before.size >= _SHRUNK * now.size or before.media_type != now.media_type
+    return before.size >= _SHRINK_FACTOR * now.size or before.media_type != now.media_type
 
 
-def _match(signs: tuple[ErrorPhrase, ...], title: str | None, text: str) -> ErrorPage | None:
-    for sign in signs:
-        found = sign.pattern.search((title or "").strip() if sign.where == "title" else text)
-        if found is not None:
-            return ErrorPage(kind=sign.kind, reason=f"the {sign.where} says “{found[0][:80]}”")
+def _match(phrases: tuple[ErrorPhrase, ...], title: str | None, text: str) -> ErrorPage | None:
+    for phrase in phrases:
+        match = phrase.pattern.search((title or "").strip() if phrase.where == "title" else text)
+        if match is not None:
+            return ErrorPage(kind=phrase.kind, reason=f"the {phrase.where} contains “{match[0][:80]}”")
     return None

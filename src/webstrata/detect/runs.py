@@ -63,10 +63,7 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     """The place of each run; runs with equal neighbourhoods are numbered, so that each place is unique."""
     before = _shifted(shapes, parts, 1)
     mixed = (
-        (shapes * _MULTIPLIERS[0])
-        ^ (before * _MULTIPLIERS[1])
-        ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2])
-        ^ parts
+        (shapes * _MULTIPLIERS[0]) ^ (before * _MULTIPLIERS[1]) ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2]) ^ parts
     )
     mixed = np.where(parts == DATA, shapes * _MULTIPLIERS[0], mixed)  # the shape of data is the hash of its field name
     seen: Counter[int] = Counter()

@@ -27,7 +27,7 @@ _MIN_SCORE = 0.05
 def significance(
     change: Change, *, passage_words: int, title_changed: bool, size_known: bool
 ) -> tuple[float, tuple[str, ...]]:
-    """The score and its reasons. `passage_words`: words in the longest new passage; `size_known`: `size` was measured."""
+    """The score and its reasons. `passage_words`: words in the longest new passage; `size_known`: size was measured."""
     if change.kind is ChangeKind.MARKUP and change.noise:
         places = "1 place" if change.noise == 1 else f"{change.noise} places"
         return 0.0, (f"only learned noise differs, in {places}",)

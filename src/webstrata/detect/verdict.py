@@ -97,8 +97,7 @@ def _compare_contents(
     )
     counts = text or links or outside_main
     if counts and (
-        _is_other_language(memory, after, page_rules)
-        or _is_other_representation(before, now, after, layer, page_rules)
+        _is_other_language(memory, after, page_rules) or _is_other_representation(before, now, after, layer, page_rules)
     ):
         layer = deciding_layer(now, page_rules)
         return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)

@@ -1,1 +1,1 @@
-"""Differences of two versions for people: text by lines and words, tables, JSON, sets of links or triples, HTML pages."""
+"""Differences of two versions for people: lines and words of text, tables, JSON, sets of strings, HTML pages."""

@@ -1,6 +1,6 @@
-"""The difference of two sets of strings: links, triples, entries.
+"""The difference of two versions of a content, in every form in which both can be parsed.
 
-What differs between two contents, in every way that their format can be read.
+Forms are text, links, RDF triples, tables and JSON documents.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from webstrata.detect.diff.json import JsonEdit, json_difference
 from webstrata.detect.diff.table import Row, TableDifference, table_difference
 from webstrata.detect.diff.text import unified
 
-_MOST = 10_000
+_MAX_LISTED = 10_000
 
 
 class SetDifference(Struct, frozen=True, kw_only=True):
-    """What came and what went, in order; beyond the first ten thousand only counted."""
+    """Added and removed strings, sorted. Each list has at most 10,000 entries; the counts cover all."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -27,31 +27,32 @@ class SetDifference(Struct, frozen=True, kw_only=True):
 
 
 def set_difference(before: Iterable[str], after: Iterable[str]) -> SetDifference:
+    """Compare two sets of strings: links or triples."""
     old, new = set(before), set(after)
     added, removed = sorted(new - old), sorted(old - new)
     return SetDifference(
-        added=tuple(added[:_MOST]),
-        removed=tuple(removed[:_MOST]),
+        added=tuple(added[:_MAX_LISTED]),
+        removed=tuple(removed[:_MAX_LISTED]),
         added_count=len(added),
         removed_count=len(removed),
     )
 
 
 class ParsedVersion(Struct, frozen=True, kw_only=True):
-    """One version, as far as it could be read."""
+    """One version in all forms in which it could be parsed."""
 
     text: str
-    """Useful text in lines, or the source."""
+    """Useful text in lines, or the source text."""
     links: tuple[str, ...] | None = None
     triples: tuple[str, ...] | None = None
-    """Canonical N-Quads lines, blank nodes named by what they are."""
+    """Canonical N-Quads lines; blank nodes have canonical labels."""
     table: Sequence[Row] | None = None
     document: Any | UnsetType = UNSET
-    """A JSON value."""
+    """A JSON value, which may be null; UNSET if the content is not JSON."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """Only the ways that both versions can be read are set."""
+    """The difference of two versions. A form that only one version has is None."""
 
     before: str
     after: str
@@ -64,17 +65,17 @@ class Difference(Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Nothing differs, whichever way it is read."""
+        """Whether no form differs."""
         return not (
             self.unified
             or self.json
-            or any(found.added or found.removed for found in (self.links, self.triples) if found is not None)
+            or any(members.added or members.removed for members in (self.links, self.triples) if members is not None)
             or (self.table is not None and self.table != TableDifference(key=self.table.key))
         )
 
 
 def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
-    """Compare two versions in all the ways that both can be read."""
+    """Compare two versions in all forms that both have."""
     links = triples = table = edits = None
     if before.links is not None and after.links is not None:
         links = set_difference(before.links, after.links)

@@ -1,6 +1,6 @@
-"""Two texts beside each other, line against line.
+"""A difference as one self-contained HTML page: text side by side, then tables, JSON values, triples and links.
 
-A difference as one self-contained HTML page; whatever the contents hold, it runs and loads nothing.
+All content is escaped, and the content security policy of the page forbids scripts and requests.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from webstrata.detect.diff.text import DiffLine, diff_lines, word_diff
 
 
 class LinePair(NamedTuple):
-    """A line of each side; none where the other side has one more. `differs`: they are not the same line."""
+    """A line of the old text and its counterpart in the new one; None if one side has no counterpart."""
 
     before: str | None
     after: str | None
     differs: bool
     heading: bool = False
-    """Not a line of the texts: where a stretch begins."""
+    """The row is the heading of a hunk, not a line of the texts."""
 
 
 def side_by_side(before: str, after: str) -> list[LinePair]:
-    """The changed stretches with some lines around, as pairs: removed lines against those that took their place."""
+    """The hunks of the difference as pairs of lines: removed lines are paired with the lines that replaced them."""
     return list(_pairs(diff_lines(before, after)))
 
 
 def _pairs(lines: Sequence[DiffLine]) -> Iterator[LinePair]:
-    gone: list[str] = []
-    come: list[str] = []
+    removed: list[str] = []
+    added: list[str] = []
     for line in lines:
         if line.sign == "-":
-            gone.append(line.text)
+            removed.append(line.text)
         elif line.sign == "+":
-            come.append(line.text)
+            added.append(line.text)
         else:
-            yield from _replaced(gone, come)
-            gone, come = [], []
+            yield from _replaced(removed, added)
+            removed, added = [], []
             yield LinePair(line.text, line.text, differs=False, heading=line.sign == "@")
-    yield from _replaced(gone, come)
+    yield from _replaced(removed, added)
 
 
-def _replaced(gone: list[str], come: list[str]) -> Iterator[LinePair]:
-    for old, new in zip_longest(gone, come):
+def _replaced(removed: list[str], added: list[str]) -> Iterator[LinePair]:
+    for old, new in zip_longest(removed, added):
         yield LinePair(old, new, differs=True)
 
 
@@ -71,9 +71,9 @@ li{padding:0 .6rem;overflow-wrap:anywhere}
 """.strip()
 
 
-def as_html(found: Difference, *, title: str, before_name: str, after_name: str) -> str:
-    """The page: text side by side with the words marked, then links, data, table cells and JSON paths."""
-    sections = "\n".join(_sections(found)) or "<p>No difference.</p>"
+def as_html(difference: Difference, *, title: str, before_name: str, after_name: str) -> str:
+    """The HTML page of a difference; changed words are marked."""
+    sections = "\n".join(_sections(difference)) or "<p>No difference.</p>"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -94,15 +94,15 @@ def as_html(found: Difference, *, title: str, before_name: str, after_name: str)
 """
 
 
-def _sections(found: Difference) -> Iterator[str]:
-    if found.unified:
+def _sections(difference: Difference) -> Iterator[str]:
+    if difference.unified:
         yield "<h2>Text</h2>"
-        yield _rows("".join(map(_pair, side_by_side(found.before, found.after))))
-    if found.table is not None:
-        yield from _table(found.table)
-    if found.json:
-        yield f"<h2>Values ({len(found.json)})</h2>" + _rows("".join(map(_edit, found.json)))
-    for name, members in (("Triples", found.triples), ("Links", found.links)):
+        yield _rows("".join(map(_pair, side_by_side(difference.before, difference.after))))
+    if difference.table is not None:
+        yield from _table(difference.table)
+    if difference.json:
+        yield f"<h2>Values ({len(difference.json)})</h2>" + _rows("".join(map(_edit, difference.json)))
+    for name, members in (("Triples", difference.triples), ("Links", difference.links)):
         if members is not None and (members.added or members.removed):
             yield _members(name, members)
 
@@ -125,7 +125,7 @@ def _cell(kind: str, html: str | None) -> str:
 
 
 def _words(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Both lines with their changed words marked; a line without counterpart as it is."""
+    """Both lines as HTML with the changed words marked; a line without a counterpart has no marks."""
     if before is None or after is None:
         return (None if before is None else escape(before), None if after is None else escape(after))
     old, new = [], []
@@ -139,18 +139,18 @@ def _words(before: str | None, after: str | None) -> tuple[str | None, str | Non
 
 
 def _table(table: TableDifference) -> Iterator[str]:
-    told = [
+    changes = [
         (f"{table.rows_added_count} rows added", table.rows_added_count),
         (f"{table.rows_removed_count} rows removed", table.rows_removed_count),
         (f"{table.cells_count} cells changed", table.cells_count),
         (f"columns added: {', '.join(table.columns_added)}", len(table.columns_added)),
         (f"columns removed: {', '.join(table.columns_removed)}", len(table.columns_removed)),
     ]
-    if not any(count for _, count in told):
+    if not any(count for _, count in changes):
         return
     by = "all cells" if table.key is None else f"the column {table.key}"
-    changes = "; ".join(text for text, count in told if count)
-    yield f"<h2>Table</h2><p>{escape(changes)} (rows known by {escape(by)})</p>"
+    summary = "; ".join(text for text, count in changes if count)
+    yield f"<h2>Table</h2><p>{escape(summary)} (rows identified by {escape(by)})</p>"
     cells = (
         f'<tr><td>{escape(cell.key)}</td><td>{escape(cell.column)}</td><td class="del">{escape(cell.before)}</td>'
         f'<td class="add">{escape(cell.after)}</td></tr>\n'

@@ -1,7 +1,7 @@
-"""Which lines of two texts are the same, in time that hostile texts cannot stretch.
+"""Matching of equal lines of two texts, with a limit on the work, so that hostile texts are compared in bounded time.
 
-Patience diff: lines that occur once on both sides anchor the rest, found in n log n. Stretches without such anchors
-are matched by difflib while they are small. Where the work allowed is used up, what is left counts as replaced.
+Patience diff: lines that are unique in both texts are anchors, found in O(n log n). Sections without anchors are
+matched by difflib if they are small. When the work limit is reached, the remaining lines count as replaced.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-_WORK = 8_000_000
-"""Comparisons allowed in all: lines looked at for anchors, and the product of both sides for difflib."""
-_LARGEST_PRODUCT = 160_000
-"""Product of both sides up to which difflib, which can be quadratic, may have a stretch."""
+_MAX_WORK = 8_000_000
+"""Maximum work: lines searched for anchors, plus the product of both lengths for each call of difflib."""
+_MAX_PRODUCT = 160_000
+"""Maximum product of both lengths for difflib, which can take quadratic time."""
 
 
 class MatchingLines(NamedTuple):
-    """Lines `before:before + length` of one text are lines `after:after + length` of the other."""
+    """Lines `before:before + length` of one text equal lines `after:after + length` of the other."""
 
     before: int
     after: int
     length: int
 
 
-class _Stretch(NamedTuple):
+class _Section(NamedTuple):
+    """Lines `i:i_end` of one text and lines `j:j_end` of the other."""
+
     i: int
     i_end: int
     j: int
@@ -34,41 +36,41 @@ class _Stretch(NamedTuple):
 
 
 def matching_lines(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
-    """Equal runs in order, as long as they can be, without overlap."""
-    runs: list[MatchingLines] = []
-    waiting = [_Stretch(0, len(before), 0, len(after))]
-    work = _WORK
-    while waiting:
-        stretch, equal = _trimmed(before, after, waiting.pop())
-        runs += equal
-        old, new = stretch.i_end - stretch.i, stretch.j_end - stretch.j
+    """Sequences of equal lines, in order, maximal and without overlap."""
+    matches: list[MatchingLines] = []
+    pending = [_Section(0, len(before), 0, len(after))]
+    work = _MAX_WORK
+    while pending:
+        section, equal = _trimmed(before, after, pending.pop())
+        matches += equal
+        old, new = section.i_end - section.i, section.j_end - section.j
         work -= old + new
         if not old or not new or work < 0:
             continue
-        anchors = _anchors(before, after, stretch)
+        anchors = _anchors(before, after, section)
         if anchors:
-            waiting += _between(stretch, anchors)
-        elif old * new <= min(_LARGEST_PRODUCT, work):
+            pending += _between(section, anchors)
+        elif old * new <= min(_MAX_PRODUCT, work):
             work -= old * new
-            runs += _by_difflib(before, after, stretch)
-    return list(_merged(sorted(run for run in runs if run.length)))
+            matches += _by_difflib(before, after, section)
+    return list(_merged(sorted(match for match in matches if match.length)))
 
 
-def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Stretch) -> tuple[_Stretch, list[MatchingLines]]:
-    """The stretch without the equal lines at its start and end, and those."""
+def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Section) -> tuple[_Section, list[MatchingLines]]:
+    """The section without the equal lines at its start and end, and these lines."""
     i, i_end, j, j_end = whole
     while i < i_end and j < j_end and before[i] == after[j]:
         i, j = i + 1, j + 1
     while i < i_end and j < j_end and before[i_end - 1] == after[j_end - 1]:
         i_end, j_end = i_end - 1, j_end - 1
     edges = [MatchingLines(whole.i, whole.j, i - whole.i), MatchingLines(i_end, j_end, whole.i_end - i_end)]
-    return _Stretch(i, i_end, j, j_end), edges
+    return _Section(i, i_end, j, j_end), edges
 
 
-def _anchors(before: Sequence[str], after: Sequence[str], stretch: _Stretch) -> list[tuple[int, int]]:
-    """Lines that are unique on both sides, as many as keep their order (longest increasing subsequence)."""
-    once_after = _unique(after, stretch.j, stretch.j_end)
-    once_before = _unique(before, stretch.i, stretch.i_end)
+def _anchors(before: Sequence[str], after: Sequence[str], section: _Section) -> list[tuple[int, int]]:
+    """Positions of lines that are unique on both sides and in the same order (longest increasing subsequence)."""
+    once_after = _unique(after, section.j, section.j_end)
+    once_before = _unique(before, section.i, section.i_end)
     pairs = [(i, once_after[line]) for line, i in once_before.items() if line in once_after]
     tails: list[int] = []
     tail_pairs: list[int] = []
@@ -90,35 +92,35 @@ def _anchors(before: Sequence[str], after: Sequence[str], stretch: _Stretch) -> 
 
 
 def _unique(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
-    """Lines that occur once in the stretch, in order, with their places."""
+    """Line -> position, for lines that occur once in the section."""
     counts = Counter(lines[start:end])
-    return {lines[place]: place for place in range(start, end) if counts[lines[place]] == 1}
+    return {lines[i]: i for i in range(start, end) if counts[lines[i]] == 1}
 
 
-def _between(stretch: _Stretch, anchors: list[tuple[int, int]]) -> Iterator[_Stretch]:
-    """The parts of a stretch that begin at one anchor and end before the next; an anchor is matched by trimming."""
-    i, j = stretch.i, stretch.j
+def _between(section: _Section, anchors: list[tuple[int, int]]) -> Iterator[_Section]:
+    """The parts of a section from each anchor to the next. The anchor itself is then matched by trimming."""
+    i, j = section.i, section.j
     for anchor_i, anchor_j in anchors:
-        yield _Stretch(i, anchor_i, j, anchor_j)
+        yield _Section(i, anchor_i, j, anchor_j)
         i, j = anchor_i, anchor_j
-    yield _Stretch(i, stretch.i_end, j, stretch.j_end)
+    yield _Section(i, section.i_end, j, section.j_end)
 
 
-def _by_difflib(before: Sequence[str], after: Sequence[str], stretch: _Stretch) -> Iterator[MatchingLines]:
-    i, i_end, j, j_end = stretch
+def _by_difflib(before: Sequence[str], after: Sequence[str], section: _Section) -> Iterator[MatchingLines]:
+    i, i_end, j, j_end = section
     for block in SequenceMatcher(None, before[i:i_end], after[j:j_end], autojunk=False).get_matching_blocks():
         yield MatchingLines(i + block.a, j + block.b, block.size)
 
 
-def _merged(runs: list[MatchingLines]) -> Iterator[MatchingLines]:
-    """Neighbours as one."""
+def _merged(matches: list[MatchingLines]) -> Iterator[MatchingLines]:
+    """The matches with adjacent ones merged."""
     current: MatchingLines | None = None
-    for run in runs:
-        if current and (current.before + current.length, current.after + current.length) == (run.before, run.after):
-            current = MatchingLines(current.before, current.after, current.length + run.length)
+    for match in matches:
+        if current and (current.before + current.length, current.after + current.length) == (match.before, match.after):
+            current = MatchingLines(current.before, current.after, current.length + match.length)
         else:
             if current:
                 yield current
-            current = run
+            current = match
     if current:
         yield current

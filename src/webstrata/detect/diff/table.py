@@ -1,4 +1,4 @@
-"""The difference of two tables: columns, rows, and cells of rows that a key column tells apart."""
+"""The difference of two tables: columns, rows, and the cells of rows that are identified by a key column."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from msgspec import Struct
 
 Row = tuple[str, ...]
 
-_MOST = 10_000
+_MAX_LISTED = 10_000
 
 
 class CellChange(Struct, frozen=True, kw_only=True):
+    """A cell that differs."""
+
     key: str
     """The row's value in the key column."""
     column: str
@@ -22,7 +24,7 @@ class CellChange(Struct, frozen=True, kw_only=True):
 
 
 class TableDifference(Struct, frozen=True, kw_only=True):
-    """Rows are told apart by `key`, a column whose values are all different; without one, by all their cells."""
+    """Rows are identified by `key`, a column whose values are unique; if there is none, by all their cells."""
 
     key: str | None = None
     columns_added: tuple[str, ...] = ()
@@ -33,17 +35,17 @@ class TableDifference(Struct, frozen=True, kw_only=True):
     rows_added_count: int = 0
     rows_removed_count: int = 0
     cells_count: int = 0
-    """All of them; the lists hold the first ten thousand."""
+    """The counts cover all; the tuples hold the first 10,000."""
 
 
 def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDifference:
-    """Compare two tables whose first row names the columns."""
+    """Compare two tables whose first row contains the column names."""
     if not before or not after:
         return TableDifference(
             columns_added=after[0] if after else (),
             columns_removed=before[0] if before else (),
-            rows_added=tuple(after[1 : _MOST + 1]),
-            rows_removed=tuple(before[1 : _MOST + 1]),
+            rows_added=tuple(after[1 : _MAX_LISTED + 1]),
+            rows_removed=tuple(before[1 : _MAX_LISTED + 1]),
             rows_added_count=max(0, len(after) - 1),
             rows_removed_count=max(0, len(before) - 1),
         )
@@ -58,7 +60,7 @@ def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDiffer
 
 
 def _key(before: Sequence[Row], after: Sequence[Row], shared: Sequence[str]) -> str | None:
-    """The first column that names its row on both sides, and names mostly the same rows."""
+    """The first column with unique values in both tables and at least half of them in common."""
     for name in shared:
         old, new = _column(before, name), _column(after, name)
         if len(set(old)) == len(old) and len(set(new)) == len(new) and "" not in old and "" not in new:
@@ -69,8 +71,8 @@ def _key(before: Sequence[Row], after: Sequence[Row], shared: Sequence[str]) -> 
 
 
 def _column(table: Sequence[Row], name: str) -> list[str]:
-    place = table[0].index(name)
-    return [row[place] if place < len(row) else "" for row in table[1:]]
+    index = table[0].index(name)
+    return [_cell(row, index) for row in table[1:]]
 
 
 def _by_key(
@@ -85,24 +87,24 @@ def _by_key(
     new = dict(zip(_column(after, key), after[1:], strict=True))
     added = [row for name, row in new.items() if name not in old]
     removed = [row for name, row in old.items() if name not in new]
-    old_places = [(name, before[0].index(name), after[0].index(name)) for name in shared]
+    positions = [(name, before[0].index(name), after[0].index(name)) for name in shared]
     cells: list[CellChange] = []
     count = 0
     for name, row in new.items():
         if name not in old:
             continue
-        for column, i, j in old_places:
-            was, now = _cell(old[name], i), _cell(row, j)
-            if was != now:
+        for column, i, j in positions:
+            old_cell, new_cell = _cell(old[name], i), _cell(row, j)
+            if old_cell != new_cell:
                 count += 1
-                if len(cells) < _MOST:
-                    cells.append(CellChange(key=name, column=column, before=was, after=now))
+                if len(cells) < _MAX_LISTED:
+                    cells.append(CellChange(key=name, column=column, before=old_cell, after=new_cell))
     return TableDifference(
         key=key,
         columns_added=columns_added,
         columns_removed=columns_removed,
-        rows_added=tuple(added[:_MOST]),
-        rows_removed=tuple(removed[:_MOST]),
+        rows_added=tuple(added[:_MAX_LISTED]),
+        rows_removed=tuple(removed[:_MAX_LISTED]),
         cells=tuple(cells),
         rows_added_count=len(added),
         rows_removed_count=len(removed),
@@ -110,8 +112,8 @@ def _by_key(
     )
 
 
-def _cell(row: Row, place: int) -> str:
-    return row[place] if place < len(row) else ""
+def _cell(row: Row, index: int) -> str:
+    return row[index] if index < len(row) else ""
 
 
 def _by_whole_rows(
@@ -122,8 +124,8 @@ def _by_whole_rows(
     return TableDifference(
         columns_added=columns_added,
         columns_removed=columns_removed,
-        rows_added=tuple(islice(added.elements(), _MOST)),
-        rows_removed=tuple(islice(removed.elements(), _MOST)),
+        rows_added=tuple(islice(added.elements(), _MAX_LISTED)),
+        rows_removed=tuple(islice(removed.elements(), _MAX_LISTED)),
         rows_added_count=added.total(),
         rows_removed_count=removed.total(),
     )

@@ -1,11 +1,7 @@
-"""The difference of two texts by words: for one changed line, or for whole short texts.
-
-The difference of two texts, for people, in unified lines. Of other bytes, that they differ.
-"""
+"""The difference of two texts: by lines, as a unified diff, and by words, for single changed lines."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -13,49 +9,49 @@ from typing import Literal, NamedTuple
 from webstrata.detect.diff.matching import MatchingLines, matching_lines
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
-_MOST_TOKENS = 20_000
+_MAX_TOKENS = 20_000
 
 
 class WordRun(NamedTuple):
-    """Neighbouring words that are equal, gone or come."""
+    """Adjacent words that are equal (` `), removed (`-`) or added (`+`)."""
 
     sign: Literal[" ", "-", "+"]
     text: str
 
 
 def word_diff(before: str, after: str) -> list[WordRun]:
-    """Runs of words in order; texts too long to be split count as replaced as a whole."""
+    """The words of both texts in order. Texts with too many words count as replaced as a whole."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    if len(old) > _MOST_TOKENS or len(new) > _MOST_TOKENS:
+    if len(old) > _MAX_TOKENS or len(new) > _MAX_TOKENS:
         return [WordRun("-", before), WordRun("+", after)] if before != after else [WordRun(" ", before)]
-    found: list[WordRun] = []
+    words_in_order: list[WordRun] = []
     i = j = 0
     for run in [*matching_lines(old, new), MatchingLines(len(old), len(new), 0)]:
         for sign, words in (("-", old[i : run.before]), ("+", new[j : run.after])):
             if words:
-                found.append(WordRun(sign, "".join(words)))  # type: ignore[arg-type]
+                words_in_order.append(WordRun(sign, "".join(words)))  # type: ignore[arg-type]
         if run.length:
-            found.append(WordRun(" ", "".join(old[run.before : run.before + run.length])))
+            words_in_order.append(WordRun(" ", "".join(old[run.before : run.before + run.length])))
         i, j = run.before + run.length, run.after + run.length
-    return found
+    return words_in_order
 
 
 CONTEXT = 3
-_MOST_LINES = 200_000
-_LONGEST_LINE = 20_000
+_MAX_LINES = 200_000
+_MAX_LINE_CHARS = 20_000
 
 Sign = Literal[" ", "-", "+", "@"]
 
 
 class DiffLine(NamedTuple):
-    """One line of a difference: equal, gone, come, or (`@`) where a hunk begins."""
+    """A line of a difference: equal (` `), removed (`-`), added (`+`), or the heading of a hunk (`@`)."""
 
     sign: Sign
     text: str
 
 
 def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[DiffLine]:
-    """The hunks of the difference, with lines around; empty if the texts have the same lines."""
+    """The hunks of the difference with `context` lines around each; empty if the texts have the same lines."""
     old, new = _lines(before), _lines(after)
     return [line for hunk in _hunks(old, new, context) for line in hunk]
 
@@ -63,7 +59,7 @@ def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[DiffL
 def unified(
     before: str, after: str, *, before_name: str = "before", after_name: str = "after", context: int = CONTEXT
 ) -> str:
-    """Unified diff as `diff -u` writes it; empty if there is no difference."""
+    """A unified diff in the format of `diff -u`; empty if there is no difference."""
     lines = diff_lines(before, after, context=context)
     if not lines:
         return ""
@@ -71,28 +67,12 @@ def unified(
     return "\n".join([f"--- {before_name}", f"+++ {after_name}", *shown]) + "\n"
 
 
-def unified_bytes(before: bytes, after: bytes, *, before_name: str = "before", after_name: str = "after") -> str:
-    """Unified diff of two bodies as they are; of what is no text, one line that says how they differ."""
-    if before == after:
-        return ""
-    if _is_binary(before) or _is_binary(after):
-        old, new = (f"{len(body)} bytes, SHA-256 {hashlib.sha256(body).hexdigest()}" for body in (before, after))
-        return f"--- {before_name}\n+++ {after_name}\nBinary contents differ: {old} -> {new}\n"
-    old, new = (body.decode("utf-8", "backslashreplace") for body in (before, after))
-    shown = unified(old, new, before_name=before_name, after_name=after_name)
-    return shown or f"--- {before_name}\n+++ {after_name}\nOnly line endings differ.\n"
-
-
-def _is_binary(body: bytes) -> bool:
-    return b"\0" in body[:8000]
-
-
 def _lines(text: str) -> list[str]:
-    """Lines by the line feed only, limited in number and length."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MOST_LINES)
+    """Split at CR LF, CR or LF; the number of lines and their length are limited."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MAX_LINES)
     if lines[-1] == "":
         lines.pop()
-    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines]
+    return [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + "…" for line in lines]
 
 
 class _Edit(NamedTuple):
@@ -104,10 +84,10 @@ class _Edit(NamedTuple):
     j_end: int
 
 
-def _edits(runs: list[MatchingLines], old_length: int, new_length: int) -> Iterator[_Edit]:
-    """What lies between equal runs."""
+def _edits(matches: list[MatchingLines], old_length: int, new_length: int) -> Iterator[_Edit]:
+    """The edits between matching lines."""
     i = j = 0
-    for run in [*runs, MatchingLines(old_length, new_length, 0)]:
+    for run in [*matches, MatchingLines(old_length, new_length, 0)]:
         if run.before > i or run.after > j:
             yield _Edit(i, run.before, j, run.after)
         i, j = run.before + run.length, run.after + run.length
@@ -132,18 +112,18 @@ def _hunk(old: Sequence[str], new: Sequence[str], edits: list[_Edit], context: i
     new_end = last.j_end + (end - last.i_end)
     head = f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@"
     lines = [DiffLine("@", head)]
-    place = start
+    position = start
     for edit in edits:
-        lines += (DiffLine(" ", text) for text in old[place : edit.i])
+        lines += (DiffLine(" ", text) for text in old[position : edit.i])
         lines += (DiffLine("-", text) for text in old[edit.i : edit.i_end])
         lines += (DiffLine("+", text) for text in new[edit.j : edit.j_end])
-        place = edit.i_end
-    lines += (DiffLine(" ", text) for text in old[place:end])
+        position = edit.i_end
+    lines += (DiffLine(" ", text) for text in old[position:end])
     return lines
 
 
 def _range(start: int, end: int) -> str:
-    """As `diff -u` counts: from 1; the line before where the range is empty."""
+    """A range in the format of `diff -u`: counted from 1; an empty range is given by the line before it."""
     length = end - start
     if length == 1:
         return str(start + 1)

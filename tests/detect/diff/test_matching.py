@@ -13,8 +13,8 @@ LINES = st.lists(st.sampled_from("abcdefgh") | st.text(alphabet="xyz", min_size=
 
 
 @given(LINES, LINES)
-def test_runs_are_equal_ordered_and_apart(before: list[str], after: list[str]) -> None:
-    """Runs hold the same lines on both sides, go upwards, and do not touch."""
+def test_matches_are_equal_ordered_and_maximal(before: list[str], after: list[str]) -> None:
+    """Matches have equal lines on both sides, are in order, do not overlap and are not adjacent."""
     i = j = 0
     for number, run in enumerate(matching_lines(before, after)):
         assert run.length > 0
@@ -26,8 +26,8 @@ def test_runs_are_equal_ordered_and_apart(before: list[str], after: list[str]) -
 
 
 @given(LINES)
-def test_equal_texts_are_one_run(lines: list[str]) -> None:
-    """A text matches itself in one piece."""
+def test_equal_texts_are_one_match(lines: list[str]) -> None:
+    """A text matches itself in one sequence."""
     assert [(run.before, run.after, run.length) for run in matching_lines(lines, lines)] == (
         [(0, 0, len(lines))] if lines else []
     )
@@ -46,7 +46,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_bounded_time(name: str) -> None:
-    """Texts made to be hard to compare are compared within seconds."""
+    """Hostile texts are compared within seconds."""
     before, after = HOSTILE[name]
     started = time.process_time()
     matching_lines(before, after)

@@ -1,5 +1,3 @@
-"""JSON by paths."""
-
 from __future__ import annotations
 
 import json
@@ -27,7 +25,7 @@ CASES: list[tuple[Any, Any, list[tuple[str, str]]]] = [
 
 @pytest.mark.parametrize(("before", "after", "expected"), CASES)
 def test_differences_have_paths(before: Any, after: Any, expected: list[tuple[str, str]]) -> None:
-    """Each value that came, went or changed is named by its path."""
+    """Each value that was added, removed or changed is given with its path."""
     assert [(edit.path, edit.change) for edit in json_difference(before, after)] == expected
 
 
@@ -40,14 +38,14 @@ values = st.recursive(
 
 @given(values, values)
 def test_no_edit_means_equal(before: Any, after: Any) -> None:
-    """There are no edits exactly where both are the same JSON, the order of members apart."""
+    """There are no edits exactly if both values are equal; the order of members does not matter."""
     same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
 
     assert (json_difference(before, after) == []) == same
 
 
 def test_very_deep_values_are_compared_as_a_whole() -> None:
-    """Depth is bounded: what lies deeper is one change."""
+    """Values below the depth limit are compared as a whole and give one edit."""
     before: Any = 1
     after: Any = 2
     for _ in range(400):
