@@ -1,4 +1,4 @@
-"""Builds the compiled kernels into the package: with the system's C compiler, or else with Zig's."""
+"""Compiles the C kernels into the wheel; without a C compiler the wheel is pure Python and runs the Python kernels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LIBRARY = "kernel.so"
 _COMPILERS = ("cc", "gcc", "clang")
 
 
-def compiler() -> list[str] | None:
-    """The command of the system's C compiler; `CC` names another. None: there is none."""
+def find_compiler() -> list[str] | None:
+    """The command of the C compiler: the variable `CC`, or the first known one in the path; None without a compiler."""
     if os.environ.get("CC"):
         return shlex.split(os.environ["CC"])
     return next(([name] for name in _COMPILERS if shutil.which(name)), None)
@@ -31,21 +31,30 @@ class KernelHook(BuildHookInterface[Any]):
 
     PLUGIN_NAME = "custom"
 
-    def dependencies(self) -> list[str]:
-        """Zig brings a C compiler to machines that have none."""
-        return [] if compiler() else ["ziglang>=0.13"]
-
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and mark the wheel as one for this platform and any Python."""
+        """Compile the kernels, and tag the wheel for this platform and any Python version."""
+        compiler = find_compiler()
+        if compiler is None:
+            print(
+                "webstrata: no C compiler found (CC, cc, gcc, clang). Building without the compiled kernels: the Python "
+                "kernels give the same results but are slower. Install a C compiler and reinstall to compile them.",
+                file=sys.stderr,
+            )
+            return  # hatchling's default is a pure wheel, py3-none-any
         for folder in FOLDERS:
-            _compile(Path(self.root) / folder)
+            _compile(compiler, Path(self.root) / folder)
             build_data["artifacts"].append(str(folder / LIBRARY))
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{next(iter(platform_tags()))}"
+        build_data["tag"] = f"py3-none-{_platform_tag()}"
 
 
-def _compile(folder: Path) -> None:
-    command = compiler() or [sys.executable, "-m", "ziglang", "cc"]
-    made = folder / f"kernel.{os.getpid()}.tmp"
-    subprocess.run([*command, *FLAGS, "-o", str(made), *map(str, sorted(folder.glob("*.c"))), "-lm"], check=True)
-    made.replace(folder / LIBRARY)  # at once: a running process keeps the one that it has loaded
+def _platform_tag() -> str:
+    """The most specific tag of this platform; cibuildwheel's repair step replaces it with a manylinux tag."""
+    return next(iter(platform_tags()))
+
+
+def _compile(compiler: list[str], folder: Path) -> None:
+    output = folder / f"kernel.{os.getpid()}.tmp"
+    sources = [str(source) for source in sorted(folder.glob("*.c"))]
+    subprocess.run([*compiler, *FLAGS, "-o", str(output), *sources, "-lm"], check=True)
+    output.replace(folder / LIBRARY)  # atomically: running processes keep the library that they have loaded

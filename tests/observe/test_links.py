@@ -6,11 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.observe.twin import links as twin
+from tests.observe.kernel.python_links import python_links
 from webstrata.lab.livingweb.recording import load_shipped
-from webstrata.observe.html.links import MAX_LINKS, LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
 from webstrata.observe.html.outline import outline
 from webstrata.observe.html.tree import parse
+from webstrata.observe.kernel.python import link_hashes
+from webstrata.observe.kernel.results import MAX_LINKS
 from webstrata.urls import join
 
 BASE = "https://a.test/dir/page.html?q=1"
@@ -85,7 +87,7 @@ HOSTED = st.builds(
 def test_the_kernel_and_its_twin_agree(hrefs: list[str], base: str) -> None:
     """What the kernel puts together is what the URL library says of each address alone; all counts and digests too."""
     hrefs = [href.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for href in hrefs]
-    expected = twin.links(hrefs, base, "https://www.a.test/page")
+    expected = python_links(hrefs, base, "https://www.a.test/page")
     assert links(hrefs, base, "https://www.a.test/page") == expected
     assert LinkResolver(base).all(hrefs) == expected.urls
 
@@ -100,7 +102,7 @@ def test_real_pages() -> None:
         assert tree is not None
         walked = outline(tree.body)
         hrefs = walked.hrefs.decode().split("\0")[:-1]
-        assert LinkResolver(BASE).links(walked.hrefs, BASE) == twin.links(hrefs, BASE, BASE)
+        assert LinkResolver(BASE).links(walked.hrefs, BASE) == python_links(hrefs, BASE, BASE)
 
 
 @pytest.mark.parametrize(
@@ -198,5 +200,5 @@ def test_kinds_of_links_on_odd_pages(page: str, counts: tuple[int, int, int]) ->
 def test_hashes() -> None:
     """Links are remembered by BLAKE2b, however long; the order of links and doubles do not matter."""
     long = ["x" * size for size in (1, 100, 101, 106, 107, 108, 109, 234, 235, 236, 237, 2_500)]
-    assert links(long).hashes == twin.link_hashes([f"https://a.test/dir/{href}" for href in long])
+    assert links(long).hashes == link_hashes([f"https://a.test/dir/{href}" for href in long])
     assert links(["b", "a", "b"]).hashes == links(["a", "b"]).hashes

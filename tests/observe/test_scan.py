@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from webstrata.observe.html.scan import scan_pointers, without_invisible
+from webstrata.observe.html.scan import scan_metadata, without_invisible
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.html.tree import plain_lines
 from webstrata.observe.page import observe
@@ -17,7 +17,7 @@ def test_reads_as_the_tree_does() -> None:
     seen = observe(HTML.encode(), "text/html; charset=utf-8", URL)
     heard = without_invisible(HTML)
     assert plain_lines(KERNEL.scan_text(heard)) == seen.text
-    points = scan_pointers(heard, URL)
+    points = scan_metadata(heard, URL)
     assert (b" ".join(points.title).decode(), points.links) == (seen.title, seen.linked)
 
 

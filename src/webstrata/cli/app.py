@@ -1,10 +1,12 @@
-"""The application: its commands, and what becomes of errors (a sentence and an exit code, never a traceback).
+"""The application: its commands, its global options, and the messages and exit codes of errors.
 
-A command's file is imported when it is called for: what `list` needs is there at once, whatever `demo` needs.
+The module of a command is imported only when that command is called, so that `list` does not load what `demo` needs.
+An error is reported as one sentence; `--debug` adds the traceback.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 from importlib import import_module
@@ -47,11 +49,11 @@ COMMANDS = {
     "demo": "demo.demo",
     "lab": "lab.app",
 }
-"""Command -> its module below `webstrata.cli`."""
+"""Command -> its module in `webstrata.cli`."""
 
 
 def application(*only: str) -> typer.Typer:
-    """The command line with these commands; without names, with all of them."""
+    """The command line with these commands; without names, with all commands."""
     app = typer.Typer(
         name="webstrata",
         help="Keeps a faithful record of a changing web: watches pages, visits politely, archives every version.",
@@ -70,46 +72,73 @@ def application(*only: str) -> typer.Typer:
     return app
 
 
+_is_debugging = False
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"webstrata {__version__}")
+        from webstrata.compiled import kernel_description
+
+        typer.echo(f"webstrata {__version__} ({kernel_description()})")
         raise typer.Exit
 
 
 def _root(
     home: HomeOption = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log at level DEBUG, and print the traceback of an internal error.")
+    ] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and which kernels run, and exit.",
+        ),
     ] = False,
 ) -> None:
+    global _is_debugging
     remember_home(home)
+    _is_debugging = debug
+    if debug:  # before the command configures logging: its own level then has no effect
+        logging.basicConfig(level=logging.DEBUG, format="webstrata: %(levelname)s %(name)s: %(message)s")
 
 
 def _called(words: list[str]) -> list[str]:
-    """The command that these words call for, if that is plain: else none, and all are loaded."""
-    if len(words) > 2 and words[0] == "--home":
-        words = words[2:]
-    return words[:1] if words and words[0] in COMMANDS else []
+    """The command that these words call, if it can be told without parsing them; else nothing: load all commands."""
+    rest = list(words)
+    while rest and rest[0] in ("--debug", "--home"):
+        del rest[: 2 if rest[0] == "--home" else 1]
+    return rest[:1] if rest and rest[0] in COMMANDS else []
 
 
 def main() -> None:
-    """Run the command line; errors become a sentence on stderr and an exit code (1 failed, 2 usage)."""
+    """Run the command line. Errors become a sentence on stderr and an exit code: 1 failed, 2 wrong usage."""
     try:
         application(*_called(sys.argv[1:]))()
     except WebstrataError as problem:
         typer.echo(f"webstrata: {problem}", err=True)
         sys.exit(problem.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has had enough
+        sys.stderr.close()  # the reader of our output has closed the pipe
         sys.exit(0)
     except OSError as problem:
+        _print_traceback()
         typer.echo(f"webstrata: {problem}. Check the path, its permissions and the free space.", err=True)
         sys.exit(1)
-    except Exception as problem:  # the last border: a fault of ours, told without spilling it over the terminal
+    except Exception as problem:
+        _print_traceback()
         where = traceback.extract_tb(problem.__traceback__)[-1]
+        advice = "" if _is_debugging else " Run again with --debug for the traceback (webstrata --debug COMMAND …)."
         typer.echo(
             f"webstrata: internal error at {where.name}:{where.lineno}: {type(problem).__name__}: {problem}. "
-            "Nothing stored is lost. Please report this line.",
+            f"Nothing stored is lost. Please report this line.{advice}",
             err=True,
         )
         sys.exit(1)
+
+
+def _print_traceback() -> None:
+    if _is_debugging:
+        traceback.print_exc()

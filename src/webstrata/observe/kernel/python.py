@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from html import unescape
 from struct import iter_unpack, pack
@@ -77,7 +77,7 @@ def collect_links(
     return LinkTable(
         urls=b"".join([url.encode() + b"\0" for url in urls]),
         sorted_urls=b"\n".join(sorted({without_tracking(url).encode() for url in urls})),
-        hashes=_hashes(urls) if spans is None else b"",
+        hashes=link_hashes(urls) if spans is None else b"",
         internal=kinds.count("internal"),
         external=kinds.count("external"),
         documents=kinds.count("documents"),
@@ -102,7 +102,8 @@ def without_tracking(url: str) -> str:
     return shorter if shorter == url or "?" in shorter else shorter.replace("&", "?", 1)
 
 
-def _hashes(urls: list[str]) -> bytes:
+def link_hashes(urls: Iterable[str]) -> bytes:
+    """The sorted hashes of URLs, without duplicates."""
     digests = {hashlib.blake2b(url.encode(), digest_size=8).digest() for url in urls}
     return b"".join(sorted(digests, key=lambda digest: int.from_bytes(digest, "little")))
 

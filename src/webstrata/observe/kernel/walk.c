@@ -2,7 +2,7 @@
  *
  * A serialised tree is regular: every element ends, values are quoted, `<` stands in no text but that of the few raw
  * elements. Where such a text could hold what looks like its own end, or where tags do not match, the status is UNCLEAR
- * and the caller spells the tree out in the one form that has no raw and no void elements (observe/html/outline.py).
+ * and the caller writes the tree in the form that has no raw and no void elements (observe/kernel/reserialise.py).
  */
 #include <stdlib.h>
 #include <string.h>
