@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.figures import Figure
-from webstrata.lab.sharp.algorithms import DATASETS
+from webstrata.lab.sharp.tables import DATASETS
 from webstrata.sharp.optimal import SlotPlan, optimal
 from webstrata.sharp.rates import Numbers
 from webstrata.sharp.schedule import expected_sharp, whole_lengths_of

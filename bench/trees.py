@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from webstrata.lab.sharp.algorithms import PAGES, skewed, smooth
 from webstrata.lab.sharp.algorithms import optimal_online
+from webstrata.lab.sharp.tables import PAGES, skewed, smooth
 from webstrata.sharp.link_tree import LinkTree, link_tree, paper_tree
 from webstrata.sharp.optimal import best_revisits
 from webstrata.sharp.rates import Numbers

@@ -1,4 +1,4 @@
-"""The best schedule: never beaten, never above its bound, exact where it can be checked by trying all."""
+"""The optimal schedule: better than all others, below its bound, and exact for small sites."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
 from webstrata.sharp import optimal as module
-from webstrata.sharp.solar import hottest_middle
-from webstrata.sharp.solar import hottest_middle_online
-from webstrata.sharp.solar import sharc_threshold
 from webstrata.sharp.link_tree import link_tree
 from webstrata.sharp.optimal import best_plan, best_revisits, optimal
 from webstrata.sharp.schedule import SharpSchedule, expected_sharp, whole_lengths_of
-from webstrata.sharp.solar import shrink, solar_offline, solar_online
+from webstrata.sharp.solar import (
+    hottest_middle,
+    hottest_middle_online,
+    sharc_threshold,
+    shrink,
+    solar_offline,
+    solar_online,
+)
 from webstrata.sharp.survival import GammaSurvival, PoissonSurvival, mirror_curves, revisit_curves
 
 RATES = st.lists(st.floats(0.0, 3.0, allow_subnormal=False), min_size=1, max_size=40)
@@ -26,8 +30,8 @@ FEW = st.lists(st.floats(0.0, 2.0, allow_subnormal=False), min_size=1, max_size=
 
 @settings(max_examples=60, deadline=None)
 @given(RATES)
-def test_nothing_beats_it(rates: list[float]) -> None:
-    """Every other algorithm expects at most as many sharp pages, and the plan stays below its bound."""
+def test_no_algorithm_is_better(rates: list[float]) -> None:
+    """No other algorithm expects more sharp pages, and the plan is below its bound."""
     lengths, tree = whole_lengths_of(rates), link_tree({}, len(rates))
     solar = solar_offline(lengths)
     others = [hottest_middle(rates), sharc_threshold(rates), solar, shrink(solar)]
@@ -41,16 +45,16 @@ def test_nothing_beats_it(rates: list[float]) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(FEW, st.lists(st.floats(0.0, 9.0), min_size=6, max_size=6))
-def test_exact_by_trying_all(rates: list[float], weights: list[float]) -> None:
-    """For up to six pages no mirror schedule is better, with weights."""
+def test_exact_for_few_pages(rates: list[float], weights: list[float]) -> None:
+    """For up to six weighted pages no mirror schedule is better."""
     weights = weights[: len(rates)]
     curves = mirror_curves(PoissonSurvival(rates), weights, None)
-    every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
+    every = (curves.total(np.array(order)) for order in permutations(range(len(rates))))
     assert optimal(rates, weights)[1].worth == pytest.approx(max(every), abs=1e-9)
 
 
 def test_no_pair_of_orders_is_better() -> None:
-    """Mirror schedules suffice: of all pairs of visits and revisits of four weighted pages none is better."""
+    """Mirror schedules are optimal: no pair of visits and revisits of four weighted pages is better."""
     rates, weights = [0.05, 0.4, 0.9, 0.2], [1.0, 3.0, 0.5, 2.0]
     orders = [np.array(order) for order in permutations(range(4))]
     best = max(expected_sharp(SharpSchedule(one, other), rates, weights) for one in orders for other in orders)
@@ -60,17 +64,17 @@ def test_no_pair_of_orders_is_better() -> None:
 @settings(max_examples=30, deadline=None)
 @given(RATES, st.integers(0, 2**32 - 1))
 def test_order_of_pages_does_not_matter(rates: list[float], seed: int) -> None:
-    """The same pages in another order are worth the same."""
+    """The order in which pages are given does not change the worth of the plan."""
     mixed = np.random.default_rng(seed).permutation(rates)
     assert optimal(mixed)[1].worth == pytest.approx(optimal(rates)[1].worth, abs=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
 @given(FEW, st.lists(st.floats(0.0, 20.0), min_size=6, max_size=6))
-def test_revisits_are_exact(rates: list[float], heads: list[float]) -> None:
-    """After any visits no order of revisits is better."""
-    curves = revisit_curves(PoissonSurvival(rates), None, heads[: len(rates)], None)
-    every = (curves.worth(np.array(order)) for order in permutations(range(len(rates))))
+def test_revisits_are_exact(rates: list[float], elapsed: list[float]) -> None:
+    """For any visits no order of revisits is better."""
+    curves = revisit_curves(PoissonSurvival(rates), None, elapsed[: len(rates)], None)
+    every = (curves.total(np.array(order)) for order in permutations(range(len(rates))))
     assert best_plan(curves).worth == pytest.approx(max(every), abs=1e-9)
 
 
@@ -87,8 +91,8 @@ LAWS = {
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("law", LAWS)
-def test_quick_plans_are_near_their_bound(law: str, weighted: bool) -> None:
-    """Sites too large for the exact plan get one within 0.2 % of what is proved to be out of reach."""
+def test_approximate_plans_are_near_their_bound(law: str, weighted: bool) -> None:
+    """Sites too large for the exact plan get one within 0.2 % of its bound."""
     random = np.random.default_rng(5)
     rates = LAWS[law](random, 450)
     weights = random.pareto(1.5, 450) + 1.0 if weighted else None
@@ -100,7 +104,7 @@ def test_quick_plans_are_near_their_bound(law: str, weighted: bool) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_pages(weighted: bool) -> None:
-    """The way for sites whose table would not fit comes within 0.1 % of its bound as well."""
+    """The plan of a site too large for one table is within 0.1 % of its bound."""
     random = np.random.default_rng(6)
     rates = np.exp(random.normal(-7.0, 2.0, 1600))
     _, plan = optimal(rates, random.pareto(1.5, 1600) + 1.0 if weighted else None)
@@ -108,33 +112,33 @@ def test_many_pages(weighted: bool) -> None:
 
 
 def test_uneven_slots() -> None:
-    """Slots of any length: exact by trying all, and the expectation counts their times."""
+    """With slots of different lengths the plan is exact, and the expectation uses the slot times."""
     rates, times = [0.02, 0.2, 0.5, 0.05], [0.0, 0.5, 4.0, 30.0]
     curves = mirror_curves(PoissonSurvival(rates), None, times)
     schedule, plan = optimal(rates, times=times)
-    assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
+    assert plan.worth == pytest.approx(max(curves.total(np.array(order)) for order in permutations(range(4))))
     assert expected_sharp(schedule, rates, times=times) == pytest.approx(plan.worth)
 
 
 def test_uncertain_rates() -> None:
-    """With Gamma posteriors the plan is exact too; with much exposure it is the plan of sure rates."""
+    """With Gamma posteriors the plan is exact; with large exposures it is the plan of exact rates."""
     shape, exposure = np.array([0.5, 2.0, 0.3, 4.0]), np.array([3.0, 9.0, 1.0, 5.0])
     curves = mirror_curves(GammaSurvival(shape, exposure), None, None)
     plan = best_plan(curves)
-    assert plan.worth == pytest.approx(max(curves.worth(np.array(order)) for order in permutations(range(4))))
-    sure = optimal(shape / exposure)[1].worth
-    assert optimal(GammaSurvival(shape * 1e9, exposure * 1e9))[1].worth == pytest.approx(sure, rel=1e-6)
+    assert plan.worth == pytest.approx(max(curves.total(np.array(order)) for order in permutations(range(4))))
+    exact = optimal(shape / exposure)[1].worth
+    assert optimal(GammaSurvival(shape * 1e9, exposure * 1e9))[1].worth == pytest.approx(exact, rel=1e-6)
 
 
-def test_a_table_is_what_it_says() -> None:
-    """The quick table of even slots holds the same numbers as the plain one."""
+def test_table() -> None:
+    """The factored table of equal slots has the same numbers as the direct computation."""
     curves = revisit_curves(PoissonSurvival([0.0, 0.1, 5.0, 900.0]), [1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 2.0, 9.0], None)
     pages = np.array([2, 0, 3, 1])
     assert curves.table(pages) == pytest.approx(curves.after(pages[:, None], curves.times[None, :]), abs=1e-15)
 
 
 def test_one_page() -> None:
-    """One page is downloaded once and sharp for sure."""
+    """A single page is downloaded once and is certainly sharp."""
     schedule, plan = optimal([3.0])
     assert (schedule.visits.tolist(), plan.worth, plan.bound) == ([0], 1.0, 1.0)
     assert module.EXACT_UP_TO > 1
@@ -154,14 +158,14 @@ def test_one_page() -> None:
     ],
 )
 def test_bad_input(rates: list[float], weights: list[float] | None, says: str) -> None:
-    """What is no rate or weight is refused in words."""
+    """Invalid rates and weights raise an error that names the problem."""
     with pytest.raises(UsageError, match=says):
         optimal(rates, weights)
 
 
 @pytest.mark.parametrize("times", [[0.0], [1.0, 0.5], [-1.0, 0.0], [0.0, float("nan")]])
 def test_bad_times(times: list[float]) -> None:
-    """Slots have rising distances from the instant, one for each page."""
+    """Slot times must rise from the instant outwards, one for each page."""
     with pytest.raises(UsageError, match=r"(?i)slot"):
         optimal([0.1, 0.2], times=times)
     with pytest.raises(UsageError, match="visit"):

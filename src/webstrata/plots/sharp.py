@@ -1,4 +1,4 @@
-"""Pictures of the experiments with sharp captures: expectations beside their bound, and what schedules look like."""
+"""Plots of the experiments with sharp captures: expected sharp pages with their bound, and examples of schedules."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from webstrata.lab.sharp.algorithms import DATASETS
-from webstrata.lab.sharp.tables import TableRow
+from webstrata.lab.sharp.tables import DATASETS, TableRow
 from webstrata.plots.visits import SchedulePanel, draw_visits, schedule_panel
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.schedule import whole_lengths_of
 from webstrata.sharp.solar import shrink, solar_offline
 
 EXAMPLE = (1, 2, 5, 5, 6, 6, 9)
-"""The lengths of the paper's Example 4.1 (Figure 2)."""
+"""The confidence lengths of the paper's Example 4.1 (Figure 2)."""
 _INK = "#334155"
 
 
 def draw_all(folder: Path, rows: Sequence[TableRow]) -> list[Path]:
-    """All pictures of the experiment; returns their files."""
+    """Write all plots of the experiment and return their files."""
     files = [folder / "sharp-expected.svg", folder / "sharp-shrinking.svg", folder / "sharp-schedules.svg"]
     draw_expected(files[0], rows)
     draw_visits(files[1], before_and_after(EXAMPLE))
     rates = DATASETS["skewed"]()
-    before = solar_offline(whole_lengths_of(rates))
+    solar = solar_offline(whole_lengths_of(rates))
     best, _ = optimal(rates)
     draw_visits(
         files[2],
         [
-            schedule_panel(one.visits.tolist(), one.revisits.tolist(), one.hopeless, title)
-            for one, title in ((before, "skewed: SOLAR-offline"), (shrink(before), "shrunk"), (best, "optimal"))
+            schedule_panel(schedule.visits.tolist(), schedule.revisits.tolist(), schedule.hopeless, title)
+            for schedule, title in ((solar, "skewed: SOLAR-offline"), (shrink(solar), "shrunk"), (best, "optimal"))
         ],
     )
     return files
@@ -44,22 +43,24 @@ def before_and_after(lengths: Sequence[float]) -> list[SchedulePanel]:
     """SOLAR-offline before and after shrinking (the paper's Figure 3)."""
     before = solar_offline(lengths)
     return [
-        schedule_panel(one.visits.tolist(), one.revisits.tolist(), one.hopeless, title)
-        for one, title in ((before, "before shrinking"), (shrink(before), "after shrinking"))
+        schedule_panel(schedule.visits.tolist(), schedule.revisits.tolist(), schedule.hopeless, title)
+        for schedule, title in ((before, "before shrinking"), (shrink(before), "after shrinking"))
     ]
 
 
 def draw_expected(file: Path, rows: Sequence[TableRow]) -> None:
-    """E(##pages) of every algorithm, what the paper prints, and the bound."""
+    """Plot E(##pages) of every algorithm, the value printed in the paper, and the bound."""
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     figure = Figure(figsize=(5.2 * len(datasets), 3.6), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, dataset in enumerate(datasets):
-        own = [row for row in rows if row.dataset == dataset][::-1]
-        axes = figure.add_subplot(1, len(datasets), place + 1)
-        heights = np.arange(len(own))
-        axes.barh(heights, [row.expected for row in own], color="#0f766e", height=0.6, label="expected")
-        printed = [(height, row.paper) for height, row in zip(heights, own, strict=True) if row.paper is not None]
+    for index, dataset in enumerate(datasets):
+        dataset_rows = [row for row in rows if row.dataset == dataset][::-1]
+        axes = figure.add_subplot(1, len(datasets), index + 1)
+        heights = np.arange(len(dataset_rows))
+        axes.barh(heights, [row.expected for row in dataset_rows], color="#0f766e", height=0.6, label="expected")
+        printed = [
+            (height, row.paper) for height, row in zip(heights, dataset_rows, strict=True) if row.paper is not None
+        ]
         axes.plot(
             [paper for _, paper in printed],
             [height for height, _ in printed],
@@ -68,9 +69,9 @@ def draw_expected(file: Path, rows: Sequence[TableRow]) -> None:
             color="#b45309",
             label="paper",
         )
-        axes.axvline(own[0].bound, color=_INK, lw=1, ls="--", label="bound")
-        axes.set_yticks(heights, [row.algorithm for row in own], fontsize=8)
-        axes.set_xlim(0.8 * min(row.expected for row in own), 1.01 * own[0].bound)
+        axes.axvline(dataset_rows[0].bound, color=_INK, lw=1, ls="--", label="bound")
+        axes.set_yticks(heights, [row.algorithm for row in dataset_rows], fontsize=8)
+        axes.set_xlim(0.8 * min(row.expected for row in dataset_rows), 1.01 * dataset_rows[0].bound)
         axes.set_title(f"{dataset}: expected sharp pages", fontsize=9, color=_INK, loc="left")
         axes.legend(fontsize=7, frameon=False, loc="lower right")
     with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):

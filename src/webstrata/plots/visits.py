@@ -1,7 +1,6 @@
-"""The visit-revisit chart (solar's Figures 1 to 3): one line per page, from visit to revisit, round the instant.
+"""The visit-revisit chart (Figures 1 to 3 of the SOLAR paper): one line per page, from visit to revisit.
 
-Sharp pages, blurred ones and pages given up differ in colour and in stroke, so that the picture can be read in grey.
-Two panels show a schedule before and after shrinking.
+Sharp, blurred and hopeless pages differ in colour and in line style, so that the chart is legible in greyscale.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from matplotlib.lines import Line2D
 
 from webstrata.errors import UsageError
 
-KINDS = (".svg", ".png", ".pdf")
+FORMATS = (".svg", ".png", ".pdf")
 SHARP, BLURRED, HOPELESS, PLANNED = "sharp", "blurred", "hopeless", "planned"
 
-_MOST_NAMES = 40
-"""More pages than these are drawn as thin lines without names."""
-_MOST_LINES = 5000
-"""Of more pages an even choice is drawn."""
+_MAX_NAMED_LINES = 40
+"""If there are more pages, they are drawn as thin lines without names."""
+_MAX_LINES = 5000
+"""If there are more pages, an evenly spaced selection is drawn."""
 _INK = "#334155"
 _STYLES: dict[str, tuple[str, str]] = {
     SHARP: ("#0f766e", "-"),
@@ -37,7 +36,7 @@ _STYLES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class VisitLine:
-    """One page: where its visit and its revisit lie from the instant (negative before it), and what became of it."""
+    """One page: the distances of its visit and revisit from the instant (negative before it), and its state."""
 
     name: str
     visit: float
@@ -48,6 +47,8 @@ class VisitLine:
 
 @dataclass(frozen=True)
 class SchedulePanel:
+    """One chart of a figure."""
+
     title: str
     lines: Sequence[VisitLine]
     unit: str = "slots"
@@ -60,13 +61,13 @@ def schedule_panel(
     title: str,
     sharp: Sequence[bool] | None = None,
 ) -> SchedulePanel:
-    """A schedule in slots, with what an execution made of it, if there was one."""
-    given_up = set(hopeless)
+    """The panel of a schedule in slots; `sharp` is the result of an execution, if there was one."""
+    hopeless_pages = set(hopeless)
 
     def state(page: int) -> str:
         if sharp is not None:
             return SHARP if sharp[page] else BLURRED
-        return HOPELESS if page in given_up else PLANNED
+        return HOPELESS if page in hopeless_pages else PLANNED
 
     pairs = enumerate(zip(visits, revisits, strict=True))
     return SchedulePanel(
@@ -75,39 +76,43 @@ def schedule_panel(
 
 
 def draw_visits(file: Path, panels: Sequence[SchedulePanel]) -> None:
-    """Panels side by side on one scale. The file's ending says what kind of picture it is."""
-    if file.suffix.lower() not in KINDS:
-        raise UsageError(f"{file.name} is no picture that can be drawn. End its name with {', '.join(KINDS)}.")
+    """Draw panels next to each other with one scale. The file name extension determines the format."""
+    if file.suffix.lower() not in FORMATS:
+        raise UsageError(f"{file.name} has no supported picture format. End its name with {', '.join(FORMATS)}.")
     if not panels or not all(panel.lines for panel in panels):
         raise UsageError("There are no pages to draw: a chart needs at least one visit.")
-    tallest = max(min(len(panel.lines), _MOST_NAMES) for panel in panels)
+    tallest = max(min(len(panel.lines), _MAX_NAMED_LINES) for panel in panels)
     figure = Figure(figsize=(5.2 * len(panels), 1.6 + 0.2 * max(8, tallest)), layout="constrained")
     FigureCanvasAgg(figure)
     reach = max(max(-line.visit, line.revisit) for panel in panels for line in panel.lines) or 1.0
-    for place, panel in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), place + 1)
+    for index, panel in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), index + 1)
         _draw(axes, panel)
         axes.set_xlim(-1.05 * reach, 1.05 * reach)
     present = {line.state for panel in panels for line in panel.lines}
-    keys = [Line2D([], [], color=_STYLES[one][0], ls=_STYLES[one][1], label=one) for one in _STYLES if one in present]
-    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), frameon=False, fontsize=8)
+    handles = [
+        Line2D([], [], color=colour, ls=stroke, label=state)
+        for state, (colour, stroke) in _STYLES.items()
+        if state in present
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=8)
     with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
         figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
 
 
 def _draw(axes: Axes, panel: SchedulePanel) -> None:
-    """The shortest spans at the bottom, as in the paper."""
+    """Draw one panel; the shortest spans are at the bottom, as in the paper."""
     lines = sorted(panel.lines, key=lambda line: (line.revisit - line.visit, line.name))
-    if len(lines) > _MOST_LINES:
-        lines = [lines[place * len(lines) // _MOST_LINES] for place in range(_MOST_LINES)]
-    named = len(lines) <= _MOST_NAMES
+    if len(lines) > _MAX_LINES:
+        lines = [lines[index * len(lines) // _MAX_LINES] for index in range(_MAX_LINES)]
+    named = len(lines) <= _MAX_NAMED_LINES
     for state, (colour, stroke) in _STYLES.items():
-        rows = [(place, line) for place, line in enumerate(lines) if line.state == state]
-        ends = [[(line.visit, place), (line.revisit, place)] for place, line in rows]
+        rows = [(height, line) for height, line in enumerate(lines) if line.state == state]
+        ends = [[(line.visit, height), (line.revisit, height)] for height, line in rows]
         axes.add_collection(LineCollection(ends, colors=colour, linestyles=stroke, linewidths=2.0 if named else 0.6))
         if named:
-            axes.plot([line.visit for _, line in rows], [place for place, _ in rows], "o", ms=3, color=colour)
-            axes.plot([line.revisit for _, line in rows], [place for place, _ in rows], "s", ms=3, color=colour)
+            axes.plot([line.visit for _, line in rows], [height for height, _ in rows], "o", ms=3, color=colour)
+            axes.plot([line.revisit for _, line in rows], [height for height, _ in rows], "s", ms=3, color=colour)
     axes.axvline(0.0, color=_INK, lw=0.8)
     if named:
         axes.set_yticks(range(len(lines)), [_short(line.name) for line in lines], fontsize=7)
@@ -122,6 +127,6 @@ def _draw(axes: Axes, panel: SchedulePanel) -> None:
     axes.set_axisbelow(True)
 
 
-def _short(name: str, most: int = 36) -> str:
-    """Names are others' words: matplotlib must not read mathematics in them."""
-    return (name if len(name) <= most else f"{name[: most - 1]}…").replace("$", r"\$")
+def _short(name: str, max_length: int = 36) -> str:
+    """A shortened label. `$` is escaped, because matplotlib would interpret it as mathematics."""
+    return (name if len(name) <= max_length else f"{name[: max_length - 1]}…").replace("$", r"\$")

@@ -54,7 +54,7 @@ def _neighbour_prices(worths: NDArray[np.float64]) -> Numbers:
 
 
 def assign(worths: NDArray[np.float64], prices: Numbers | None = None, slots: Indices | None = None) -> Indices:
-    """The slot of every row in an optimal assignment. A plan and prices to start from make it faster; they do not change
+    """The slot of every row in an optimal assignment. Prices and slots to start from make it faster; they do not change
     the worth of the result."""
     count = len(worths)
     cost = -worths

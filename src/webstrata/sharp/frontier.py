@@ -1,144 +1,140 @@
-"""How many pages a site has that are not found yet, guessed from how many new ones its visits found.
+"""The frontier of a capture: pages found and not yet visited, and an estimate of the pages that are not found yet.
 
-Two guesses, each too high where the other is not; the lower counts, and never more than three times what is known:
+The next page to visit is the one with the least regret. The waiting pages are planned as a mirror schedule, together
+with placeholders for the pages not found yet; their rates are quantiles of the known rates. Visiting a page now moves
+it from its planned slot to the outermost free slot, and every page planned outside of it one slot inwards. The regret
+is the total loss from that. A page that leads to other pages cannot be delayed to a slot so far inside that the pages
+behind it have no room left.
 
-- by the latest visits: if they find y new pages in the mean, and those y each in turn, every waiting page leads to
-  y + y^2 + … more. Blind while y is 1 or above.
-- by depth: pages lead to as many as others of their depth did, drawn towards the mean of all; those deeper than any
-  visited are taken to lead to few.
-
-The pages found and not yet visited, with stand-ins for those not found yet: which one is to be visited now.
-
-Unknown pages are drawn as quantiles of the rates seen so far, and lie behind the waiting ones. Pages of equal weight
-are planned anew for every visit; weighted ones when enough has changed, and in between a page stands where the plan
-has a stand-in like it.
-Once no page is unknown the plan is the best there is, and visits follow it from the outside.
+Pages of equal weight are planned anew for every visit. Weighted pages are planned anew when enough has changed; in
+between, a new page takes the slot of a placeholder with a similar rate. If no unknown pages remain, the plan is optimal
+and visits follow it from the outside.
 """
 
 from __future__ import annotations
 
-import msgspec
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from webstrata.sharp.optimal import best_plan
-from webstrata.sharp.rates import Numbers, Indices
+from webstrata.sharp.rates import Indices, Numbers
 from webstrata.sharp.segments import SegmentSplit
-from webstrata.sharp.segments import regrets
-from webstrata.sharp.segments import split_order
-from webstrata.sharp.survival import Survival, believed, mirror_curves
+from webstrata.sharp.survival import Survival, mirror_curves, survival_of_beliefs
 
-_LATEST = 0.25
-"""The part of the visits that is the latest."""
-_LEAST = 20
-_GROWTH = 3.0
+_LATEST_SHARE = 0.25
+"""The share of all visits that counts as the latest visits."""
+_MIN_LATEST = 20
+_MAX_GROWTH = 3.0
 _PRIOR_VISITS = 2.0
-_DEEPER = 0.7
-"""New pages per page at depths not visited, at most."""
+_MAX_NEW_PER_PAGE = 0.7
+"""At depths not visited yet, a page leads to at most this many new pages."""
+TIE = 0.05
+"""While pages are unknown, pages whose regret is within this of the least (in pages of mean weight) tie."""
+_TIE_SHARE = 0.2
+"""The tie is at most this share of the plan's mean loss per page: if little is lost, small differences matter."""
+_HELD_BACK = 2.0
+"""A waiting page holds back this multiple of its share of the unknown pages, because other waiting pages hold back
+theirs as well."""
+_REPLAN_EVERY = 25
+"""A weighted plan is used until one in this many of its pages was added or removed."""
 
 
-class SiteSize(msgspec.Struct):
-    found: list[int] = msgspec.field(default_factory=list)
-    """New pages by visit."""
-    visits_at: list[int] = msgspec.field(default_factory=list)
-    """Visits by depth."""
-    found_at: list[int] = msgspec.field(default_factory=list)
-    """New pages that they found."""
+@dataclass
+class SiteSize:
+    """An estimate of the number of pages not found yet, from the number of new pages that each visit found.
+
+    There are two estimates; each is too high where the other is not. The lower one counts, up to three times the number
+    of known pages.
+
+    - By the latest visits: if they find y new pages on average, and each of these y again, every waiting page leads to
+      y + y^2 + … more. This gives no estimate if y is 1 or more.
+    - By depth: pages lead to as many new pages as other pages at their depth did, shrunk towards the overall mean.
+      Pages deeper than any visited page are assumed to lead to few.
+    """
+
+    new_by_visit: list[int] = field(default_factory=list)
+    visits_by_depth: list[int] = field(default_factory=list)
+    new_by_depth: list[int] = field(default_factory=list)
 
     def learn(self, depth: int, new: int) -> None:
-        """A page at this depth was visited and named this many pages for the first time."""
-        self.found.append(new)
-        while len(self.visits_at) <= depth:
-            self.visits_at.append(0)
-            self.found_at.append(0)
-        self.visits_at[depth] += 1
-        self.found_at[depth] += new
+        """A visit of a page at this depth found this number of new pages."""
+        self.new_by_visit.append(new)
+        while len(self.visits_by_depth) <= depth:
+            self.visits_by_depth.append(0)
+            self.new_by_depth.append(0)
+        self.visits_by_depth[depth] += 1
+        self.new_by_depth[depth] += new
 
-    def unknown(self, waiting: Indices, known: int) -> int:
-        """Pages still to be found, with pages waiting at these depths and so many known in all."""
-        if not waiting.size:
+    def unknown(self, waiting_depths: Indices, known: int) -> int:
+        """The expected number of pages not found yet, given the depths of the waiting pages and the number of known
+        pages."""
+        if not waiting_depths.size:
             return 0
-        return round(min(_GROWTH * known, self._by_latest(waiting.size), self._by_depth(waiting)))
+        estimate = min(self._by_latest(waiting_depths.size), self._by_depth(waiting_depths))
+        return round(min(_MAX_GROWTH * known, estimate))
 
     def _by_latest(self, waiting: int) -> float:
-        latest = self.found[-max(_LEAST, round(len(self.found) * _LATEST)) :]
+        latest = self.new_by_visit[-max(_MIN_LATEST, round(len(self.new_by_visit) * _LATEST_SHARE)) :]
         each = sum(latest) / len(latest) if latest else 1.0
         return np.inf if each >= 1.0 else waiting * each / (1.0 - each)
 
-    def _by_depth(self, waiting: Indices) -> float:
-        if not self.found:
+    def _by_depth(self, waiting_depths: Indices) -> float:
+        if not self.new_by_visit:
             return np.inf
-        mean = min(_DEEPER, sum(self.found) / len(self.found))
-        deepest = max(int(waiting.max()), len(self.visits_at) - 1) + 2
+        mean = min(_MAX_NEW_PER_PAGE, sum(self.new_by_visit) / len(self.new_by_visit))
+        deepest = max(int(waiting_depths.max()), len(self.visits_by_depth) - 1) + 2
         behind = np.zeros(deepest + 1)
         for depth in range(deepest - 1, -1, -1):
-            visits, found = self._at(depth)
-            each = (found + _PRIOR_VISITS * mean) / (visits + _PRIOR_VISITS) if depth else found / max(1, visits)
+            visits, new = self._at(depth)
+            each = (new + _PRIOR_VISITS * mean) / (visits + _PRIOR_VISITS) if depth else new / max(1, visits)
             behind[depth] = min(1e9, each * (1.0 + behind[depth + 1]))
-        return float(behind[waiting].sum())
+        return float(behind[waiting_depths].sum())
 
     def _at(self, depth: int) -> tuple[int, int]:
-        return (self.visits_at[depth], self.found_at[depth]) if depth < len(self.visits_at) else (0, 0)
-
-
-TIE = 0.05
-"""Pages whose regret is within this of the least (in pages of mean weight) tie while there are pages to be found."""
-_SHARE = 0.2
-"""Nor is it more than this part of what the plan loses by page: where little is lost, order matters in small."""
-_BEHIND = 2.0
-"""A waiting page keeps back so many times its share of the unknown pages: others that wait keep theirs back too."""
-_STALE = 25
-"""A weighted plan serves until one in so many of its pages has come or gone."""
-
-
-class FrontierPlan(msgspec.Struct):
-    """What was planned last, plain: a capture that is resumed goes on with it."""
-
-    split: SegmentSplit = msgspec.field(default_factory=SegmentSplit)
-    places: dict[int, int] = msgspec.field(default_factory=dict)
-    """Slots of known rows in the last weighted plan."""
-    strangers: list[tuple[float, int]] = msgspec.field(default_factory=list)
-    """Rate and slot of each stand-in in it, coldest first."""
-    moved: int = 0
-    """Pages that came or went since."""
-    last_leg: list[int] | None = None
-    """Rows by slot once nothing is unknown."""
+        if depth >= len(self.visits_by_depth):
+            return 0, 0
+        return self.visits_by_depth[depth], self.new_by_depth[depth]
 
 
 class Frontier:
-    """Rows are numbered in the order of their coming; rates are per slot, with the shapes of the beliefs about them."""
+    """Chooses the next page to visit. Rows are numbered in the order of `add`; rates are per slot, and `shape` is that
+    of the Gamma belief about the rate (infinite: the rate is known exactly)."""
 
-    def __init__(self, outlook: FrontierPlan | None = None) -> None:
-        self.outlook = outlook or FrontierPlan()
+    def __init__(self) -> None:
         self._waiting: dict[int, None] = {}
         self._rates = np.zeros(0)
         self._shapes = np.zeros(0)
         self._weights = np.zeros(0)
         self._depths = np.zeros(0, dtype=np.intp)
+        self._split = SegmentSplit()
+        self._planned_slots: dict[int, int] = {}
+        """Slots of known rows in the last weighted plan."""
+        self._placeholders: list[tuple[float, int]] = []
+        """Rate and slot of each placeholder in that plan, coldest first."""
+        self._changes = 0
+        """Pages added and removed since that plan."""
+        self._final_order: list[int] | None = None
+        """Rows by slot if no pages are unknown."""
 
-    def add(self, rates: Numbers, shapes: Numbers, weights: Numbers, depth: int) -> None:
-        """Pages found."""
-        self.restore(rates, shapes, weights, np.full(rates.size, depth, dtype=np.intp))
-        self.outlook.last_leg = None
-        self.outlook.moved += rates.size
-
-    def restore(self, rates: Numbers, shapes: Numbers, weights: Numbers, depths: Indices) -> None:
-        """Pages that the outlook knows already."""
-        start = self._rates.size
-        self._waiting.update(dict.fromkeys(range(start, start + rates.size)))
-        self._rates = np.concatenate([self._rates, rates])
-        self._shapes = np.concatenate([self._shapes, shapes])
-        self._weights = np.concatenate([self._weights, weights])
-        self._depths = np.concatenate([self._depths, depths])
+    def add(self, rate: float, shape: float, weight: float, depth: int) -> None:
+        """Add a page that was found."""
+        self._waiting[self._rates.size] = None
+        self._rates = np.append(self._rates, rate)
+        self._shapes = np.append(self._shapes, shape)
+        self._weights = np.append(self._weights, weight)
+        self._depths = np.append(self._depths, depth)
+        self._final_order = None
+        self._changes += 1
 
     def remove(self, row: int) -> None:
-        """Visited, or given up."""
+        """Remove a page that was visited or given up."""
         if row not in self._waiting:
             return
         del self._waiting[row]
-        self.outlook.moved += 1
-        leg = self.outlook.last_leg
-        if leg and row in leg:
-            leg.remove(row)
+        self._changes += 1
+        if self._final_order and row in self._final_order:
+            self._final_order.remove(row)
 
     def waiting(self) -> Indices:
         return np.fromiter(self._waiting, dtype=np.intp, count=len(self._waiting))
@@ -147,52 +143,70 @@ class Frontier:
         return self._depths[self.waiting()]
 
     def next(self, unknown: int) -> int:
-        """The row to visit now, if so many pages are still to be found."""
+        """The row to visit now, if `unknown` pages are still to be found."""
         rows = self.waiting()
         if unknown <= 0:
             return self._outermost(rows)
-        survival = self._with_strangers(rows, unknown)
-        mean = float(self._weights.mean())
-        weights = np.concatenate([self._weights[rows], np.full(unknown, mean)])
-        alike = bool((weights == weights[0]).all())
-        order = split_order(survival, self.outlook.split) if alike else self._weighted(rows, survival, weights)
-        held = np.zeros(order.size, dtype=np.intp)
-        held[: rows.size] = int(_BEHIND * unknown / rows.size)
-        lost = np.empty(order.size)
-        lost[order], lost_in_all = regrets(survival.some(order), weights[order], held[order])
-        tie = min(TIE * mean, _SHARE * lost_in_all / order.size)
-        return int(rows[self._least(lost[: rows.size], rows, tie)])
+        survival = self._with_placeholders(rows, unknown)
+        mean_weight = float(self._weights.mean())
+        weights = np.concatenate([self._weights[rows], np.full(unknown, mean_weight)])
+        equal = bool((weights == weights[0]).all())
+        order = self._split.order(survival) if equal else self._weighted_order(rows, survival, weights)
+        innermost = np.zeros(order.size, dtype=np.intp)
+        innermost[: rows.size] = int(_HELD_BACK * unknown / rows.size)
+        regret = np.empty(order.size)
+        regret[order], plan_loss = _regrets(survival.subset(order), weights[order], innermost[order])
+        tie = min(TIE * mean_weight, _TIE_SHARE * plan_loss / order.size)
+        return int(rows[self._least(regret[: rows.size], rows, tie)])
 
-    def _with_strangers(self, rows: Indices, unknown: int) -> Survival:
-        """The waiting pages, then stand-ins: as many quantiles of the rates seen so far, each as sure as the page that
-        it is nearest to."""
+    def _with_placeholders(self, rows: Indices, unknown: int) -> Survival:
+        """The waiting pages, then the placeholders: quantiles of the known rates, each with the shape of the nearest
+        page."""
         shares = (np.arange(unknown) + 0.5) / unknown
-        known = np.argsort(self._rates, kind="stable")
-        like = known[np.round(shares * (known.size - 1)).astype(np.intp)]
+        by_rate = np.argsort(self._rates, kind="stable")
+        nearest = by_rate[np.round(shares * (by_rate.size - 1)).astype(np.intp)]
         rates = np.concatenate([self._rates[rows], np.quantile(self._rates, shares)])
-        return believed(rates, np.concatenate([self._shapes[rows], self._shapes[like]]))
+        return survival_of_beliefs(rates, np.concatenate([self._shapes[rows], self._shapes[nearest]]))
 
     def _outermost(self, rows: Indices) -> int:
-        if self.outlook.last_leg is None:
-            survival = believed(self._rates[rows], self._shapes[rows])
+        if self._final_order is None:
+            survival = survival_of_beliefs(self._rates[rows], self._shapes[rows])
             plan = best_plan(mirror_curves(survival, self._weights[rows], None))
-            self.outlook.last_leg = [int(row) for row in rows[plan.order]]
-        return self.outlook.last_leg[-1]
+            self._final_order = [int(row) for row in rows[plan.order]]
+        return self._final_order[-1]
 
-    def _weighted(self, rows: Indices, survival: Survival, weights: Numbers) -> Indices:
-        look, rates = self.outlook, survival.hotness()
-        if not look.strangers or look.moved * _STALE > rates.size:
+    def _weighted_order(self, rows: Indices, survival: Survival, weights: Numbers) -> Indices:
+        rates = survival.mean_rates()
+        if not self._placeholders or self._changes * _REPLAN_EVERY > rates.size:
             slots = best_plan(mirror_curves(survival, weights, None)).slots
-            look.places = dict(zip(rows.tolist(), slots[: rows.size].tolist(), strict=True))
-            look.strangers = list(zip(rates[rows.size :].tolist(), slots[rows.size :].tolist(), strict=True))
-            look.moved = 0
-        known, slots_of = np.array(look.strangers).T
-        like = np.minimum(np.searchsorted(known, rates), known.size - 1)
-        slots = slots_of[like]
-        slots[: rows.size] = [look.places.get(int(row), slots[place]) for place, row in enumerate(rows)]
+            self._planned_slots = dict(zip(rows.tolist(), slots[: rows.size].tolist(), strict=True))
+            self._placeholders = list(zip(rates[rows.size :].tolist(), slots[rows.size :].tolist(), strict=True))
+            self._changes = 0
+        placeholder_rates, placeholder_slots = np.array(self._placeholders).T
+        similar = np.minimum(np.searchsorted(placeholder_rates, rates), placeholder_rates.size - 1)
+        slots = placeholder_slots[similar]
+        slots[: rows.size] = [self._planned_slots.get(int(row), slots[i]) for i, row in enumerate(rows)]
         return np.argsort(slots, kind="stable")
 
-    def _least(self, lost: Numbers, rows: Indices, tie: float) -> int:
-        """Of those that tie: the shallowest, which leads to most, then the hottest, then the first found."""
-        near = np.flatnonzero(lost <= lost.min() + tie)
+    def _least(self, regret: Numbers, rows: Indices, tie: float) -> int:
+        """The page of least regret. Among pages that tie: the shallowest, which leads to most pages; then the hottest;
+        then the first found."""
+        near = np.flatnonzero(regret <= regret.min() + tie)
         return int(near[np.lexsort((near, -self._rates[rows[near]], self._depths[rows[near]]))[0]])
+
+
+def _regrets(survival: Survival, weights: Numbers, innermost: Indices) -> tuple[Numbers, float]:
+    """The regret of each page, and the total loss of the plan (total weight minus expected worth).
+
+    Pages are in the order of their planned slots, innermost first. `innermost`: the innermost slot that each page can
+    be delayed to.
+    """
+    curves = mirror_curves(survival, weights, None)
+    slots = np.arange(survival.count)
+    planned = curves.at(slots, slots)
+    inwards = curves.at(slots[1:], slots[:-1]) - planned[1:]
+    gained_outside = np.concatenate([np.cumsum(inwards[::-1])[::-1], [0.0]])
+    latest = np.maximum(slots, np.minimum(innermost, slots[-1]))
+    outermost = curves.at(slots, np.full(slots.size, slots[-1]))
+    regret = np.asarray(curves.at(slots, latest) - outermost - gained_outside[latest])
+    return regret, float((weights - planned).sum())

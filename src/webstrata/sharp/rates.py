@@ -49,7 +49,7 @@ class RatePrior(msgspec.Struct, frozen=True):
 
 
 POPULATION = RatePrior(0.2, 14.0 * DAY_S)
-"""The prior for any page: a mean of one change in 70 days, with most pages far below the mean, as on the shipped sites."""
+"""The prior for any page: a mean of one change in 70 days, with most pages far below it, as on the shipped sites."""
 
 
 def site_prior(changes: ArrayLike, observed_s: ArrayLike, population: RatePrior = POPULATION) -> RatePrior:

@@ -1,4 +1,4 @@
-"""The near-optimal shape of a mirror schedule of pages with equal weights: hopeful | hopeless | frozen, innermost first.
+"""The near-optimal shape of a mirror schedule of equal weights: hopeful | hopeless | frozen pages, innermost first.
 
 Swapping two neighbours compares x^k (1 - x) with x = exp(-2 rate), which has its maximum at 2 rate k = 1. Up to that
 slot the hotter page gains from the inner slot; beyond it, the hotter page is unlikely to be sharp anyway and the colder

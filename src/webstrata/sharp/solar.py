@@ -99,9 +99,12 @@ def shrink(schedule: SharpSchedule) -> SharpSchedule:
 
 
 def solar_online(lengths: ArrayLike, tree: LinkTree) -> SharpSchedule:
-    """Pages found by links, outermost visit slot first. The found page with the longest interval takes the farthest free
-    revisit slot within its length. If there is none, the found page with the shortest interval is visited and is
-    hopeless. Hopeless pages are revisited in the remaining slots, last visited first. There is no shrinking."""
+    """Pages found by links, outermost visit slot first.
+
+    The found page with the longest interval takes the farthest free revisit slot within its length. If there is none,
+    the found page with the shortest interval is visited and is hopeless. Hopeless pages are revisited in the remaining
+    slots, last visited first. There is no shrinking.
+    """
     column = checked_lengths(lengths)
     tree.require_size(column.size)
     count = column.size

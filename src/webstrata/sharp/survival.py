@@ -19,7 +19,7 @@ from webstrata.errors import UsageError
 from webstrata.sharp.rates import Indices, Numbers, as_column, checked_rates, checked_times, checked_weights
 
 _MAX_EXPONENT = 700.0
-"""exp(-700) is close to the smallest normal float. Smaller results are subnormal, slow, and equal to 0 for us."""
+"""exp(-700) is close to the smallest normal float. Smaller results would be subnormal and slow to compute with."""
 _CERTAIN = 1e12
 """A Gamma belief with this shape is treated as a rate that is known exactly."""
 

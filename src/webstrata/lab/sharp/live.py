@@ -1,7 +1,7 @@
-"""Sharp captures end to end: real HTTP against the living web on a jumping clock, every verdict held against the truth.
+"""Sharp captures of the living web over real HTTP on a jumping clock, with every verdict compared to the recording.
 
-Recorded sites are hurried: two years pass in some hours, so that pages change while a capture of minutes goes on. After
-each capture every page of its certificate is compared with what the site really showed between its two downloads.
+The recorded changes of two years are compressed to some hours, so that pages change during a capture of minutes. After
+each capture every page of its certificate is compared with the contents of the recording between its two downloads.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from webstrata.ports import Clock, Web
 
 START_AT = parse_instant("2026-01-05")
 HOURS = 1.0
-"""In so many hours all that was recorded happens."""
+"""The duration to which the recording is compressed."""
 SINGLE, SHARP, REPAIRED, BY_LINKS = "single pass", "sharp", "sharp, repaired", "sharp, by links"
 WAYS = (SINGLE, *STRATEGIES, SHARP, REPAIRED, BY_LINKS)
-"""The strategies are told the rates and where pages are found. Of the others, which learn rates from their own visits
-alone, all but the last are given the pages; that one starts at the home page, where there is one."""
+"""The ways to capture a site. `STRATEGIES` get a precomputed schedule with rates from the recording. The other ways
+estimate rates from their own visits; they get the list of pages, except `BY_LINKS`, which starts at the home page."""
 
 
 class CaptureNode(Protocol):
-    """The assembled node, as much of it as the experiment uses."""
+    """The part of the assembled node that the experiment uses."""
 
     def capturing(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[CaptureService]: ...
 
 
 Assemble = Callable[[Clock, Mapping[str, str], Sequence[str]], CaptureNode]
-"""(clock, hosts, exceptions of the address guard) -> an archiver; its home is always the same."""
+"""(clock, hosts, exceptions of the address guard) -> a node with a new home."""
 Check = Callable[[Path], int]
-"""File -> faults that both verifiers find in it."""
+"""File -> number of faults that the two verifiers find in it."""
 
 
 class LiveRow(Struct, frozen=True, kw_only=True):
-    """All captures of one site in one way."""
+    """The totals of all captures of one site in one way."""
 
     site: str
     way: str
@@ -59,13 +59,13 @@ class LiveRow(Struct, frozen=True, kw_only=True):
     unreachable: int
     expected: float
     changes: int
-    """Of these pages between their two downloads."""
+    """Changes of these pages between their two downloads."""
     false_sharp: int
-    """Called sharp, and not as recorded at the instant."""
+    """Pages with the verdict sharp that had another content at the instant."""
     changed_and_back: int
-    """Of these, those that changed and changed back between their downloads: no archiver can see that."""
+    """Those of `false_sharp` that changed and changed back between their downloads, which no archiver can detect."""
     false_blurred: int
-    """Downloaded on both sides of the instant, called blurred, and the same all the time."""
+    """Pages with the verdict blurred that were downloaded on both sides of the instant and never changed."""
     faults: int
     politeness_violations: int
 
@@ -78,15 +78,15 @@ async def live_rows(
     *,
     captures: int,
     ways: Sequence[str] = WAYS,
-    told: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> list[LiveRow]:
-    """Capture every site so often in every way, spread over the hours that it lives."""
+    """Capture every site `captures` times in every way, at times spread over the recording."""
     rows: list[LiveRow] = []
     for recording in recordings:
         site = CompressedSite(recording, START_AT, HOURS)
-        has_front = "index.html" in recording.pages
-        for way in (way for way in ways if has_front or way != BY_LINKS):
-            told(f"{recording.site}, {way}")
+        has_home = "index.html" in recording.pages
+        for way in (way for way in ways if has_home or way != BY_LINKS):
+            on_progress(f"{recording.site}, {way}")
             rows.append(await _captures(site, way, assemble, check, folder, captures))
     return rows
 
@@ -97,24 +97,24 @@ async def _captures(
     clock = JumpingClock(START_AT)
     name = site.recording.site
     truth = SiteTruth(site.recording, behaviour_of(name).gone_status)
-    told: list[tuple[FinishedCapture, list[PageTruth], int]] = []
+    results: list[tuple[FinishedCapture, list[PageTruth], int]] = []
     async with LivingWeb([site.recording], clock) as living:
-        archiver = assemble(clock, living.hosts(), living.exceptions())
+        node = assemble(clock, living.hosts(), living.exceptions())
         for number in range(captures):
             await clock.sleep_until(max(clock.now(), START_AT + (number + 0.5) * HOURS * 3600.0 / captures))
             order = _order(site, way, living.urls(clock.now()), clock.now())
-            async with archiver.capturing(wrap_web=lambda web: PacedWeb(web, clock, living)) as capturing:
-                capture = await capturing.begin(order, lambda one, event: None)
+            async with node.capturing(wrap_web=lambda web: PacedWeb(web, clock, living)) as service:
+                capture = await service.begin(order, lambda capture, event: None)
                 await capture.run()
-                proved = await capturing.finish(capture, folder / f"{name}-{WAYS.index(way)}-{number}.wacz")
-            judged = [truth.of(page, proved.certificate["instant"]) for page in proved.certificate["pages"]]
-            told.append((proved, judged, check(proved.file)))
+                finished = await service.finish(capture, folder / f"{name}-{WAYS.index(way)}-{number}.wacz")
+            truths = [truth.of(page, finished.certificate["instant"]) for page in finished.certificate["pages"]]
+            results.append((finished, truths, check(finished.file)))
         violations = living.meter.count
-    return _row(name, way, told, violations)
+    return _row(name, way, results, violations)
 
 
 def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> CaptureOrder:
-    """What is asked for in this way."""
+    """The order of a capture in this way."""
     return CaptureOrder(
         url=f"http://{site.recording.host}/",
         sharp=way != SINGLE,
@@ -126,17 +126,19 @@ def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> 
     )
 
 
-def _row(site: str, way: str, told: Sequence[tuple[FinishedCapture, list[PageTruth], int]], violations: int) -> LiveRow:
-    counts = [proved.certificate["counts"] for proved, _, _ in told]
-    pages = [page for _, judged, _ in told for page in judged]
+def _row(
+    site: str, way: str, results: Sequence[tuple[FinishedCapture, list[PageTruth], int]], violations: int
+) -> LiveRow:
+    counts = [finished.certificate["counts"] for finished, _, _ in results]
+    pages = [page for _, truths, _ in results for page in truths]
 
     def total(name: str) -> Any:
-        return sum(float(one[name]) for one in counts)
+        return sum(float(count[name]) for count in counts)
 
     return LiveRow(
         site=site,
         way=way,
-        captures=len(told),
+        captures=len(results),
         pages=int(total("pages")),
         sharp=int(total("sharp")),
         blurred=int(total("blurred")),
@@ -146,6 +148,6 @@ def _row(site: str, way: str, told: Sequence[tuple[FinishedCapture, list[PageTru
         false_sharp=sum(page.false_sharp for page in pages),
         changed_and_back=sum(page.changed_and_back for page in pages),
         false_blurred=sum(page.false_blurred for page in pages),
-        faults=sum(faults for _, _, faults in told),
+        faults=sum(faults for _, _, faults in results),
         politeness_violations=violations,
     )

@@ -1,8 +1,8 @@
-"""Sharp captures of real sites, replayed: what each strategy would have caught, judged by the recorded versions.
+"""Replayed sharp captures of recorded sites: the pages that each strategy would have made sharp.
 
-Rates come from what each page did before the capture, with the site's prior; the order of discovery from the links in
-the pages as they then were. Captures last a given time, whatever the number of pages, and start at many instants: any,
-and busy ones, where a publication falls into the capture.
+Rates are estimated from the versions before the capture with the site's prior; pages are found by the links in the
+versions at that time. Captures have a fixed duration for any number of pages. They start at random instants, and at
+busy ones, for which at least one publication falls into the capture.
 """
 
 from __future__ import annotations
@@ -19,42 +19,41 @@ from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.sharp.algorithms import ScheduleInput, schedule_by
 from webstrata.lab.sharp.recorded_site import RecordedLinks
-from webstrata.sharp.solar import breadth_first
 from webstrata.sharp.rates import Numbers, posterior_rates, site_prior
 from webstrata.sharp.schedule import TAU, expected_sharp, whole_lengths_of
 
 SINGLE_PASS = "breadth-first"
 STRATEGIES = ("hottest-middle-online", "solar-online", "optimal-online")
 DAYS = (1.0, 14.0)
-"""How long captures last."""
+"""Durations of the captures."""
 STARTS = 24
 _RECORDED_DAYS = 730.0
-"""So much of a recording's end is used."""
+"""The last part of a recording that is used."""
 _HISTORY_DAYS = 180.0
-"""So much of that is kept for learning rates before the first capture."""
-_FEWEST = 5
-"""Sites of fewer pages are no captures of a site."""
+"""The part of it that is reserved for the estimation of rates, before the first capture."""
+_MIN_PAGES = 5
+"""Sites with fewer pages are skipped."""
 
 
 Outcome = tuple[int, int, float | None]
-"""Pages, ##pages, E."""
+"""Number of pages, ##pages, E(##pages)."""
 
 
 class SiteRow(msgspec.Struct, frozen=True):
-    """One strategy on one site, mean of the captures."""
+    """The results of one strategy on one site: means over the captures."""
 
     site: str
     days: float
     """From the first visit to the last revisit."""
     starts: str
-    """`any` instants, or `busy` ones."""
+    """`any` for random instants, or `busy`."""
     algorithm: str
     captures: int
     pages: float
     sharp: float
-    """##pages. For the single pass: pages that coexisted at the instant that suits it best, known by hindsight only."""
+    """##pages. For the single pass: pages that coexisted at the best instant, which only the recording shows."""
     proved: float
-    """Pages that the capture itself proves to have coexisted: a single pass proves no two."""
+    """Pages that the capture itself proves to have coexisted; a single pass proves this for no two pages."""
     expected: float | None
 
 
@@ -63,21 +62,21 @@ def site_rows(
     days: Sequence[float] = DAYS,
     starts: int = STARTS,
     seed: int = 1,
-    told: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SiteRow]:
-    """Site by site, strategy by strategy."""
-    if starts < 1 or not all(0 < one < _RECORDED_DAYS for one in days):
+    """The rows of every site and strategy."""
+    if starts < 1 or not all(0 < duration < _RECORDED_DAYS for duration in days):
         raise UsageError("Captures need at least one start, and last more than 0 days and less than two years.")
     for recording in recordings:
         replay = _Replay(recording)
-        for lasting in days:
+        for duration in days:
             for kind in ("any", "busy"):
-                told(f"{recording.site}, {lasting:g} days, {kind} starts")
-                yield from replay.rows(lasting, kind, starts, np.random.default_rng(seed))
+                on_progress(f"{recording.site}, {duration:g} days, {kind} starts")
+                yield from replay.rows(duration, kind, starts, np.random.default_rng(seed))
 
 
 class _Replay:
-    """Captures of one recorded site."""
+    """Replays captures of one recorded site."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -86,13 +85,13 @@ class _Replay:
         self._begun = max(self._published[0], self._published[-1] - _RECORDED_DAYS * DAY_S)
 
     def rows(self, days: float, kind: str, starts: int, random: np.random.Generator) -> Iterator[SiteRow]:
-        found: dict[str, list[Outcome]] = {}
+        outcomes_by_name: dict[str, list[Outcome]] = {}
         for start in self._starts(days, kind, starts, random):
             paths = self._recording.alive_at(start)
-            if len(paths) >= _FEWEST:
+            if len(paths) >= _MIN_PAGES:
                 for name, outcome in self._captured(paths, start, days).items():
-                    found.setdefault(name, []).append(outcome)
-        for name, outcomes in found.items():
+                    outcomes_by_name.setdefault(name, []).append(outcome)
+        for name, outcomes in outcomes_by_name.items():
             expected = [chance for _, _, chance in outcomes if chance is not None]
             yield SiteRow(
                 site=self._recording.site,
@@ -107,7 +106,7 @@ class _Replay:
             )
 
     def _starts(self, days: float, kind: str, count: int, random: np.random.Generator) -> list[float]:
-        """Instants at which captures start, within what is recorded and with some history before them."""
+        """Instants at which captures start: within the recording, with some history before them."""
         first, last = self._begun + _HISTORY_DAYS * DAY_S, self._published[-1] - days * DAY_S
         later = [at for at in self._published if first + days * DAY_S < at <= last + days * DAY_S]
         if not later or last <= first:
@@ -117,13 +116,13 @@ class _Replay:
         return sorted((random.choice(later, size=count) - random.uniform(0.0, days * DAY_S, count)).tolist())
 
     def _captured(self, paths: list[str], start: float, days: float) -> dict[str, Outcome]:
-        """Strategy -> (pages, ##pages, E) of a capture that starts at this instant."""
+        """Strategy -> outcome of a capture that starts at this instant."""
         count = len(paths)
         slot_s = days * DAY_S / (2 * count - 2)
         tree = self._links.tree(paths, start)
         rates = self._rates(paths, start) * slot_s
         site = ScheduleInput(rates, whole_lengths_of(rates, TAU), np.ones(count), tree)
-        once = self._coexisted([paths[row] for row in breadth_first(tree)], start, slot_s)
+        once = self._coexisted([paths[row] for row in tree.breadth_first()], start, slot_s)
         outcome: dict[str, Outcome] = {SINGLE_PASS: (count, once, None)}
         instant = start + (count - 1) * slot_s
         for name in STRATEGIES:
@@ -138,26 +137,26 @@ class _Replay:
         return outcome
 
     def _rates(self, paths: list[str], start: float) -> Numbers:
-        """Changes per second, from what was published before the capture."""
+        """Changes per second, estimated from the versions before the capture."""
         changes = [self._version(path, start) - max(0, self._version(path, self._begun)) for path in paths]
         observed = [start - max(self._begun, self._recording.pages[path][0][0]) for path in paths]
         return posterior_rates(changes, observed, site_prior(changes, observed))
 
     def _version(self, path: str, at: float) -> int:
-        """The number of the version that a visitor gets at an instant; -1 before the first."""
+        """The index of the version that is served at an instant; -1 before the first one."""
         return bisect_right(self._recording.pages[path], at, key=itemgetter(0)) - 1
 
     def _coexisted(self, paths: list[str], start: float, slot_s: float) -> int:
-        """Of the versions that one pass gets, as many as were all there at one instant, whichever suits best."""
-        turns: list[tuple[float, int]] = []
-        for place, path in enumerate(paths):
+        """The largest number of versions downloaded in one pass that coexisted at some instant."""
+        edges: list[tuple[float, int]] = []
+        for index, path in enumerate(paths):
             versions = self._recording.pages[path]
-            number = self._version(path, start + place * slot_s)
-            turns.append((versions[number][0], 1))
+            number = self._version(path, start + index * slot_s)
+            edges.append((versions[number][0], 1))
             if number + 1 < len(versions):
-                turns.append((versions[number + 1][0], -1))
+                edges.append((versions[number + 1][0], -1))
         together = best = 0
-        for _, turn in sorted(turns):
-            together += turn
+        for _, step in sorted(edges):
+            together += step
             best = max(best, together)
         return best

@@ -1,4 +1,4 @@
-"""What a recorded site really showed, beside what a certificate says of it."""
+"""Compares the verdicts of a certificate with the recorded contents of the site."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from webstrata.observe.page import fingerprint
 
 
 class PageTruth(Struct, frozen=True, kw_only=True):
-    """One page of a certificate, judged."""
+    """The comparison for one page of a certificate."""
 
     url: str
     changes: int = 0
-    """Between its two downloads."""
+    """Changes between its two downloads."""
     false_sharp: bool = False
     changed_and_back: bool = False
     false_blurred: bool = False
 
 
 class SiteTruth:
-    """Knows every content of a site at every instant, by the layer that counts.
+    """The content of every page of a site at every instant, by the layer that decides about changes.
 
-    `gone_status`: what the site answers for a page that was removed.
+    `gone_status`: the status with which the site responds for a removed page.
     """
 
     def __init__(self, recording: Recording, gone_status: int = 404) -> None:
@@ -38,46 +38,48 @@ class SiteTruth:
         self._contents: dict[tuple[str, str], str] = {}
 
     def of(self, page: dict[str, Any], instant: dict[str, str] | None) -> PageTruth:
-        """A page of a certificate. A single download is held against the moment at which the server answered."""
+        """Compare a page of a certificate. A single download is compared with the content at its start."""
         path, visit = self._paths.get(page["url"]), page["visit"]
         if path is None or visit is None or instant is None:
             return PageTruth(url=page["url"])
-        begun = parse_instant(visit["started"])
+        started = parse_instant(visit["started"])
         ended = parse_instant((page["revisit"] or visit)["started"])
-        shown = self._between(path, begun, ended)
+        contents = self._between(path, started, ended)
         sharp = page["verdict"] == "sharp"
-        steady = all(content == shown[0] for content in shown)
+        steady = all(content == contents[0] for content in contents)
         as_recorded = self._as_recorded(path, visit, page["revisit"], instant)
         return PageTruth(
             url=page["url"],
-            changes=sum(before != after for before, after in pairwise(shown)),
+            changes=sum(before != after for before, after in pairwise(contents)),
             false_sharp=sharp and not as_recorded,
-            changed_and_back=sharp and not as_recorded and not steady and shown[0] == shown[-1],
+            changed_and_back=sharp and not as_recorded and not steady and contents[0] == contents[-1],
             false_blurred=page["verdict"] == "blurred" and page["revisit"] is not None and steady,
         )
 
     def _as_recorded(
         self, path: str, visit: dict[str, Any], revisit: dict[str, Any] | None, instant: dict[str, str]
     ) -> bool:
-        """Whether the page showed what was downloaded: all through the instant, or when a single download began."""
+        """Whether the page had the downloaded content throughout the instant, or at the start of a single download."""
         start = parse_instant(instant["from"])
         end = parse_instant(instant["to"]) if revisit is not None else start
         return all(content == visit["content"] for content in self._between(path, start, end))
 
     def _between(self, path: str, start: float, end: float) -> list[str]:
-        """What was shown at the start, and every content published since, up to the end."""
+        """The content at the start, and every content published after it up to the end."""
         first = self._recording.version_at(path, start)
         later = [blob for at, blob in self._recording.pages[path] if start < at <= end]
-        shown = [self._content(path, blob) for blob in later]
-        return [self._content(path, first[1]) if first else "status:404", *shown]
+        contents = [self._content(path, blob) for blob in later]
+        return [self._content(path, first[1]) if first else "status:404", *contents]
 
     def _content(self, path: str, blob: str | None) -> str:
-        """As a certificate names it."""
+        """The content in the notation of certificates."""
         if blob is None:
             return self._gone
         if (path, blob) not in self._contents:
             body = self._recording.contents[blob]
-            mark = fingerprint(body, *media_type(path, body), self._recording.url(path))
-            layer, digest = next((name, one) for name in candidate_layers(None) if (one := layer_digest(mark, name)))
+            page_fingerprint = fingerprint(body, *media_type(path, body), self._recording.url(path))
+            layer, digest = next(
+                (name, digest) for name in candidate_layers(None) if (digest := layer_digest(page_fingerprint, name))
+            )
             self._contents[path, blob] = f"{layer}:{digest}"
         return self._contents[path, blob]

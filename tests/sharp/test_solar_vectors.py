@@ -1,14 +1,13 @@
-"""The reference's worked vectors: schedules slot by slot, expectations to six decimals."""
+"""Worked examples of the reference: slots of every page, expectations to six decimals."""
 
 from __future__ import annotations
 
 import pytest
 
-from webstrata.sharp.solar import hottest_middle
 from webstrata.sharp.link_tree import read_tree
 from webstrata.sharp.optimal import best_revisits, optimal
 from webstrata.sharp.schedule import expected_sharp, rates_of
-from webstrata.sharp.solar import shrink, solar_offline, solar_online
+from webstrata.sharp.solar import hottest_middle, shrink, solar_offline, solar_online
 
 VECTORS = [
     # lengths, visits, revisits, hopeless, E of SOLAR-offline, of Hottest-middle, of the best
@@ -29,7 +28,7 @@ def _numbers(text: str) -> list[int]:
 def test_offline_vectors(
     lengths: str, visits: str, revisits: str, hopeless: tuple[int, ...], solar: float, hottest: float, best: float
 ) -> None:
-    """SOLAR-offline gives the very slots of the reference, and all three expectations agree to six decimals."""
+    """SOLAR-offline gives the slots of the reference, and all three expectations agree to six decimals."""
     rates = rates_of(_numbers(lengths))
     schedule = solar_offline(_numbers(lengths))
     assert schedule.visits.tolist() == _numbers(visits)
@@ -43,14 +42,14 @@ def test_offline_vectors(
 
 
 def test_shrinking_vector() -> None:
-    """Shrinking closes the ranks of hopeful pages, and here it lowers the expectation."""
+    """Shrinking moves hopeful pages inwards; in this example it lowers the expectation."""
     shrunk = shrink(solar_offline([1, 1, 9, 9]))
     assert (shrunk.visits.tolist(), shrunk.revisits.tolist()) == ([0, 3, 2, 1], [0, 3, 1, 2])
     assert expected_sharp(shrunk, rates_of([1, 1, 9, 9])) == pytest.approx(2.893457, abs=5e-7)
 
 
 def test_online_vector() -> None:
-    """SOLAR-online gives the slots of the reference; its visits with the best revisits gain what the reference says."""
+    """SOLAR-online gives the slots and expectations of the reference, also with the best revisits."""
     lengths = [2, 3, 4, 6, 8, 9, 20]
     rates = rates_of(lengths)
     schedule = solar_online(lengths, read_tree("0->1,2;1->3,4;2->5,6", 7))
@@ -62,6 +61,6 @@ def test_online_vector() -> None:
 
 
 def test_weighted_vector() -> None:
-    """A page that counts five times moves inside: the best of V1 with such a last page."""
+    """The best plan of the first vector with weight 5 for its last page."""
     rates = rates_of([1, 1, 1, 1, 6, 6, 6, 6])
     assert optimal(rates, [1, 1, 1, 1, 1, 1, 1, 5])[1].worth == pytest.approx(7.648777, abs=5e-7)

@@ -48,20 +48,20 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_instant_that_most_pages_share(case: str) -> None:
-    """The chosen instant and its pages; what is certified by the pages alone is the same."""
+    """The chosen instant and its pages; the certified pages alone have the same instant."""
     pages, span, sharp = CASES[case]
     result = capture_outcome(pages)
     assert result.instant is not None
     assert (result.instant.start, result.instant.end) == span
-    assert {pages[place].url for place in result.instant.pages} == sharp
+    assert {pages[index].url for index in result.instant.pages} == sharp
     alone = joint_instant(result.pages)
     assert alone is not None
-    assert {pages[place].url for place in alone.pages} == sharp
+    assert {pages[index].url for index in alone.pages} == sharp
     assert (alone.start, alone.end) == span
 
 
-def test_the_nearest_downloads_stand_for_a_page() -> None:
-    """Of many downloads with one content those nearest to the instant on both sides are shown."""
+def test_the_nearest_downloads_are_certified() -> None:
+    """Of many downloads with the same content, the nearest ones on both sides of the instant are certified."""
     pages = [page("a", (0, "x"), (30, "z"), (50, "z")), page("b", (0, "y"), (20, "y"), (60, "y"), (90, "y"))]
     shown = capture_outcome(pages).pages[1]
     assert shown.visit is not None
@@ -70,7 +70,7 @@ def test_the_nearest_downloads_stand_for_a_page() -> None:
 
 
 def test_other_instants_serve_other_pages() -> None:
-    """A page that the best instant does not serve has one that does."""
+    """A page that is not sharp at the best instant is sharp at another one."""
     pages = [
         page("a", (5, "x"), (30, "x"), (60, "n")),
         page("b", (6, "y"), (31, "y"), (61, "n")),
@@ -83,7 +83,7 @@ def test_other_instants_serve_other_pages() -> None:
 
 
 def test_pages_without_downloads() -> None:
-    """A page that could not be had is unreachable and keeps its reason; a capture of nothing has no instant."""
+    """A page without downloads keeps the reason; a capture without downloads has no instant."""
     never = PageDownloads(url="n", rate_per_s=1e-6, why="connection refused")
     result = capture_outcome([never])
     assert result.instant is None

@@ -1,4 +1,4 @@
-"""Rates for pages of which little is known."""
+"""Priors and posteriors of change rates."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from webstrata.sharp.rates import POPULATION, posterior_rates, site_prior
 
 
 def test_nothing_known() -> None:
-    """A page never observed has the population's rate, on a site of which nothing is known."""
+    """A page without observations on a site without observations has the population's rate."""
     assert site_prior([], []) == POPULATION
     assert posterior_rates([0], [0.0])[0] == pytest.approx(POPULATION.rate)
 
 
-def test_a_site_speaks_for_its_pages() -> None:
-    """The more pages of a lively site are known, the livelier a new page is taken to be, up to the site's own rate."""
-    lively = 1.0 / DAY_S
+def test_site_prior_approaches_the_sites_rate() -> None:
+    """The more pages of a site with a high rate are known, the nearer the prior of a new page is to the site's rate."""
+    site_rate = 1.0 / DAY_S
     rates = [site_prior([100] * pages, [100 * DAY_S] * pages).rate for pages in (1, 10, 1000)]
     assert POPULATION.rate < rates[0] < rates[1] < rates[2]
-    assert rates[2] == pytest.approx(lively, rel=0.05)
+    assert rates[2] == pytest.approx(site_rate, rel=0.05)
 
 
 def test_own_observations_win() -> None:
-    """A page watched for long has its own rate; one never seen to change is cold but not dead."""
+    """A page with a long history has its own rate; a page that never changed has a low rate above 0."""
     rates = posterior_rates([50, 0], [100 * DAY_S, 1000 * DAY_S])
     assert rates[0] == pytest.approx(0.5 / DAY_S, rel=0.2)
     assert 0 < rates[1] < POPULATION.rate / 10
 
 
-def test_the_sites_own_word() -> None:
-    """What a sitemap says moves a rate half the way; a last change long ago makes it colder and surer."""
-    daily, never = POPULATION.told(DAY_S, None), POPULATION.told(3650 * DAY_S, None)
+def test_sitemap_statements() -> None:
+    """A `changefreq` moves the rate half the way (log scale); an old `lastmod` lowers it and makes it more certain."""
+    daily, never = POPULATION.with_sitemap(DAY_S, None), POPULATION.with_sitemap(3650 * DAY_S, None)
     assert never.rate < POPULATION.rate < daily.rate < 1 / DAY_S
     assert daily.shape == POPULATION.shape
-    recent, ancient = POPULATION.told(None, 2 * DAY_S), POPULATION.told(None, 2000 * DAY_S)
+    recent, ancient = POPULATION.with_sitemap(None, 2 * DAY_S), POPULATION.with_sitemap(None, 2000 * DAY_S)
     assert ancient.rate < POPULATION.rate < recent.rate
     assert ancient.shape == POPULATION.shape + 1
     assert ancient.rate == pytest.approx(1.2 / (2014 * DAY_S))
-    assert POPULATION.told(None, None) == POPULATION
+    assert POPULATION.with_sitemap(None, None) == POPULATION
 
 
 def test_bad_histories() -> None:
-    """Counts and times must be of the same pages and not negative."""
-    with pytest.raises(UsageError, match="both"):
+    """There must be as many counts as times, and none may be negative."""
+    with pytest.raises(UsageError, match="observed"):
         posterior_rates([1], [1.0, 2.0])
     with pytest.raises(UsageError):
         posterior_rates([-1], [1.0])

@@ -1,4 +1,4 @@
-"""Sets of certificates in the order that DER asks for."""
+"""Certificates of a time stamp response in DER order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def der(tag: int, *parts: bytes) -> bytes:
     return bytes([tag, 0x82]) + size + content
 
 
-def answer(*certificates: bytes) -> bytes:
-    """As an authority builds it, with these members of the set."""
+def response(*certificates: bytes) -> bytes:
+    """A time stamp response with these certificates."""
     held = [der(0xA0, *certificates)] if certificates else []
     signed = der(0x30, der(2, b"\3"), der(0x31), der(0x30, der(6, b"x")), *held, der(0x31, der(0x30, b"signer")))
     return der(0x30, der(0x30, der(2, b"\0")), der(0x30, der(6, b"oid"), der(0xA0, signed)))
@@ -26,13 +26,13 @@ ONE, TWO, THREE = der(0x30, b"a" * 200), der(0x30, b"b" * 200), der(0x30, b"c" *
 
 
 def test_members_are_sorted() -> None:
-    """Whatever the order, the members come out sorted by their bytes, and all else stays."""
-    assert with_sorted_certificates(answer(TWO, THREE, ONE)) == answer(*sorted((ONE, TWO, THREE)))
-    assert with_sorted_certificates(answer(ONE)) == answer(ONE)
-    assert with_sorted_certificates(answer()) == answer()
+    """The certificates are sorted by their bytes; all other bytes stay."""
+    assert with_sorted_certificates(response(TWO, THREE, ONE)) == response(*sorted((ONE, TWO, THREE)))
+    assert with_sorted_certificates(response(ONE)) == response(ONE)
+    assert with_sorted_certificates(response()) == response()
 
 
-@pytest.mark.parametrize("data", [b"", b"\x30", b"\x30\x84\xff\xff\xff\xff", b"\x30\0" * 200, answer(TWO, ONE)[:-5]])
-def test_what_is_no_answer_stays(data: bytes) -> None:
-    """What cannot be read is left as it came, for a stricter reader to refuse."""
+@pytest.mark.parametrize("data", [b"", b"\x30", b"\x30\x84\xff\xff\xff\xff", b"\x30\0" * 200, response(TWO, ONE)[:-5]])
+def test_unparsable_data_stays(data: bytes) -> None:
+    """Data that cannot be parsed is returned unchanged."""
     assert with_sorted_certificates(data) == data
