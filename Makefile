@@ -8,7 +8,7 @@ BIN := .venv/bin
 DATA ?= tests/data/conformance
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench conformance figures clean
+.PHONY: help install demo test lint style format-check types dead-code bench conformance figures sdist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -48,10 +48,19 @@ chromium:
 test: .venv/installed .peers/installed chromium ## run all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: .venv/installed ## style and types
+lint: style format-check types dead-code ## style, types and dead code
+
+style: .venv/installed
 	$(BIN)/ruff check .
+
+format-check: .venv/installed
 	$(BIN)/ruff format --check .
+
+types: .venv/installed
 	$(BIN)/mypy
+
+dead-code: .venv/installed
+	$(BIN)/vulture
 
 bench: .venv/installed .peers/installed ## every speed claim, as ratios measured side by side
 	$(BIN)/python -m bench
@@ -61,6 +70,9 @@ conformance: .venv/installed ## outside test vectors: family, passed, contested,
 
 figures: .venv/installed ## rebuild the pictures in the docs
 	$(BIN)/python -m docs.figures
+
+sdist: .venv/installed ## build the source archive into dist/
+	$(BIN)/python -m hatchling build --target sdist
 
 clean: ## remove what was installed and made
 	rm -rf .venv .peers demo-home build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

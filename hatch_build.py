@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -36,8 +37,9 @@ class KernelHook(BuildHookInterface[Any]):
         compiler = find_compiler()
         if compiler is None:
             print(
-                "webstrata: no C compiler found (CC, cc, gcc, clang). Building without the compiled kernels: the Python "
-                "kernels give the same results but are slower. Install a C compiler and reinstall to compile them.",
+                "webstrata: no C compiler found (CC, cc, gcc, clang). Building without the compiled kernels. "
+                "The Python kernels give the same results and are slower. "
+                "To compile the kernels, install a C compiler and reinstall.",
                 file=sys.stderr,
             )
             return  # hatchling's default is a pure wheel, py3-none-any
@@ -49,12 +51,14 @@ class KernelHook(BuildHookInterface[Any]):
 
 
 def _platform_tag() -> str:
-    """The most specific tag of this platform; cibuildwheel's repair step replaces it with a manylinux tag."""
-    return next(iter(platform_tags()))
+    """The tag of the target platform. cibuildwheel sets it on macOS, and replaces it with manylinux on Linux."""
+    named = os.environ.get("_PYTHON_HOST_PLATFORM")
+    return re.sub(r"[-.]", "_", named) if named else next(iter(platform_tags()))
 
 
 def _compile(compiler: list[str], folder: Path) -> None:
     output = folder / f"kernel.{os.getpid()}.tmp"
     sources = [str(source) for source in sorted(folder.glob("*.c"))]
-    subprocess.run([*compiler, *FLAGS, "-o", str(output), *sources, "-lm"], check=True)
+    architecture = shlex.split(os.environ.get("ARCHFLAGS", "")) if sys.platform == "darwin" else []
+    subprocess.run([*compiler, *FLAGS, *architecture, "-o", str(output), *sources, "-lm"], check=True)
     output.replace(folder / LIBRARY)  # atomically: running processes keep the library that they have loaded

@@ -1,6 +1,7 @@
 """Prints fingerprints, links, texts and forecasts of the installed package as JSON (`… installed_results.py FOLDER`).
 
-FOLDER holds the published vectors (tests/data/fingerprint). `test_hatch_build.py` runs this with different wheels.
+FOLDER holds the published vectors (tests/data/fingerprint). `test_hatch_build.py` runs this with different wheels, and
+the build of the released wheels runs it, too. The exit code is 1 if a fingerprint is not the published one.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def main() -> None:
         "rates": irregular_rate(visit_history(range(0, 601, 20), lengths, changed)).tolist(),
     }  # fmt: skip
     print(json.dumps(results))
+    sys.exit(1 if results["mismatches"] else 0)
 
 
 def is_as_published(case: dict[str, Any], folder: Path) -> bool:
