@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from webstrata.observe.data.digest import DataDigest
-from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.dispatch import data_digest
 from webstrata.records import PageRules
 
 SITES = (
@@ -67,11 +67,11 @@ def count(folder: Path, site: str) -> dict[str, Counter[str]]:
 
 def _timed(body: bytes, path: str) -> tuple[DataDigest | None, float]:
     begun = time.process_time()
-    return data_of(body, "", None, f"https://example.org/{path}"), time.process_time() - begun
+    return data_digest(body, "", None, f"https://example.org/{path}"), time.process_time() - begun
 
 
 def _unordered(body: bytes, path: str) -> str | None:
-    data = data_of(body, "", None, f"https://example.org/{path}", _UNORDERED)
+    data = data_digest(body, "", None, f"https://example.org/{path}", _UNORDERED)
     return None if data is None else data.digest
 
 

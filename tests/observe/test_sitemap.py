@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.observe.data import sitemap
-from webstrata.observe.data.sitemap import read_sitemap
+from webstrata.observe.data.sitemap import parse_sitemap
 
 URL = "https://a.test/sitemap.xml"
 
@@ -31,7 +31,7 @@ def urlset(inside: str) -> bytes:
 )
 def test_lastmod(lastmod: str, expected: float | None) -> None:
     """Times in their usual spellings; nonsense is no time, and costs no entry."""
-    read = read_sitemap(urlset(f"<url><loc>https://a.test/p</loc><lastmod>{lastmod}</lastmod></url>"), URL)
+    read = parse_sitemap(urlset(f"<url><loc>https://a.test/p</loc><lastmod>{lastmod}</lastmod></url>"), URL)
     assert [(entry.url, entry.lastmod) for entry in read.entries] == [("https://a.test/p", expected)]
     assert (read.kind, read.problem) == ("urlset", None)
 
@@ -39,7 +39,7 @@ def test_lastmod(lastmod: str, expected: float | None) -> None:
 def test_an_index_is_told_from_pages() -> None:
     """Entries of an index are sitemaps."""
     body = b"<sitemapindex><sitemap><loc>/s1.xml.gz</loc></sitemap></sitemapindex>"
-    read = read_sitemap(gzip.compress(body), URL)
+    read = parse_sitemap(gzip.compress(body), URL)
     assert read.kind == "index"
     assert [entry.url for entry in read.entries] == ["https://a.test/s1.xml.gz"]
 
@@ -59,23 +59,23 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_give_nothing_but_a_reason(name: str) -> None:
     """Entities, bombs and nonsense end with no entries and a problem told."""
-    read = read_sitemap(HOSTILE[name], URL)
+    read = parse_sitemap(HOSTILE[name], URL)
     assert read.entries == ()
     assert read.problem
 
 
 def test_deep_and_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nesting is no trouble and entries are limited."""
-    assert read_sitemap(b"<a>" * 200_000, URL).entries == ()
+    assert parse_sitemap(b"<a>" * 200_000, URL).entries == ()
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
-    read = read_sitemap(urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(20))), URL)
+    read = parse_sitemap(urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(20))), URL)
     assert len(read.entries) == 10
     assert read.problem
 
 
 def test_lists_of_urls() -> None:
     """A plain list is read line by line, whatever the line ends."""
-    read = read_sitemap(b"\xef\xbb\xbfhttps://a.test/1\r\nno url\nftp://a.test/\n HTTPS://a.test/2 \n", URL)
+    read = parse_sitemap(b"\xef\xbb\xbfhttps://a.test/1\r\nno url\nftp://a.test/\n HTTPS://a.test/2 \n", URL)
     assert (read.kind, [entry.url for entry in read.entries]) == ("text", ["https://a.test/1", "https://a.test/2"])
 
 
@@ -84,4 +84,4 @@ def test_lists_of_urls() -> None:
 )
 def test_never_raises(body: bytes) -> None:
     """Any bytes give a sitemap, be it an empty one."""
-    read_sitemap(body, URL)
+    parse_sitemap(body, URL)

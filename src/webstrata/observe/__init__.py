@@ -1,1 +1,1 @@
-"""Bytes -> Seen: what a content is (raw bytes, useful text, links), layer by layer. Pure; never raises."""
+"""Computes the fingerprint of a body in layers: raw bytes, useful text, links, data. Pure functions that never raise."""

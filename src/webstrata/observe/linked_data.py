@@ -1,4 +1,4 @@
-"""Linked data on a web page: links to RDF documents about it, and JSON-LD and RDFa inside it."""
+"""Linked data of an HTML page: its links to RDF documents, and the JSON-LD and RDFa embedded in it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.urls import join
 
 _RELATIONS = {"alternate", "describedby", "meta"}
-_MOST = 100
-_LARGEST = 20_000_000
+_MAX_ELEMENTS = 100
+"""`link` elements, and JSON-LD scripts, parsed per page."""
+_MAX_BYTES = 20_000_000
 
 
 class EmbeddedData(NamedTuple):
     alternates: tuple[tuple[str, str], ...] = ()
-    """(URL, media type) of documents that the page names as its own in another form, or as describing it."""
+    """(URL, media type) of the documents that the page declares as alternate forms or descriptions of itself."""
     embedded: bytes | None = None
     """All JSON-LD of the page as one JSON-LD document."""
     rdfa: bytes = b""
-    """The triples of its attributes, as N-Triples."""
+    """The triples of the page's RDFa attributes, as N-Triples."""
 
 
 class LinkedData:
-    """What the `rdf` handler must understand, in one object that it can be handed. Pure."""
+    """The parsing functions for the `rdf` handler, in one object: `fetch` does not import `observe`."""
 
     def found(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
         return embedded_data(body, content_type, url)
 
     def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
-        """A context that a JSON-LD document needs and that is not at hand."""
+        """The URL of a context that a JSON-LD document needs and that `contexts` does not contain."""
         return jsonld.missing_context(body, url, contexts)
 
     def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes:
@@ -45,9 +46,9 @@ class LinkedData:
 
 
 def embedded_data(body: bytes, content_type: str | None, url: str) -> EmbeddedData:
-    """Read a page (content coding removed). Never raises; what is not HTML, or costs too much, has none."""
+    """Parse a page (content coding removed). Never raises; empty for other media types and for too costly pages."""
     kind = media_type(body, content_type)
-    if kind not in HTML or len(body) > _LARGEST:
+    if kind not in HTML or len(body) > _MAX_BYTES:
         return EmbeddedData()
     html, _ = encoding.decode(body, header_charset(content_type), html=True)
     tree = parse(html)
@@ -55,17 +56,17 @@ def embedded_data(body: bytes, content_type: str | None, url: str) -> EmbeddedDa
         return EmbeddedData()
     base = join(url, next((node.attributes.get("href") or "" for node in tree.css("base[href]")), "")) or url
     alternates: list[tuple[str, str]] = []
-    for node in tree.css("link[rel][type][href]")[:_MOST]:
+    for node in tree.css("link[rel][type][href]")[:_MAX_ELEMENTS]:
         relations = set((node.attributes.get("rel") or "").lower().split())
         target = join(base, node.attributes.get("href") or "")
         if relations & _RELATIONS and target is not None:
             alternates.append((target, (node.attributes.get("type") or "").partition(";")[0].strip().lower()))
     scripts = [node.text() for node in tree.css("script[type]") if _is_json_ld(node.attributes.get("type"))]
-    return EmbeddedData(alternates=tuple(alternates), embedded=_joined(scripts[:_MOST]), rdfa=_rdfa(tree, url))
+    return EmbeddedData(alternates=tuple(alternates), embedded=_joined(scripts[:_MAX_ELEMENTS]), rdfa=_rdfa(tree, url))
 
 
 def _rdfa(tree: LexborHTMLParser, url: str) -> bytes:
-    """A page that says too much says nothing: half of it would be another graph."""
+    """Empty if there are too many triples: a part of them would be a different graph."""
     try:
         return b"".join([line + b"\n" for line in rdfa_lines(tree, url)])
     except RdfaTooLargeError:
@@ -77,7 +78,7 @@ def _is_json_ld(kind: str | None) -> bool:
 
 
 def _joined(scripts: list[str]) -> bytes | None:
-    """Several scripts become one list; one that is no JSON is left out, as browsers and search engines do."""
+    """The documents of several scripts as one list. Scripts that are not JSON are skipped, as search engines do."""
     documents: list[Any] = []
     for script in scripts:
         try:

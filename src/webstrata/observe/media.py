@@ -1,8 +1,8 @@
-"""Which media type a body has: what the server said, and a light look at the bytes where it said little or nonsense.
+"""Media type and charset label of a body: from the Content-Type header, or from the first bytes.
 
-A server's plausible word is taken. Bytes decide only for an absent or malformed header and for what
-servers give when they do not know (`application/octet-stream` and its kin; `text/plain` is not one of them: a page
-that is served as source is meant as source).
+A valid header is trusted. The bytes decide only if the header is missing or malformed, or names a type that servers
+send for unknown files (`application/octet-stream` and similar). `text/plain` is trusted: a page served as plain text is
+meant as plain text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ _MEDIA_TYPE = re.compile(rf"\s*({_TOKEN}/{_TOKEN})\s*(?:;|,|$)")
 _CHARSET = re.compile(rf";\s*charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|({_TOKEN}))", re.IGNORECASE)
 
 _UNKNOWN = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
-_HEADER_READ = 1024
-_HEADERS = 64
-"""Remembered: servers say the same few again and again."""
-_SNIFFED = 1445  # as far as the WHATWG MIME sniffing standard looks
+_MAX_HEADER_LENGTH = 1024
+_CACHED_HEADERS = 64
+_SNIFFED = 1445  # the number of bytes in the WHATWG MIME sniffing standard
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "application/pdf"),
@@ -41,24 +40,24 @@ _XHTML_ROOT = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _BINARY_BYTES = bytes(b for b in range(0x20) if b not in b"\t\n\x0b\f\r\x1b")
 
 
-@lru_cache(maxsize=_HEADERS)
+@lru_cache(maxsize=_CACHED_HEADERS)
 def header_media_type(content_type: str | None) -> str:
-    """Media type that a Content-Type header names, in lower case without parameters; `""` if none that makes sense."""
-    match = _MEDIA_TYPE.match((content_type or "")[:_HEADER_READ])
+    """The media type in a Content-Type header, in lower case without parameters; `""` if there is no valid one."""
+    match = _MEDIA_TYPE.match((content_type or "")[:_MAX_HEADER_LENGTH])
     return match[1].lower() if match else ""
 
 
-@lru_cache(maxsize=_HEADERS)
+@lru_cache(maxsize=_CACHED_HEADERS)
 def header_charset(content_type: str | None) -> str | None:
-    """Charset label that a Content-Type header names, as written."""
-    match = _CHARSET.search((content_type or "")[:_HEADER_READ])
+    """The charset label in a Content-Type header, as written."""
+    match = _CHARSET.search((content_type or "")[:_MAX_HEADER_LENGTH])
     return (match[1] or match[2] or match[3] or "").strip() or None if match else None
 
 
 def media_type(body: bytes, content_type: str | None) -> str:
-    """Media type of a body; `application/octet-stream` where nobody can tell."""
-    said = header_media_type(content_type)
-    return said if said not in _UNKNOWN else _sniffed(body)
+    """The media type of a body; `application/octet-stream` if it is unknown."""
+    declared = header_media_type(content_type)
+    return declared if declared not in _UNKNOWN else _sniffed(body)
 
 
 def _sniffed(body: bytes) -> str:

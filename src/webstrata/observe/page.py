@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.observe.data.digest import DataDigest
-from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.data.fields import DataField, data_fields
 from webstrata.observe.html import charset as encoding
-from webstrata.observe.html.head import Pointers, pointers
+from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
 from webstrata.observe.html.outline import HtmlOutline, PageParts, clean, outline
-from webstrata.observe.html.scan import scan_pointers, without_invisible
+from webstrata.observe.html.scan import scan_metadata, without_invisible
 from webstrata.observe.html.tree import joined_lines, parse, plain_lines
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
@@ -112,7 +112,7 @@ def observe_typed(
         content, name = encoding.decode(body, charset, html=True, default=default)
         observed = _html(content, replace(base, charset=name), url)
     else:
-        data = data_of(body, kind, charset, url, page_rules)
+        data = data_digest(body, kind, charset, url, page_rules)
         if data is not None:
             base = replace(base, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
         if kind in _PLAIN:
@@ -147,14 +147,14 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         visible = without_invisible(html)
         scanned = KERNEL.scan_text(visible)
         text = b" ".join(clean(scanned))
-        return _observed(base, scan_pointers(visible, url), text, None, partial(plain_lines, scanned))
+        return _observed(base, scan_metadata(visible, url), text, None, partial(plain_lines, scanned))
     body = outline(tree.body)
     parts = PageParts(body)
-    head = pointers(tree, url, body, parts)
-    title = b" ".join(head.title)
-    base = replace(base, parts=parts.digests(title), main_links=head.main_links.digest)
+    metadata = page_metadata(tree, url, body, parts)
+    title = b" ".join(metadata.title)
+    base = replace(base, parts=parts.digests(title), main_links=metadata.main_links.digest)
     text = b" ".join(filter(None, (title, body.text)))
-    observed = _observed(base, head, text, partial(_part_texts, title, parts), partial(_all_lines, title, body))
+    observed = _observed(base, metadata, text, partial(_part_texts, title, parts), partial(_all_lines, title, body))
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
 
 
@@ -168,35 +168,35 @@ def _part_texts(title: bytes, parts: PageParts) -> PartTexts:
 
 def _observed(
     base: Fingerprint,
-    head: Pointers,
+    metadata: PageMetadata,
     text: bytes,
     read_parts: Callable[[], PartTexts] | None,
     read_text: Callable[[], str],
 ) -> ObservedContent:
-    title = b" ".join(head.title).decode()[:_MAX_TITLE_LENGTH] or None
+    title = b" ".join(metadata.title).decode()[:_MAX_TITLE_LENGTH] or None
     fingerprinted = replace(
         base,
         title=title,
         text=_text_digest(text),
         simhash=simhash(text),
-        links=head.links.digest,
-        link_count=head.links.count,
-        internal_links=head.links.internal,
-        external_links=head.links.external,
-        document_links=head.links.documents,
+        links=metadata.links.digest,
+        link_count=metadata.links.count,
+        internal_links=metadata.links.internal,
+        external_links=metadata.links.external,
+        document_links=metadata.links.documents,
     )
     return ObservedContent(
         fingerprint=fingerprinted,
         title=title,
-        linked=head.links,
-        main_linked=head.main_links,
-        feeds=head.feeds,
-        canonical=head.canonical,
-        nofollow=head.nofollow,
-        noindex=head.noindex,
+        linked=metadata.links,
+        main_linked=metadata.main_links,
+        feeds=metadata.feeds,
+        canonical=metadata.canonical,
+        nofollow=metadata.nofollow,
+        noindex=metadata.noindex,
         read_text=read_text,
         read_parts=read_parts,
-        read_requisites=head.read_requisites,
+        read_requisites=metadata.read_requisites,
     )
 
 
@@ -221,9 +221,9 @@ class ObservationFields(NamedTuple):
 def observation_fields(
     content: ObservedContent, previous: bytes = b"", *, with_lines: bool = True
 ) -> ObservationFields:
-    """Compute them for a content whose bytes differ from the previous version; `previous` are the lines of that version.
+    """Compute them for a content whose bytes differ from those of the previous version.
 
-    Lines and excerpts are empty unless `with_lines`.
+    `previous` are the lines of that version. Lines and excerpts are empty unless `with_lines`.
     """
     if not with_lines:
         return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={})
@@ -240,7 +240,7 @@ def observation_fields(
 
 
 def _texts(content: ObservedContent) -> tuple[str, str, str, str]:
-    """Title, header, body and footer to compare: the selected content if there are rules, else the parts, else the text."""
+    """Title, header, body and footer to compare: the selected content, else the parts, else the whole text."""
     if content.selected is not None and content.selected.text is not None:
         return "", "", content.selected.text, ""
     return content.part_texts or ("", "", content.text or "", "")

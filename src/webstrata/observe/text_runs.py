@@ -1,14 +1,13 @@
-"""Text -> 64 bits that differ in few places where the texts differ in few words.
+"""Hashes of a text: the simhash of the whole, and one hash per run, so that two versions can be compared run by run.
 
-Every three words in a row are hashed: each word by a polynomial over its bytes, the three by two polynomials over their
-hashes, mixed. One gives the upper half, the other the lower. A bit of the result is set if more than half of these
-hashes have it set. All of it works on 32-bit integers, so that it is a few lines in any language.
+Simhash: every three consecutive words are one shingle. A polynomial over its bytes hashes each word; two polynomials
+over the three word hashes, mixed, give the upper and the lower half of the shingle's hash. A bit of the result is set
+if more than half of the shingles' hashes have it set. Texts that differ in few words differ in few of the 64 bits. All
+operations are on 32-bit integers, so that the function is short in any language.
 
-Text in lines -> a short hash for each run of it, so that the next version can be compared run by run.
-
-A run is a line, or a sentence of a long line. Beside the hash of its words stands that of its *shape*: the same words
-with numbers, dates, times and tokens masked. Two runs with one shape and different words are a clock, a counter or a
-token that went on; what has become of them is for `detect` to judge.
+Runs: a run is a line, or a sentence of a long line. With the hash of its words, the hash of its *shape* is stored: the
+same words with numbers, dates, times and tokens masked. Two runs with the same shape and different words are usually a
+clock, a counter or a token; `detect` decides.
 """
 
 from __future__ import annotations
@@ -26,24 +25,19 @@ from webstrata.observe.kernel.choice import KERNEL
 
 
 def simhash(text: bytes) -> int | None:
-    """Of words in UTF-8, one space apart; None if there are none. A text of fewer than three words is one shingle."""
+    """The simhash of words in UTF-8, separated by one space; None if empty. One or two words are one shingle."""
     return KERNEL.simhash(text) if text else None
-
-
-def distance(one: int, other: int) -> int:
-    """In how many of the 64 bits they differ."""
-    return (one ^ other).bit_count()
 
 
 TITLE, BODY, HEADER, FOOTER, DATA = range(5)
 MAX_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
-"""Runs kept of each part; what follows them is hashed as one."""
+"""Runs stored for each part; the rest of the part is hashed as one run."""
 _LONG_LINE = 240
-"""Characters from which a line is cut into its sentences."""
+"""Characters; lines of this length or longer are split into sentences."""
 _SHORT = 60
-_EXCERPTS = 24
+_MAX_EXCERPTS = 24
 _EXCERPT_LENGTH = 100
-_MOST_WORDS = 65_535
+_MAX_WORDS = 65_535
 _SENTENCE_WORDS = 8
 _STOPS = (".", "!", ".)", ".”", "。")
 
@@ -60,7 +54,7 @@ _DATE_WORD = re.compile(
 )
 _DIGIT = re.compile(r"[0-9]")
 _CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
-"""In the words for days and months, in `now` and `ago`; or a token without a digit."""
+"""Occurs in names of days and months and in `now` and `ago`; or is a token without a digit."""
 _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 
 
@@ -68,7 +62,7 @@ Row = tuple[int, int, int, int, bool]
 
 
 def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
-    """The runs of a page whose text, in lines, is given part by part; rows of `RUN`."""
+    """The runs of a page, as rows of `RUN`. The text of each part is given in lines."""
     rows: list[Row] = []
     for part, text in ((TITLE, title), (BODY, body), (HEADER, header), (FOOTER, footer)):
         rows += _rows(part, text)
@@ -76,41 +70,41 @@ def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
 
 
 def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
-    """Beginnings of the runs that the previous version (its `runs_of`) did not have, by their hash; a few of them."""
+    """The beginnings of up to 24 runs that the previous version (its `runs_of`) does not have, by their hash."""
     if not previous:
         return {}
     known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist()) if len(previous) % RUN.itemsize == 0 else set()
-    found: dict[int, str] = {}
+    excerpts: dict[int, str] = {}
     for text in texts:
         for run in split_runs(text):
             value = hash64(run)
             if value not in known:
-                found[value] = run if len(run) <= _EXCERPT_LENGTH else run[: _EXCERPT_LENGTH - 1] + "…"
-                if len(found) == _EXCERPTS:
-                    return found
-    return found
+                excerpts[value] = run if len(run) <= _EXCERPT_LENGTH else run[: _EXCERPT_LENGTH - 1] + "…"
+                if len(excerpts) == _MAX_EXCERPTS:
+                    return excerpts
+    return excerpts
 
 
-def runs_of_data(places: Sequence[DataField]) -> bytes:
-    """The places of data as runs."""
+def runs_of_data(fields: Sequence[DataField]) -> bytes:
+    """The fields of data as runs: the name of a field is its shape, all its values are its words."""
     rows = [
-        (one.value, crc32(one.name.encode("utf-8", "replace")), min(one.size, _MOST_WORDS), DATA, one.stamps)
-        for one in places
+        (field.value, crc32(field.name.encode("utf-8", "replace")), min(field.size, _MAX_WORDS), DATA, field.stamps)
+        for field in fields
     ]
     return np.array(rows, dtype=RUN).tobytes()
 
 
-def excerpts_of_data(places: Sequence[DataField], previous: bytes) -> dict[int, str]:
-    """The same as `excerpts_of`: the places that say something else, each with its first value."""
+def excerpts_of_data(fields: Sequence[DataField], previous: bytes) -> dict[int, str]:
+    """The fields whose values differ from the previous version, each with its first value; see `excerpts_of`."""
     if not previous or len(previous) % RUN.itemsize:
         return {}
     known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist())
-    said = [(one.value, f"{one.name}: {one.example}") for one in places if one.value not in known]
-    return {value: text[:_EXCERPT_LENGTH] for value, text in said[:_EXCERPTS]}
+    changed = [(field.value, f"{field.name}: {field.example}") for field in fields if field.value not in known]
+    return {value: text[:_EXCERPT_LENGTH] for value, text in changed[:_MAX_EXCERPTS]}
 
 
 def split_runs(text: str) -> Iterator[str]:
-    """Lines that say something; long ones sentence by sentence."""
+    """The lines that are not empty; long lines are split into sentences."""
     for line in text.split("\n"):
         if len(line) >= _LONG_LINE:
             yield from filter(None, _SENTENCE_END.split(line))
@@ -119,13 +113,13 @@ def split_runs(text: str) -> Iterator[str]:
 
 
 def run_shape(run: str) -> str:
-    """The run with all masked that clocks, counters and tokens change."""
+    """The run with numbers, dates, times and tokens masked."""
     return run_shapes([run])[0]
 
 
 def run_shapes(runs: Sequence[str]) -> list[str]:
-    """The same for many. They are masked in one go, since no mask reaches over the end of a line."""
-    # Masking is what takes the time: only where there is a digit, or a word that stands for one in a short run.
+    """The shapes of many runs. They are masked as one text, because no mask matches across the end of a line."""
+    # Masking is slow, so it is applied only to runs with a digit and to short runs with a word for a date or time.
     masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _CLOCK.search(run))]
     shapes = list(runs)
     if masked:
@@ -143,12 +137,12 @@ def hash64(text: str) -> int:
 
 def _rows(part: int, text: str) -> list[Row]:
     runs = list(split_runs(text))
-    most = MAX_RUNS[part]
-    kept, rest = (runs, []) if len(runs) <= most else (runs[: most - 1], runs[most - 1 :])
-    rows = [_row(part, run, shape) for run, shape in zip(kept, run_shapes(kept), strict=True)]
+    limit = MAX_RUNS[part]
+    first, rest = (runs, []) if len(runs) <= limit else (runs[: limit - 1], runs[limit - 1 :])
+    rows = [_row(part, run, shape) for run, shape in zip(first, run_shapes(first), strict=True)]
     if rest:
         whole = "\n".join(rest)
-        # Its own shape: nothing in there is ever taken for noise; and no sentence, whatever it ends with.
+        # The shape is the text itself, so that no part of the rest becomes noise. The rest is never a sentence.
         rows.append((*_row(part, whole, whole)[:4], False))
     return rows
 
@@ -156,4 +150,4 @@ def _rows(part: int, text: str) -> list[Row]:
 def _row(part: int, run: str, shape: str) -> Row:
     words = run.count(" ") + run.count("\n") + 1
     sentence = words >= _SENTENCE_WORDS and run.endswith(_STOPS)
-    return hash64(run), crc32(shape.encode("utf-8", "replace")), min(words, _MOST_WORDS), part, sentence
+    return hash64(run), crc32(shape.encode("utf-8", "replace")), min(words, _MAX_WORDS), part, sentence

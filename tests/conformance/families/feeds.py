@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.feed import FeedEntry, read_feed
+from webstrata.observe.data.feed import FeedEntry, parse_feed
 
 FAMILY = "feeds"
 _BASE = "http://127.0.0.1:8097/tests/feed.xml"
@@ -33,7 +33,7 @@ def run(folder: Path) -> Verdict:
     verdict = Verdict()
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         body = base64.b64decode(case["feed_base64"]) if "feed_base64" in case else case["feed"].encode("utf-8")
-        entries = read_feed(body, None, _BASE).entries
+        entries = parse_feed(body, None, _BASE).entries
         wanted = list(_wanted(ast.parse(case["expect_feedparser"], mode="eval")))
         actual = [(number, field, _shown(entries, number, field, value)) for number, field, value in wanted]
         contested = _CONTESTED_BODY in body or any(part in case["id"] for part in _CONTESTED_NAMES)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.sitemap import read_sitemap
+from webstrata.observe.data.sitemap import parse_sitemap
 
 FAMILY = "sitemaps"
 
@@ -28,7 +28,7 @@ def run(folder: Path) -> Verdict:
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         name = f"{case['id']} {case['name']}"
         body, entries, fault = _expected(case)
-        read = read_sitemap(body, case["url"])
+        read = parse_sitemap(body, case["url"])
         actual = (len(read.entries) if entries is not None else None, read.problem is not None or not fault)
         verdict.check(name, (entries, True), actual, contested=case["name"] in _CONTESTED)
     return verdict

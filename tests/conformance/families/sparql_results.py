@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.sparql.canonical import canonical_results
-from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Row, Term, read_results
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Row, Term, parse_results
 
 FAMILY = "sparql-results"
 
@@ -23,7 +23,7 @@ def run(folder: Path) -> Verdict:
     verdict = Verdict()
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         try:
-            results = read_results(case["text"].encode(), _TYPES[case["format"]])
+            results = parse_results(case["text"].encode(), _TYPES[case["format"]])
         except NotResultsError as why:
             verdict.failed.append(f"{case['id']}: {why}")
             continue

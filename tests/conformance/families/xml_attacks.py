@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.dispatch import data_of
-from webstrata.observe.data.sitemap import read_sitemap
+from webstrata.observe.data.dispatch import data_digest
+from webstrata.observe.data.sitemap import parse_sitemap
 
 FAMILY = "xml-attacks"
 _LIMIT_S = 1.0
@@ -22,20 +22,20 @@ _TYPES = ("application/xml", "application/rdf+xml", "application/rss+xml", "appl
 def run(folder: Path) -> Verdict:
     verdict = Verdict()
     for media_type in _TYPES:  # readers load their modules at first use: that is no opening of files
-        data_of(b"<a/>", media_type, None, "https://example.org/")
+        data_digest(b"<a/>", media_type, None, "https://example.org/")
     for path in sorted(folder.glob("*.xml")):
         body = path.read_bytes()
         harmful = path.name.startswith(_REFUSED)
         for media_type in _TYPES:
             with _opened() as opened:
                 begun = time.process_time()
-                data = data_of(body, media_type, None, "https://example.org/")
+                data = data_digest(body, media_type, None, "https://example.org/")
                 in_time = time.process_time() - begun < _LIMIT_S
             is_read = data is not None and data.digest is not None
             expected = not harmful and media_type == "application/xml"
             verdict.check(f"{path.name} as {media_type}", (expected, True, []), (is_read, in_time, opened))
         with _opened() as opened:
-            entries = read_sitemap(body, "https://example.org/").entries
+            entries = parse_sitemap(body, "https://example.org/").entries
         verdict.check(f"{path.name} as a sitemap", ((), []), (entries, opened))
     return verdict
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conformance.runner import EXTRACT
-from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.dispatch import data_digest
 from webstrata.records import PageRules
 
 SITEMAP = "<urlset><url><loc>https://e.org/a</loc><lastmod>2024-01-01</lastmod></url></urlset>"
@@ -48,7 +48,7 @@ KINDS = [
 @pytest.mark.parametrize(("text", "media_type", "url", "kind"), KINDS)
 def test_kinds(text: str, media_type: str, url: str, kind: str | None) -> None:
     """By media type, by URL where the server knew none, by the root of XML."""
-    data = data_of(text.encode(), media_type, None, url)
+    data = data_digest(text.encode(), media_type, None, url)
     assert (None if data is None else data.kind) == kind
     assert data is None or data.digest is not None
 
@@ -58,7 +58,7 @@ def test_order_of_rows_is_the_pages_to_say() -> None:
     one, other = b"1,a\n2,b\n", b"2,b\n1,a\n"
     for unordered in (False, True):
         page_rules = PageRules(unordered=unordered)
-        digests = {data_of(body, "text/csv", None, "", page_rules).digest for body in (one, other)}  # type: ignore[union-attr]
+        digests = {data_digest(body, "text/csv", None, "", page_rules).digest for body in (one, other)}  # type: ignore[union-attr]
         assert len(digests) == (1 if unordered else 2)
 
 
@@ -66,7 +66,7 @@ def test_sitemaps_are_their_addresses_and_times() -> None:
     """Order, priorities and layout do not count; a new time does."""
     other = SITEMAP.replace("<lastmod>", "\n<priority>0.5</priority><lastmod>")
     newer = SITEMAP.replace("2024-01-01", "2024-01-02")
-    digests = [data_of(text.encode(), "text/xml", None, "https://e.org/").digest for text in (SITEMAP, other, newer)]  # type: ignore[union-attr]
+    digests = [data_digest(text.encode(), "text/xml", None, "https://e.org/").digest for text in (SITEMAP, other, newer)]  # type: ignore[union-attr]
     assert digests[0] == digests[1] != digests[2]
 
 
@@ -88,7 +88,7 @@ def test_naughty_strings(media_type: str) -> None:
     """Strings that break programs, as bodies, charsets and URLs, get an answer in every format."""
     for case in json.loads((EXTRACT / "naughty-strings" / "cases.json").read_text("utf-8")):
         text = case if isinstance(case, str) else str(case)
-        data = data_of(text.encode("utf-8", "replace"), media_type, text[:50], text)
+        data = data_digest(text.encode("utf-8", "replace"), media_type, text[:50], text)
         assert data is not None
         assert data.digest is not None or data.note
 
@@ -96,7 +96,7 @@ def test_naughty_strings(media_type: str) -> None:
 @given(st.binary(max_size=100), st.sampled_from(TYPES), st.none() | st.text(max_size=20), st.text(max_size=30))
 def test_anything_gets_an_answer(body: bytes, media_type: str, charset: str | None, url: str) -> None:
     """Whatever the body, the label and the URL."""
-    data = data_of(body, media_type, charset, url)
+    data = data_digest(body, media_type, charset, url)
     assert data is not None
     assert data.digest is not None or data.note
 
@@ -105,11 +105,11 @@ def test_anything_gets_an_answer(body: bytes, media_type: str, charset: str | No
 def test_packed_sitemaps(media_type: str) -> None:
     """A gzipped sitemap is the same data as the plain one, whatever its bytes; other gzip files are no data."""
     packed = [gzip.compress(SITEMAP.encode(), level, mtime=level) for level in (1, 9)]
-    plain = data_of(SITEMAP.encode(), "application/xml", None, "https://e.org/sitemap.xml")
+    plain = data_digest(SITEMAP.encode(), "application/xml", None, "https://e.org/sitemap.xml")
     for body in packed:
-        assert data_of(body, media_type, None, "https://e.org/sitemap.xml.gz") == plain
+        assert data_digest(body, media_type, None, "https://e.org/sitemap.xml.gz") == plain
     assert plain is not None
     assert plain.digest is not None
     for body in (gzip.compress(b"<a/>"), b"\x1f\x8b\x08", packed[0][:20], gzip.compress(bytes(10**8))):
-        found = data_of(body, media_type, None, "https://e.org/x.gz")
+        found = data_digest(body, media_type, None, "https://e.org/x.gz")
         assert found is None or found.digest is None

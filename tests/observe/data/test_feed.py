@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.feed import feed_digest, feed_time, read_feed
+from webstrata.observe.data.feed import feed_digest, feed_time, parse_feed
 
 URL = "https://example.org/blog/feed.xml"
 AT = 1_704_067_200.0  # 2024-01-01T00:00:00Z
@@ -32,7 +32,7 @@ FEEDS = {
 @pytest.mark.parametrize("name", FEEDS)
 def test_entries(name: str) -> None:
     """Every kind of feed gives the same entry: id, absolute address, plain title, instant."""
-    (entry,) = read_feed(FEEDS[name].encode(), None, URL).entries
+    (entry,) = parse_feed(FEEDS[name].encode(), None, URL).entries
     assert (entry.id, entry.url, entry.title, entry.updated_at) == ("1", "https://example.org/a", "One", AT)
 
 
@@ -104,7 +104,7 @@ def test_large_feeds_are_bounded() -> None:
     body = b"<rss><channel>" + b"<item><guid>%d</guid></item>" * 3 % (1, 2, 3)
     body += b"".join(b"<item><guid>%d</guid></item>" % number for number in range(60_000)) + b"</channel></rss>"
     begun = time.process_time()
-    feed = read_feed(body, None, URL)
+    feed = parse_feed(body, None, URL)
     assert len(feed.entries) == 50_000
     assert "more than" in str(feed.problem)
     assert time.process_time() - begun < 10.0

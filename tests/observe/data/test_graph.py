@@ -87,7 +87,7 @@ def test_contexts_elsewhere_are_handed_in_or_missing() -> None:
     kind, digest, note = ld(text)
     assert kind == "json"
     assert digest is not None
-    assert "https://c.test/c is not at hand" in str(note)
+    assert "https://c.test/c is missing" in str(note)
     assert ld(text, {"https://c.test/c": b'{"@context":{"name":"http://e/name"}}'}) == ld(plain)
 
 

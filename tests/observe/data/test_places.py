@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.data.fields import MAX_FIELDS, data_fields
 
 URL = "https://e.org/x"
@@ -131,7 +131,7 @@ _values = st.recursive(
 def test_other_json_has_other_places(one: Any, other: Any) -> None:
     """Two documents that are not the same data never have the same places."""
     bodies = [json.dumps(value).encode() for value in (one, other)]
-    digests = [data_of(body, "application/json", None, URL) for body in bodies]
+    digests = [data_digest(body, "application/json", None, URL) for body in bodies]
     places = [data_fields(body, "json", "application/json", None, URL) for body in bodies]
     assert (places[0] == places[1]) == (digests[0] == digests[1])
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webstrata.observe.data.sparql import canonical as bindings
 from webstrata.observe.data.sparql.canonical import canonical_results
-from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Term, read_results
+from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Term, parse_results
 
 IN_JSON = b"""{"head": {"vars": ["a", "b", "c"]}, "results": {"bindings": [
 {"a": {"type": "uri", "value": "http://e.org/"}, "b": {"type": "literal", "value": "x\\ty", "xml:lang": "EN"}},
@@ -30,16 +30,16 @@ IN_TSV = b"?b\t?a\t?c\n\"x\\ty\"@en\t<http://e.org/>\t\n\t_:q\t1\n's'\t_:q\t\n"
 def test_formats_agree() -> None:
     """The same results in JSON, XML and TSV, in other orders and under other labels, become the same bytes."""
     made = {
-        canonical_results(read_results(body, kind)) for body, kind in ((IN_JSON, JSON), (IN_XML, XML), (IN_TSV, TSV))
+        canonical_results(parse_results(body, kind)) for body, kind in ((IN_JSON, JSON), (IN_XML, XML), (IN_TSV, TSV))
     }
     assert len(made) == 1
-    again = read_results(made.pop(), JSON)
+    again = parse_results(made.pop(), JSON)
     assert (again.vars, len(again.rows)) == (("a", "b", "c"), 3)
 
 
 def test_csv() -> None:
     """CSV has texts and blanks; a value that is not there is not bound."""
-    found = read_results(b'a,b\r\n"x,""y""\nz",\r\n_:k,1\r\n', CSV)
+    found = parse_results(b'a,b\r\n"x,""y""\nz",\r\n_:k,1\r\n', CSV)
     assert found.rows == ((Term("literal", 'x,"y"\nz'), None), (Term("bnode", "k"), Term("literal", "1")))
 
 
@@ -70,7 +70,7 @@ NOT_RESULTS = [
 def test_not_results(body: bytes, kind: str) -> None:
     """What breaks off, is something else or is hostile is refused with a reason; as data it has none."""
     with pytest.raises(NotResultsError):
-        read_results(body, kind)
+        parse_results(body, kind)
     data = bindings.results_digest(body, None, "http://e.org/", kind)
     assert data.digest is None
     assert data.note

@@ -20,7 +20,7 @@ from webstrata.errors import UsageError
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
 from webstrata.flows.capture.events import CaptureOrder
 from webstrata.observe.data.sitemap import MAX_BYTES
-from webstrata.observe.data.sitemap import read_sitemap
+from webstrata.observe.data.sitemap import parse_sitemap
 from webstrata.records import Exchange, PageRole
 
 _EVERY_S = {
@@ -56,7 +56,7 @@ def sitemap_hints(answer: Exchange, now: float) -> dict[str, SitemapHints]:
     """By page: what a sitemap says of it."""
     coding = answer.header("content-encoding")
     body = decode(answer.body, coding, max_bytes=MAX_BYTES, max_ratio=_LARGEST_RATIO).body
-    entries = read_sitemap(body, answer.url).entries
+    entries = parse_sitemap(body, answer.url).entries
     often = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
     times = _believable({entry.url: entry.lastmod for entry in entries}, now)
     return {page: SitemapHints(every_s=often.get(page), unchanged_s=times.get(page)) for page in {*often, *times}}

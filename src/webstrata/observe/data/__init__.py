@@ -1,1 +1,1 @@
-"""Data as data: a body of a data type -> one digest that formatting, order and labels without meaning do not move."""
+"""Digests of data formats, independent of formatting, of order without meaning, and of blank node labels."""

@@ -1,4 +1,4 @@
-"""What one look at a body of data gives, whatever its format."""
+"""The result type of all data formats, and the digest of canonical parts."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ class DataDigest(Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     """`graph`, `bindings`, `json`, `table`, `xml`, `feed` or `sitemap`."""
     digest: str | None = None
-    """SHA-256 (hex) of the canonical form. Equal: the same data. None: compare the bytes."""
+    """SHA-256 (hex) of the canonical form. Equal digests mean equal data. None: compare the bytes."""
     note: str | None = None
-    """Why there is no digest, or what to know about the one there is."""
+    """Why there is no digest, or a remark about the digest."""
     size: int = 0
-    """How many triples, values, cells, elements or entries were read."""
+    """The number of triples, values, cells, elements or entries."""
     noise: tuple[str, ...] = ()
-    """What was left out because it says when the data were made, not what they are."""
+    """The members that were left out because they state when the document was generated."""
 
 
 def digest_of(kind: str, parts: Iterable[bytes]) -> str:
-    """SHA-256 of parts, each with its length, so that no two lists of parts read the same."""
-    made = hashlib.sha256(kind.encode())
+    """SHA-256 of parts, each preceded by its length, so that different lists of parts give different input."""
+    state = hashlib.sha256(kind.encode())
     for part in parts:
-        made.update(b"%d:" % len(part))
-        made.update(part)
-    return made.hexdigest()
+        state.update(b"%d:" % len(part))
+        state.update(part)
+    return state.hexdigest()
 
 
-def refused(kind: str, why: object) -> DataDigest:
-    """A body that has to be compared by its bytes. What parsers say may quote the body: it is cut short."""
-    text = " ".join(str(why).split())
-    return DataDigest(kind=kind, note=text if len(text) <= _LONGEST_NOTE else text[:_LONGEST_NOTE] + "…")
+def refused(kind: str, reason: object) -> DataDigest:
+    """The result for a body that must be compared by its bytes. A long reason is cut: it may quote the body."""
+    text = " ".join(str(reason).split())
+    return DataDigest(kind=kind, note=text if len(text) <= _MAX_NOTE_LENGTH else text[:_MAX_NOTE_LENGTH] + "…")
 
 
-_LONGEST_NOTE = 160
+_MAX_NOTE_LENGTH = 160

@@ -1,4 +1,4 @@
-"""Which reader a body of data gets: by its media type, by its URL where the server knew no type, by its XML root."""
+"""Selects the digest function for a body: by media type, by the URL's extension if the type is unknown, by XML root."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from webstrata.observe.data.rdf import graph, jsonld
 from webstrata.observe.data.sparql import canonical
 from webstrata.records import PageRules
 
-_Reader = Callable[[bytes, str | None, str], DataDigest]
+_DigestFunction = Callable[[bytes, str | None, str], DataDigest]
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RSS_1 = (b"http://purl.org/rss/1.0/", b"http://my.netscape.com/rdf/simple/0.9/")
 
 
-def data_of(
+def data_digest(
     body: bytes,
     media_type: str,
     charset: str | None,
@@ -28,37 +28,37 @@ def data_of(
     *,
     contexts: Mapping[str, bytes] | None = None,
 ) -> DataDigest | None:
-    """The data in a body, or why they cannot be read as such; None if it is not of a data type. Never raises.
+    """The digest of the data in a body, or why there is none; None if the format is not a data format. Never raises.
 
-    `contexts`: bodies of JSON-LD contexts by their URLs, as far as they are at hand.
+    `contexts`: the available bodies of JSON-LD contexts by their URLs.
     """
-    name = format_of(body, media_type, url)
+    name = data_format(body, media_type, url)
     if name == "jsonld":
         return jsonld.jsonld_digest(body, charset, url, contexts)
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
-        wish = page_rules or PageRules()
+        rules = page_rules or PageRules()
         return table.table_digest(
-            body, charset, url, delimiter=delimiter, unordered=wish.unordered, ordered=wish.ordered
+            body, charset, url, delimiter=delimiter, unordered=rules.unordered, ordered=rules.ordered
         )
-    reader = _READERS.get(name)
-    return None if reader is None else reader(body, charset, url)
+    function = _DIGEST_FUNCTIONS.get(name)
+    return None if function is None else function(body, charset, url)
 
 
-def format_of(body: bytes, media_type: str, url: str) -> str:
-    """The name of a body's format; empty if it is not of a data type."""
+def data_format(body: bytes, media_type: str, url: str) -> str:
+    """The name of a body's data format; empty if it is not a data format."""
     name = _name_of(media_type, url)
-    if body.startswith(_GZIP) and (name == "xml" or media_type in _PACKED or media_type in _SAYS_NOTHING):
-        return "sitemap" if _is_packed_sitemap(body) else ""
+    if body.startswith(_GZIP) and (name == "xml" or media_type in _GZIP_TYPES or media_type in _UNKNOWN_TYPES):
+        return "sitemap" if _is_gzipped_sitemap(body) else ""
     if name == "xml":
         return _xml_name(body)
     if name == "rdfxml":
         namespace, _ = xml.root_element(body) or ("", "")
-        return name if namespace else "turtle"  # what many a .owl or .rdf is
+        return name if namespace else "turtle"  # many .owl and .rdf files are Turtle
     return name
 
 
-_READERS: dict[str, _Reader] = {
+_DIGEST_FUNCTIONS: dict[str, _DigestFunction] = {
     "json": json.json_digest,
     "json-lines": json.json_lines_digest,
     "xml": xml.xml_digest,
@@ -69,7 +69,7 @@ _READERS: dict[str, _Reader] = {
     "results-xml": partial(canonical.results_digest, media_type="application/sparql-results+xml"),
 }
 
-# Name of the format: its media types.
+# Media types by the name of the format.
 _TYPES = {
     "json": "application/json text/json",
     "json-lines": "application/jsonl application/json-lines application/x-jsonlines application/x-ndjson "
@@ -90,10 +90,10 @@ _TYPES = {
 }
 _BY_TYPE = {media_type: name for name, types in _TYPES.items() for media_type in types.split()}
 _BY_SUFFIX = {"+json": "json", "+xml": "xml", "+csv": "csv"}
-_NO_DATA = frozenset({"application/xhtml+xml", "image/svg+xml"})
+_NOT_DATA = frozenset({"application/xhtml+xml", "image/svg+xml"})
 
-_SAYS_NOTHING = frozenset({"", "text/plain", "application/octet-stream"})
-"""What servers of files give for formats that they do not know."""
+_UNKNOWN_TYPES = frozenset({"", "text/plain", "application/octet-stream"})
+"""Media types that file servers send for formats that they do not know."""
 _BY_EXTENSION = {
     "json": "json",
     "geojson": "json",
@@ -118,29 +118,29 @@ _BY_EXTENSION = {
 
 
 def _name_of(media_type: str, url: str) -> str:
-    if media_type in _SAYS_NOTHING:
+    if media_type in _UNKNOWN_TYPES:
         return _BY_EXTENSION.get(_extension(url), "")
-    if media_type in _NO_DATA:
+    if media_type in _NOT_DATA:
         return ""
-    found = _BY_TYPE.get(media_type)
-    if found is None and "+" in media_type:
-        found = _BY_SUFFIX.get(media_type[media_type.rfind("+") :])
-    return found or ""
+    name = _BY_TYPE.get(media_type)
+    if name is None and "+" in media_type:
+        name = _BY_SUFFIX.get(media_type[media_type.rfind("+") :])
+    return name or ""
 
 
 _GZIP = b"\x1f\x8b"
-_PACKED = frozenset({"application/gzip", "application/x-gzip"})
-_PEEK = 65_536
+_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip"})
+_PREVIEW_BYTES = 65_536
 
 
-def _is_packed_sitemap(body: bytes) -> bool:
-    """Sitemaps are served as gzip files, and only they are looked into."""
-    start = decode(body, "gzip", max_bytes=_PEEK, max_ratio=_PEEK).body
+def _is_gzipped_sitemap(body: bytes) -> bool:
+    """Sitemaps are the only gzip files that are decompressed."""
+    start = decode(body, "gzip", max_bytes=_PREVIEW_BYTES, max_ratio=_PREVIEW_BYTES).body
     return _xml_name(start) == "sitemap"
 
 
 def _xml_name(body: bytes) -> str:
-    """What an XML document is, by its root."""
+    """The format of an XML document, by its root element."""
     root = xml.root_element(body)
     if root is None:
         return "xml"

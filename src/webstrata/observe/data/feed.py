@@ -1,12 +1,8 @@
-"""Times as feeds write them -> instants: ISO 8601 in its many forms, and the mail format with its many mistakes.
+"""Feeds (all versions of RSS, Atom, RDF): their entries, and the digest of the set of entries.
 
-Expat handlers that collect the entries of a feed.
-
-Feeds (RSS in all its versions, Atom, RDF) -> their entries, and a digest of the set of these.
-
-The order of entries, the feed's own title and build date, and all that an entry does not say itself (its counts of
-comments, its styling) do not count; an entry's identity, address, title, time and content do. Feeds that are no
-well-formed XML are repaired where it is plain what was meant.
+The digest of an entry covers its id, address, title, time and content. It does not depend on the order of entries, on
+the feed's own title and build date, or on other elements of an entry (number of comments, styles). A feed that is not
+well-formed XML is repaired if the intended form is clear.
 """
 
 from __future__ import annotations
@@ -26,38 +22,9 @@ from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.data.xml import MAX_DEPTH, XmlRefusedError, repair_xml
 from webstrata.urls import join
 
-_LONGEST = 64
-_ISO = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?"
-    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|UTC|GMT|[+-]\d\d:?(?:\d\d)?)?",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-def feed_time(text: str) -> float | None:
-    """Seconds since 1970; None for what is no time. Without a zone, UTC is meant."""
-    text = text[:_LONGEST].strip()
-    match = _ISO.fullmatch(text)
-    try:
-        moment = _from_iso(match) if match else parsedate_to_datetime(text)
-    except (ValueError, OverflowError, IndexError, TypeError):
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _from_iso(match: re.Match[str]) -> datetime:
-    year, month, day, hour, minute, second, zone = match.groups()
-    moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), tzinfo=UTC)
-    moment += timedelta(seconds=int(second or 0))  # 60 is a leap second
-    if zone and zone[0] in "+-":
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
-        moment += offset if zone[0] == "-" else -offset
-    return moment
-
-
 MAX_ENTRIES = 50_000
-_LONGEST_FIELD = 65_536
-_LONGEST_TITLE = 1_000
+_MAX_FIELD_LENGTH = 65_536
+_MAX_TITLE_LENGTH = 1_000
 
 _ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
 _CORE = frozenset(
@@ -86,38 +53,82 @@ _KNOWN_PREFIXES = {
     "xhtml": "http://www.w3.org/1999/xhtml",
     "xml": "http://www.w3.org/XML/1998/namespace",
 }
-"""Used without being declared, or declared under many spellings: the prefix is what readers go by."""
+"""Prefixes that feeds use without declaring them, or bind to several namespaces; feed readers go by the prefix."""
 
 _TEXTS = {"title": "title", "dc:title": "title", "guid": "id", "id": "id", "link": "link"}
 _CONTENTS = frozenset({"description", "summary", "content", "encoded", "fullitem", "body", "content:encoded"})
 _UPDATED = ("updated", "modified", "dcterms:modified", "dc:date", "pubdate", "published", "issued", "dcterms:issued",
             "created", "dcterms:created")  # fmt: skip
-"""From what says most of the last change to what says least."""
+"""In order of preference: from the last change to the creation."""
 _TAG = re.compile(r"<[^<>]*>")
 
 
 class FeedLimitError(Exception):
-    """As many entries as are read of one feed."""
+    """The feed has more entries than are parsed."""
 
 
 class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """One entry."""
+    """One entry of a feed."""
 
     url: str | None = None
-    """Absolute URL of what it announces."""
+    """Canonical absolute URL of the page that the entry announces."""
     id: str = ""
     title: str = ""
     updated_at: float | None = None
-    """What the feed says; neither future nor nonsense has been judged."""
+    """The time in the feed, which may be wrong or in the future."""
     digest: str = ""
-    """Of all of these and the content."""
+    """Digest of these fields and the content."""
+
+
+class Feed(Struct, frozen=True, kw_only=True):
+    """The entries of a feed."""
+
+    entries: tuple[FeedEntry, ...] = ()
+    """In the order of the feed, without duplicates."""
+    problem: str | None = None
+    """Why it was not parsed to its end; the entries before that point are included."""
+    note: str | None = None
+    """What was repaired."""
+
+
+def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
+    """The digest of a feed. Never raises."""
+    feed = parse_feed(body, charset, url)
+    if feed.problem is not None:
+        return refused("feed", feed.problem)
+    if not feed.entries:
+        return refused("feed", "no entries")
+    digests = sorted(entry.digest.encode() for entry in feed.entries)
+    return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
+
+
+def parse_feed(body: bytes, charset: str | None, url: str) -> Feed:
+    """The entries of a feed. Never raises."""
+    feed = _parse(body, url)
+    if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
+        return feed
+    repaired = _parse(repair_xml(body, charset), url)
+    if repaired.problem is None:
+        return Feed(entries=repaired.entries, note=f"repaired: {feed.problem}")
+    return repaired if len(repaired.entries) > len(feed.entries) else feed
+
+
+def _parse(body: bytes, url: str) -> Feed:
+    collector = FeedEntryCollector(url)
+    try:
+        problem = xml.parse_safely(body, collector.parser)
+    except FeedLimitError as full:
+        problem = str(full)
+    if problem is None and not collector.is_feed:
+        problem = "not a feed"
+    return Feed(entries=tuple(collector.entries.values()), problem=problem)
 
 
 class FeedEntryCollector:
-    """Give its `parser` the document; `found` then has the entries."""
+    """Expat handlers that collect the entries of a feed: run `parser` over the document, then use `entries`."""
 
     def __init__(self, url: str) -> None:
-        self.found: dict[str, FeedEntry] = {}
+        self.entries: dict[str, FeedEntry] = {}
         self.is_feed = False
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -167,7 +178,7 @@ class FeedEntryCollector:
         self._spaces.append({**self._spaces[-1], **spaces} if spaces else self._spaces[-1])
 
     def _name(self, tag: str) -> str:
-        """Local name of the feed's own elements; with the usual prefix for known modules; None's for others."""
+        """The local name of a feed element; with the usual prefix for known modules, with the prefix `?` for others."""
         prefix, _, local = tag.rpartition(":")
         space = self._spaces[-1].get(prefix, _KNOWN_PREFIXES.get(prefix, prefix and f"?{prefix}"))
         if space in _CORE:
@@ -194,19 +205,19 @@ class FeedEntryCollector:
     def _text(self, text: str) -> None:
         if self._in_content:
             self._content.update(text.encode("utf-8", "replace"))
-        elif self._field is not None and self._length < _LONGEST_FIELD:
+        elif self._field is not None and self._length < _MAX_FIELD_LENGTH:
             self._words.append(text)
             self._length += len(text)
 
     def _end(self, tag: str) -> None:
         if self._entry_depth and self._depth == self._entry_depth + 1:
-            self._keep_field()
+            self._store_field()
         elif self._entry_depth and self._depth == self._entry_depth:
-            self._keep_entry()
+            self._store_entry()
         self._bases.pop()
         self._spaces.pop()
 
-    def _keep_field(self) -> None:
+    def _store_field(self) -> None:
         self._in_content = False
         if self._field is None:
             return
@@ -218,7 +229,7 @@ class FeedEntryCollector:
             self._fields.setdefault(name, text)
         self._field = None
 
-    def _keep_entry(self) -> None:
+    def _store_entry(self) -> None:
         fields, base = self._fields, self._bases[-1]
         content = self._content.digest()
         self._entry_depth = 0
@@ -230,12 +241,12 @@ class FeedEntryCollector:
         updated = next((at for field in _UPDATED if (at := feed_time(fields.get(field, ""))) is not None), None)
         parts = [name, fields.get("link", ""), " ".join(title.split()), str(updated)]
         digest = digest_of("entry", [*(part.encode("utf-8", "replace") for part in parts), content])
-        if len(self.found) >= MAX_ENTRIES:
+        if len(self.entries) >= MAX_ENTRIES:
             raise FeedLimitError(f"more than {MAX_ENTRIES} entries")
-        self.found[digest] = FeedEntry(
+        self.entries[digest] = FeedEntry(
             url=join(base, address) if address else None,
-            id=name[:_LONGEST_TITLE],
-            title=" ".join(title.split())[:_LONGEST_TITLE],
+            id=name[:_MAX_TITLE_LENGTH],
+            title=" ".join(title.split())[:_MAX_TITLE_LENGTH],
             updated_at=updated,
             digest=digest,
         )
@@ -248,45 +259,33 @@ def _join(base: str, address: str) -> str:
         return address
 
 
-class Feed(Struct, frozen=True, kw_only=True):
-    """What a feed lists."""
-
-    entries: tuple[FeedEntry, ...] = ()
-    """In the order of the feed, each once."""
-    problem: str | None = None
-    """Why it was not read to its end; the entries before count."""
-    note: str | None = None
-    """What had to be repaired."""
+_MAX_TIME_LENGTH = 64
+_ISO = re.compile(
+    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?"
+    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|UTC|GMT|[+-]\d\d:?(?:\d\d)?)?",
+    re.IGNORECASE | re.ASCII,
+)
 
 
-def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
-    """One feed as data. Never raises."""
-    feed = read_feed(body, charset, url)
-    if feed.problem is not None:
-        return refused("feed", feed.problem)
-    if not feed.entries:
-        return refused("feed", "no entries")
-    digests = sorted(entry.digest.encode() for entry in feed.entries)
-    return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
+def feed_time(text: str) -> float | None:
+    """A time in a feed (ISO 8601 or mail format, with common mistakes) as seconds since 1970; None if it is no time.
 
-
-def read_feed(body: bytes, charset: str | None, url: str) -> Feed:
-    """The entries of a feed. Never raises."""
-    feed = _read(body, url)
-    if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
-        return feed
-    again = _read(repair_xml(body, charset), url)
-    if again.problem is None:
-        return Feed(entries=again.entries, note=f"repaired: {feed.problem}")
-    return again if len(again.entries) > len(feed.entries) else feed
-
-
-def _read(body: bytes, url: str) -> Feed:
-    reader = FeedEntryCollector(url)
+    A time without a zone is UTC.
+    """
+    text = text[:_MAX_TIME_LENGTH].strip()
+    match = _ISO.fullmatch(text)
     try:
-        problem = xml.parse_safely(body, reader.parser)
-    except FeedLimitError as full:
-        problem = str(full)
-    if problem is None and not reader.is_feed:
-        problem = "not a feed"
-    return Feed(entries=tuple(reader.found.values()), problem=problem)
+        moment = _from_iso(match) if match else parsedate_to_datetime(text)
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _from_iso(match: re.Match[str]) -> datetime:
+    year, month, day, hour, minute, second, zone = match.groups()
+    moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), tzinfo=UTC)
+    moment += timedelta(seconds=int(second or 0))  # 60 is a leap second
+    if zone and zone[0] in "+-":
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
+        moment += offset if zone[0] == "-" else -offset
+    return moment

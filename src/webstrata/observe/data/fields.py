@@ -1,6 +1,6 @@
-"""Data -> its places: what stands where, so that places which change at every visit can be told from the rest.
+"""The fields of data and a hash of each, so that fields that change at every visit can be recognised as noise.
 
-| data | a place is |
+| data | a field is |
 |---|---|
 | JSON | a path, with all members of a list together: `items[].viewed` |
 | tables | a column |
@@ -8,8 +8,9 @@
 | XML | the path of an element, or of an attribute: `/feed/entry/@id` |
 | sitemaps | the addresses; the times |
 
-All that the data say stands in exactly one place, together with where it stands there (the list's index, the row's key,
-the triple's other terms): if every place is the same, so are the data. Only blank nodes are not told apart.
+Every value belongs to exactly one field and is hashed with its position there (the index in the list, the row's key,
+the triple's other terms): if the hashes of all fields are equal, the data are equal, except for blank nodes, which are
+not distinguished.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from webstrata.clock import iso
 from webstrata.observe.data import xml
 from webstrata.observe.data.json import json_text
 from webstrata.observe.data.readable import readable
-from webstrata.observe.data.sitemap import read_sitemap
+from webstrata.observe.data.sitemap import parse_sitemap
 
 MAX_BYTES = 20_000_000
-"""Bytes; in larger bodies nothing is told apart."""
+"""Larger bodies have no fields."""
 MAX_FIELDS = 400
-"""Of one body; the rest is one place, which never becomes noise."""
-_MOST_VALUES = 1_000_000
+"""Fields of one body; further ones are combined in one field, which never becomes noise."""
+_MAX_VALUES = 1_000_000
 _CHUNK = 4096
-"""Rows of a table whose cells are taken together, column by column."""
+"""Rows of a table that are processed together, column by column."""
 _REST = "\0 all the rest"
 
 _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?"  # ISO
-    r"|(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)?.{0,9}"  # as in mail and HTTP
+    r"|(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)?.{0,9}"  # mail and HTTP
     r"|1\d{9}(?:\d{3})?(?:\.\d+)?"  # seconds or milliseconds since 1970
     r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?=[A-Za-z+/_=-]*[0-9])[A-Za-z0-9+/_=-]{16,}"  # a token
@@ -48,72 +49,72 @@ _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 class FieldValues(NamedTuple):
-    """Values of one place: where each stands there, and what it says."""
+    """Values of one field, with the position of each."""
 
-    place: str
-    where: Sequence[str]
-    says: Sequence[str]
+    name: str
+    positions: Sequence[str]
+    values: Sequence[str]
 
 
 class DataField(NamedTuple):
-    """One place of one version."""
+    """One field of one version of the data."""
 
     name: str
     value: int
-    """Hash of all that stands there, 64 bits."""
+    """64-bit hash of all values and their positions."""
     size: int
-    """How many values these are."""
+    """The number of values."""
     stamps: bool
-    """All of them are times or tokens."""
+    """Whether all values are times or tokens."""
     example: str
 
 
 def data_fields(
     body: bytes, kind: str, media_type: str, charset: str | None, url: str, *, keyed: bool = True
 ) -> list[DataField]:
-    """The places of data of a kind (`Data.kind`), by name; none where that kind has none. Never raises.
+    """The fields of a body whose data are of a kind (`DataDigest.kind`), sorted by name. Never raises.
 
-    `keyed`: rows of a table are known by the first column where it names them.
+    Empty if the kind has no fields. `keyed`: the first column identifies the rows of a table if it is a key.
     """
     reader = _READERS.get(kind)
     if reader is None or len(body) > MAX_BYTES:
         return []
-    made: dict[str, _PlaceBuilder] = {}
+    builders: dict[str, _FieldBuilder] = {}
     count = 0
     try:
-        for place, where, says in reader(body, media_type, charset, url, keyed):
-            count += len(says)
-            if count > _MOST_VALUES:
+        for name, positions, values in reader(body, media_type, charset, url, keyed):
+            count += len(values)
+            if count > _MAX_VALUES:
                 return []
-            one = made.get(place)
-            if one is None:
-                one = made.setdefault(place if len(made) < MAX_FIELDS - 1 else _REST, _PlaceBuilder())
-            one.add(place, where, says)
-    except (ValueError, OverflowError, RecursionError):  # what no calendar has, what no stack holds
+            builder = builders.get(name)
+            if builder is None:
+                builder = builders.setdefault(name if len(builders) < MAX_FIELDS - 1 else _REST, _FieldBuilder())
+            builder.add(name, positions, values)
+    except (ValueError, OverflowError, RecursionError):  # an invalid date, or too deep nesting
         return []
-    return [one.place(name) for name, one in sorted(made.items())]
+    return [builder.field(name) for name, builder in sorted(builders.items())]
 
 
-class _PlaceBuilder:
+class _FieldBuilder:
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=8)
         self._count = 0
         self._stamps = True
         self._example = ""
 
-    def add(self, place: str, where: Sequence[str], says: Sequence[str]) -> None:
-        text = "".join([f"{place}\0{at}\0{said}\0" for at, said in zip(where, says, strict=True)])
+    def add(self, name: str, positions: Sequence[str], values: Sequence[str]) -> None:
+        text = "".join([f"{name}\0{at}\0{value}\0" for at, value in zip(positions, values, strict=True)])
         self._hash.update(text.encode("utf-8", "replace"))
-        self._count += len(says)
-        self._example = self._example or next(filter(None, says), "")
-        self._stamps = self._stamps and all(_STAMP.fullmatch(said[:80]) for said in says)
+        self._count += len(values)
+        self._example = self._example or next(filter(None, values), "")
+        self._stamps = self._stamps and all(_STAMP.fullmatch(value[:80]) for value in values)
 
-    def place(self, name: str) -> DataField:
+    def field(self, name: str) -> DataField:
         stamps = self._stamps and name != _REST
         return DataField(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
 
 
-_Read = Callable[[bytes, str, str | None, str, bool], Iterator[FieldValues]]
+_FieldReader = Callable[[bytes, str, str | None, str, bool], Iterator[FieldValues]]
 
 
 def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
@@ -125,16 +126,16 @@ def _json(body: bytes, media_type: str, charset: str | None, url: str, keyed: bo
     return _leaves(document, "", "")
 
 
-def _leaves(value: Any, place: str, where: str) -> Iterator[FieldValues]:
+def _leaves(value: Any, name: str, position: str) -> Iterator[FieldValues]:
     if isinstance(value, dict) and value:
-        for name in sorted(value):
-            yield from _leaves(value[name], f"{place}.{name}" if place else name, f"{where}.{name}")
+        for key in sorted(value):
+            yield from _leaves(value[key], f"{name}.{key}" if name else key, f"{position}.{key}")
     elif isinstance(value, list) and value:
-        for number, one in enumerate(value):
-            yield from _leaves(one, f"{place}[]", f"{where}[{number}]")
+        for number, item in enumerate(value):
+            yield from _leaves(item, f"{name}[]", f"{position}[{number}]")
     else:
-        says = value if isinstance(value, str) else standard_json.dumps(value)
-        yield FieldValues(place or "$", (f"{where} {type(value).__name__}",), (says,))
+        text = value if isinstance(value, str) else standard_json.dumps(value)
+        yield FieldValues(name or "$", (f"{position} {type(value).__name__}",), (text,))
 
 
 def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
@@ -151,16 +152,16 @@ def _table(body: bytes, media_type: str, charset: str | None, url: str, keyed: b
     lines = tuple(sorted(lines)) if by_key else lines
     for start in range(0, len(lines), _CHUNK):
         chunk = lines[start : start + _CHUNK]
-        where = [row[0] for row in chunk] if by_key else [str(start + number) for number in range(len(chunk))]
+        positions = [row[0] for row in chunk] if by_key else [str(start + number) for number in range(len(chunk))]
         widths = [len(row) for row in chunk]
-        for place in range(max(widths)):
-            name = columns[place] if place < len(columns) else f"column {place + 1}"
-            if place < min(widths):
-                yield FieldValues(name, where, [row[place] for row in chunk])
+        for index in range(max(widths)):
+            name = columns[index] if index < len(columns) else f"column {index + 1}"
+            if index < min(widths):
+                yield FieldValues(name, positions, [row[index] for row in chunk])
             else:
-                filled = [number for number, width in enumerate(widths) if width > place]
+                filled = [number for number, width in enumerate(widths) if width > index]
                 yield FieldValues(
-                    name, [where[number] for number in filled], [chunk[number][place] for number in filled]
+                    name, [positions[number] for number in filled], [chunk[number][index] for number in filled]
                 )
 
 
@@ -174,14 +175,14 @@ def _graph(body: bytes, media_type: str, charset: str | None, url: str, keyed: b
 
 
 def _sitemap(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
-    for entry in sorted(read_sitemap(body, url).entries, key=lambda entry: entry.url):
+    for entry in sorted(parse_sitemap(body, url).entries, key=lambda entry: entry.url):
         yield FieldValues("loc", ("",), (entry.url,))
         if entry.lastmod is not None:
             yield FieldValues("lastmod", (entry.url,), (iso(entry.lastmod),))
 
 
-class _Elements:
-    """Expat handlers: the text and the attributes of every element."""
+class _XmlFieldHandlers:
+    """Expat handlers that collect the text and the attributes of every element."""
 
     def __init__(self) -> None:
         self.values: list[FieldValues] = []
@@ -214,9 +215,9 @@ class _Elements:
 
 
 def _xml(body: bytes, media_type: str, charset: str | None, url: str, keyed: bool) -> Iterator[FieldValues]:
-    reader = _Elements()
-    problem = xml.parse_safely(body, reader.parser)
-    return iter(reader.values if problem is None else ())
+    handlers = _XmlFieldHandlers()
+    problem = xml.parse_safely(body, handlers.parser)
+    return iter(handlers.values if problem is None else ())
 
 
-_READERS: dict[str, _Read] = {"json": _json, "table": _table, "graph": _graph, "sitemap": _sitemap, "xml": _xml}
+_READERS: dict[str, _FieldReader] = {"json": _json, "table": _table, "graph": _graph, "sitemap": _sitemap, "xml": _xml}

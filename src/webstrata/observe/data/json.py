@@ -1,10 +1,10 @@
-"""JSON -> digest, in the sense of RFC 8785: white space, the order of members and how a value is written do not count.
+"""The digest of JSON after RFC 8785: independent of white space, order of members and notation of values.
 
-Beyond RFC 8785 (docs/reference/data-layers.md):
+Differences from RFC 8785 (docs/reference/data-layers.md):
 
-- Numbers are exact decimals: 1, 1.0 and 10e-1 are equal, two integers beyond 2^53 are not.
-- A member name that stands twice in one object keeps all its values, in their order: readers differ in which they take.
-- Members that say when the document was made (`generated`, …) are left out, and named as noise.
+- Numbers are exact decimals: 1, 1.0 and 10e-1 are equal, two different integers beyond 2^53 are not.
+- If an object has a member name twice, all its values are kept in their order, because parsers differ in the choice.
+- Members that state when the document was generated (`generated`, …) are left out and listed as noise.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from webstrata.observe.html.charset import codec_of, encoding_of
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 200
-"""Brackets in brackets. Python's own limit depends on who calls; this one does not."""
-_MOST_DIGITS = 4000
-"""Of a number that is written out; beyond, it stays a mantissa and an exponent."""
+"""Nested brackets. Python's own recursion limit depends on the depth of the caller; this one does not."""
+_MAX_DIGITS = 4000
+"""Digits of a number that is written out; longer numbers are a mantissa and an exponent."""
 
-# Stands in for what plain JSON cannot say. No JSON document can contain it, so nothing is mistaken for anything else.
-_MARK = float("nan")
+# First item of a list that represents what plain JSON cannot. NaN does not occur in JSON, so the list is unambiguous.
+_MARKER = float("nan")
 
 _STAMPS = re.compile(
     r"(?:(?:last)?(?:generated|exported|fetched|retrieved|queried|served|rendered)(?:at|on|date|time)?"
@@ -37,36 +37,39 @@ _FIRST_EPOCH, _LAST_EPOCH = 10**8, 10**13
 
 
 class _NotJsonError(ValueError):
-    """With the reason."""
+    """The document is not JSON; the message is the reason."""
 
 
 def json_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
-    """One JSON document. Never raises."""
-    return _read(body, charset, _parse)
+    """The digest of one JSON document. Never raises."""
+    return _digest(body, charset, _parse)
 
 
 def json_lines_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
-    """JSON Lines: one document a line, their order counts. Never raises."""
-    return _read(body, charset, _parse_lines)
+    """The digest of JSON Lines: one document per line, in order. Never raises."""
+    return _digest(body, charset, _parse_lines)
 
 
-def _read(body: bytes, charset: str | None, parse: Any) -> DataDigest:
+def _digest(body: bytes, charset: str | None, parse: Any) -> DataDigest:
     if len(body) > MAX_BYTES:
         return refused("json", f"longer than {MAX_BYTES} bytes")
     try:
         document = parse(json_text(body, charset))
         size = _count(document)
-        noise = tuple(_take_out_stamps(document))
+        noise = tuple(_remove_stamps(document))
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), check_circular=False)
     except RecursionError:
         return refused("json", f"nested deeper than {MAX_DEPTH}")
-    except ValueError as error:  # JSONDecodeError, UnicodeDecodeError and our own are all of this kind
+    except ValueError as error:  # JSONDecodeError, UnicodeDecodeError or _NotJsonError
         return refused("json", f"not JSON: {error}" if not isinstance(error, _NotJsonError) else error)
     return DataDigest(kind="json", digest=digest_of("json", [canonical.encode()]), size=size, noise=noise)
 
 
 def json_text(body: bytes, charset: str | None) -> str:
-    """JSON is UTF-8; old documents are in UTF-16 or UTF-32, which their first bytes tell; some servers name others."""
+    """Decode JSON: UTF-8, UTF-16 or UTF-32 by the first bytes, else the charset that the server names.
+
+    Raises UnicodeDecodeError.
+    """
     try:
         return body.decode(json.detect_encoding(body))
     except UnicodeDecodeError:
@@ -86,7 +89,7 @@ def _parse_lines(text: str) -> list[Any]:
 
 def _members(pairs: list[tuple[str, Any]]) -> Any:
     members = dict(pairs)
-    return members if len(members) == len(pairs) else [_MARK, sorted(pairs, key=_name)]
+    return members if len(members) == len(pairs) else [_MARKER, sorted(pairs, key=_name)]
 
 
 def _name(pair: tuple[str, Any]) -> str:
@@ -94,7 +97,7 @@ def _name(pair: tuple[str, Any]) -> str:
 
 
 def _number(text: str) -> Any:
-    """A number with a fraction or an exponent: an integer where it is one, else mantissa and exponent."""
+    """A number with a fraction or an exponent, as an integer if it is one, else as mantissa and exponent."""
     mantissa, _, power = text.lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     sign = "-" if whole.startswith("-") else ""
@@ -103,9 +106,9 @@ def _number(text: str) -> Any:
     if not significant:
         return 0
     exponent = int(power or 0) - len(fraction) + len(digits) - len(significant)
-    if exponent >= 0 and len(significant) + exponent <= _MOST_DIGITS:
+    if exponent >= 0 and len(significant) + exponent <= _MAX_DIGITS:
         return int(sign + significant + "0" * exponent)
-    return [_MARK, f"{sign}{significant}e{exponent}"]
+    return [_MARKER, f"{sign}{significant}e{exponent}"]
 
 
 def _refuse_constant(name: str) -> Any:
@@ -113,7 +116,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _count(document: Any) -> int:
-    """Values in the document; refuses what is nested too deeply."""
+    """The number of values in the document. Raises RecursionError if it is nested too deeply."""
     size, level = 1, [document]
     for _ in range(MAX_DEPTH + 1):
         children: list[Any] = []
@@ -129,8 +132,8 @@ def _count(document: Any) -> int:
     raise RecursionError
 
 
-def _take_out_stamps(document: Any) -> Iterator[str]:
-    """Removes the members of the document, and of its header, that say when it was made; unless nothing is left."""
+def _remove_stamps(document: Any) -> Iterator[str]:
+    """Remove the members of the document and of its header that state when it was generated, unless all members do."""
     if not isinstance(document, dict):
         return
     for header in (*_HEADERS, ""):

@@ -1,4 +1,4 @@
-"""Data for people's eyes: the triples, rows or values of a body, as differences are shown by them."""
+"""The triples, rows or values of a body, from which differences are shown to users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from webstrata.observe.data.dispatch import format_of
+from webstrata.observe.data.dispatch import data_format
 from webstrata.observe.data.json import json_text
 from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.rdf.quads import split
@@ -16,12 +16,12 @@ from webstrata.observe.data.rdf.rdfc import by_node, first_degree
 from webstrata.observe.data.table import delimiter_of, rows_of
 
 MAX_BYTES = 20_000_000
-"""Bytes; larger bodies are compared as text."""
-_MOST_ROWS = 200_000
+"""Larger bodies are compared as text."""
+_MAX_ROWS = 200_000
 
 
 class ReadableData(Struct, frozen=True, kw_only=True):
-    """What the body's format gives; nothing where it has none, or cannot be read."""
+    """The data in a body; at most one of the fields is set."""
 
     triples: tuple[str, ...] | None = None
     table: tuple[tuple[str, ...], ...] | None = None
@@ -29,10 +29,10 @@ class ReadableData(Struct, frozen=True, kw_only=True):
 
 
 def readable(body: bytes, media_type: str, charset: str | None, url: str) -> ReadableData:
-    """Never raises; what is too large or broken is nothing."""
+    """Parse a body. Never raises; the result is empty for other formats and if the body is too large or malformed."""
     if len(body) > MAX_BYTES:
         return ReadableData()
-    name = format_of(body, media_type, url)
+    name = data_format(body, media_type, url)
     if name in FORMATS:
         return ReadableData(triples=_triples(body, charset, url, name))
     if name in ("csv", "tsv"):
@@ -46,17 +46,17 @@ def readable(body: bytes, media_type: str, charset: str | None, url: str) -> Rea
 
 
 def _triples(body: bytes, charset: str | None, url: str, syntax: str) -> tuple[str, ...] | None:
-    """Lines of N-Quads. A blank node is named by what is said of it, so that it has one name in both versions."""
+    """N-Quads lines. The label of a blank node is a hash of its triples, so that it is the same in both versions."""
     try:
         ground, quads = split(quads_of(body, charset, url, syntax=syntax))
     except NotAGraphError:
         return None
-    names = {node: b"_:" + first_degree(node, said, _short) for node, said in by_node(quads).items()}
+    names = {node: b"_:" + first_degree(node, about, _short_hash) for node, about in by_node(quads).items()}
     lines = [*ground, *(quad.line([names[node] for node in quad.nodes]) for quad in quads)]
     return tuple(line.decode("utf-8", "replace") for line in lines)
 
 
-def _short(data: bytes) -> bytes:
+def _short_hash(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest()[:12].encode()
 
 
@@ -64,6 +64,6 @@ def _table(text: str, likely: str) -> tuple[tuple[str, ...], ...] | None:
     rows = []
     for row in rows_of(text, delimiter_of(text, likely)):
         rows.append(tuple(map(str.strip, row)))
-        if len(rows) > _MOST_ROWS:
+        if len(rows) > _MAX_ROWS:
             return None
     return tuple(rows)

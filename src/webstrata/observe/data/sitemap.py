@@ -1,11 +1,9 @@
-"""Sitemaps, sitemap indexes and, as search engines do, feeds and plain lists of URLs: body -> entries.
+"""Sitemaps, sitemap indexes, and feeds and lists of URLs used as sitemaps: their entries, and the digest of these.
 
-Lenient where the intent is clear (no namespace, white space before the declaration, a file cut off in the middle, any
-media type): what was read before the fault counts. Strict where a file may do harm: entity declarations are refused
-and nothing of such a file counts, external entities do not exist, size and number of entries are limited. Entries may
-lie anywhere on the web (`http` or `https`); which of them are wanted is the caller's to say, by the site's scope.
-
-Sitemaps -> digest of url -> lastmod: order, priorities and layout do not count.
+The parser accepts any media type, missing namespaces, white space before the XML declaration and truncated files; the
+entries before an error are included. For safety a file that declares entities is refused, external entities are not
+loaded, and the size and the number of entries are limited. Entries may be on any site (`http` or `https`); the caller
+checks which are in scope. The digest covers the pairs of URL and `lastmod`, not their order, priorities or layout.
 """
 
 from __future__ import annotations
@@ -20,15 +18,16 @@ from webstrata.clock import parse_instant
 from webstrata.coding import decode
 from webstrata.errors import UsageError
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.xml import without_leading_space
 from webstrata.observe.html import charset
 from webstrata.urls import join
 
 MAX_ENTRIES = 50_000
-"""As the protocol says; further ones are left out."""
+"""The limit in the sitemap protocol; further entries are left out."""
 MAX_BYTES = 52_428_800
-"""As the protocol says (50 MB, uncompressed)."""
-_LARGEST_RATIO = 500.0
-_LONGEST_TEXT = 10_000
+"""The limit in the sitemap protocol (50 MB, uncompressed)."""
+_MAX_RATIO = 500.0
+_MAX_TEXT_LENGTH = 10_000
 
 Kind = Literal["urlset", "index", "feed", "text", "unknown"]
 
@@ -36,108 +35,117 @@ Kind = Literal["urlset", "index", "feed", "text", "unknown"]
 class SitemapEntry(Struct, frozen=True, kw_only=True, gc=False):
     url: str
     lastmod: float | None = None
-    """What the file says; neither future nor nonsense has been judged."""
+    """The time in the file, which may be wrong or in the future."""
     changefreq: str | None = None
-    """How often the page changes, in the file's word for it, in lower case."""
+    """How changefreq the page changes (`daily`, …), in lower case."""
 
 
 class Sitemap(Struct, frozen=True, kw_only=True):
-    """What a sitemap lists. Of an index the entries are sitemaps, not pages."""
+    """The entries of a sitemap. The entries of an index are sitemaps, not pages."""
 
     kind: Kind
     entries: tuple[SitemapEntry, ...] = ()
     problem: str | None = None
-    """Why the file was not read to its end."""
+    """Why the file was not parsed to its end."""
 
 
-def read_sitemap(body: bytes, url: str) -> Sitemap:
-    """Read a sitemap found at `url`, gzipped or not. Never raises."""
+def sitemap_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
+    """The digest of a sitemap or index. A file that is not parsed to its end has none. Never raises."""
+    sitemap = parse_sitemap(body, url)
+    if sitemap.problem is not None:
+        return refused("sitemap", sitemap.problem)
+    if not sitemap.entries:
+        return refused("sitemap", "no entries")
+    lines = sorted(f"{entry.url} {entry.lastmod}".encode() for entry in sitemap.entries)
+    return DataDigest(kind="sitemap", digest=digest_of(sitemap.kind, lines), size=len(lines))
+
+
+def parse_sitemap(body: bytes, url: str) -> Sitemap:
+    """Parse the sitemap at `url`, gzipped or not. Never raises."""
     if body.startswith(b"\x1f\x8b"):
-        decoded = decode(body, "gzip", max_bytes=MAX_BYTES, max_ratio=_LARGEST_RATIO)
+        decoded = decode(body, "gzip", max_bytes=MAX_BYTES, max_ratio=_MAX_RATIO)
         body, problem = decoded.body, decoded.problem
     else:
         problem = None
     if len(body) > MAX_BYTES:
         body, problem = body[:MAX_BYTES], f"longer than {MAX_BYTES} bytes"
     start = body[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
-    wide = start.startswith((b"\xfe\xff<", b"\xff\xfe<", b"\xfe\xff\0<", b"\xff\xfe<\0"))
-    read = _read_xml(body, url) if start.startswith(b"<") or wide else _read_lines(body, url)
-    return read if problem is None else Sitemap(kind=read.kind, entries=read.entries, problem=problem)
+    is_utf16 = start.startswith((b"\xfe\xff<", b"\xff\xfe<", b"\xfe\xff\0<", b"\xff\xfe<\0"))
+    sitemap = _parse_xml(body, url) if start.startswith(b"<") or is_utf16 else _parse_lines(body, url)
+    return sitemap if problem is None else Sitemap(kind=sitemap.kind, entries=sitemap.entries, problem=problem)
 
 
-def _read_lines(body: bytes, url: str) -> Sitemap:
+def _parse_lines(body: bytes, url: str) -> Sitemap:
     text, _ = charset.decode(body, "utf-8")
-    reader = _SitemapEntries(url)
-    for line in text.splitlines():
-        if line.lstrip().lower().startswith(("http://", "https://")):
-            reader.add(line.strip(), None)
-    kind: Kind = "text" if reader.found else "unknown"
-    return Sitemap(
-        kind=kind, entries=reader.entries(), problem=None if reader.found else "neither XML nor a list of URLs"
-    )
-
-
-def _read_xml(body: bytes, url: str) -> Sitemap:
-    reader = _XmlReader(url)
+    collected = _SitemapEntries(url)
     problem: str | None = None
     try:
-        reader.parser.Parse(_from_first_mark(body), True)
-    except _SitemapRefused as refusal:
+        for line in text.splitlines():
+            if line.lstrip().lower().startswith(("http://", "https://")):
+                collected.add(line.strip(), None)
+    except _SitemapLimitError:
+        problem = f"more than {MAX_ENTRIES} entries"
+    entries = collected.entries()
+    if not entries:
+        return Sitemap(kind="unknown", problem="neither XML nor a list of URLs")
+    return Sitemap(kind="text", entries=entries, problem=problem)
+
+
+def _parse_xml(body: bytes, url: str) -> Sitemap:
+    handlers = _SitemapHandlers(url)
+    problem: str | None = None
+    try:
+        handlers.parser.Parse(without_leading_space(body), True)
+    except _SitemapRefusedError as refusal:
         return Sitemap(kind="unknown", problem=str(refusal))
-    except _SitemapFull:
+    except _SitemapLimitError:
         problem = f"more than {MAX_ENTRIES} entries"
     except expat.ExpatError as error:
         problem = f"not well-formed XML: {error}"
-        # Cut off inside a tag: the text before that tag is whole. Cut off inside a text: it is not.
-        reader.end_early(text_is_whole=body.rfind(b"<") > body.rfind(b">"))
-    except (ValueError, LookupError) as error:  # an encoding that no codec reads
+        # If the file is truncated inside a tag, the text before that tag is complete.
+        handlers.end_early(text_is_complete=body.rfind(b"<") > body.rfind(b">"))
+    except (ValueError, LookupError) as error:  # an encoding without a codec
         problem = f"cannot be decoded: {error}"
-    return Sitemap(kind=reader.kind, entries=reader.entries.entries(), problem=problem)
+    return Sitemap(kind=handlers.kind, entries=handlers.entries.entries(), problem=problem)
 
 
-def _from_first_mark(body: bytes) -> bytes:
-    """Without the white space that must not, but does, precede an XML declaration."""
-    bare = body.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return bare if bare.startswith(b"<?xml") else body
+class _SitemapRefusedError(Exception):
+    """The file uses something that is refused for safety."""
 
 
-class _SitemapRefused(Exception):  # noqa: N818 - a signal, not an error
-    """The file tries something that no sitemap needs."""
-
-
-class _SitemapFull(Exception):  # noqa: N818
-    """As many entries as are read of one file."""
+class _SitemapLimitError(Exception):
+    """The file has more entries than are parsed."""
 
 
 class _SitemapEntries:
-    """Entries so far, each URL once."""
+    """The entries so far, without duplicate URLs."""
 
     def __init__(self, url: str) -> None:
         self._base = url
-        self.found: dict[str, SitemapEntry] = {}
+        self._by_url: dict[str, SitemapEntry] = {}
 
     def add(self, loc: str, lastmod: str | None, changefreq: str | None = None) -> None:
         url = join(self._base, loc)
         if url is None:
             return
-        if len(self.found) >= MAX_ENTRIES:
-            raise _SitemapFull
-        self.found.setdefault(url, SitemapEntry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
+        if len(self._by_url) >= MAX_ENTRIES:
+            raise _SitemapLimitError
+        self._by_url.setdefault(url, SitemapEntry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
 
     def entries(self) -> tuple[SitemapEntry, ...]:
-        return tuple(self.found.values())
+        return tuple(self._by_url.values())
 
 
-# Element -> which file it is the entry of; and where entries keep their address and time.
+# The kind of file by its entry element, and the elements that contain the address and the time of an entry.
 _ENTRY_OF: dict[str, Kind] = {"url": "urlset", "sitemap": "index", "item": "feed", "entry": "feed"}
 _LOCS = ("loc", "link", "guid", "id")
 _TIMES = ("lastmod", "updated", "pubdate", "published", "date")
-_OFTEN = "changefreq"
-_FIELDS = frozenset((*_LOCS, *_TIMES, _OFTEN))
+_CHANGEFREQ = "changefreq"
+_FIELDS = frozenset((*_LOCS, *_TIMES, _CHANGEFREQ))
 
 
-class _XmlReader:
-    """Expat handlers: collects the address and time of each entry element."""
+class _SitemapHandlers:
+    """Expat handlers that collect the address and time of each entry element."""
 
     def __init__(self, url: str) -> None:
         self.entries = _SitemapEntries(url)
@@ -148,24 +156,24 @@ class _XmlReader:
         self.parser.CharacterDataHandler = self._text
         self.parser.EntityDeclHandler = self._refuse
         self._depth = 0
-        self._entry_depth = 0  # 0: outside
+        self._entry_depth = 0  # 0: not inside an entry
         self._field: str | None = None
         self._words: list[str] = []
         self._length = 0
         self._fields: dict[str, str] = {}
 
-    def end_early(self, *, text_is_whole: bool) -> None:
-        """The file broke off: take the entry under way if its address is complete."""
+    def end_early(self, *, text_is_complete: bool) -> None:
+        """Store the last entry of a truncated file if its address is complete."""
         if self._entry_depth:
-            if text_is_whole:
-                self._keep_field()
+            if text_is_complete:
+                self._store_field()
             try:
-                self._keep_entry()
-            except _SitemapFull:
+                self._store_entry()
+            except _SitemapLimitError:
                 return
 
     def _refuse(self, *_: object) -> None:
-        raise _SitemapRefused("declares entities")
+        raise _SitemapRefusedError("declares entities")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -180,31 +188,31 @@ class _XmlReader:
                 self._fields.setdefault("link", attributes["href"])
 
     def _text(self, text: str) -> None:
-        if self._field is not None and self._length < _LONGEST_TEXT:
+        if self._field is not None and self._length < _MAX_TEXT_LENGTH:
             self._words.append(text)
             self._length += len(text)
 
     def _end(self, name: str) -> None:
         if self._entry_depth:
             if self._depth == self._entry_depth + 1:
-                self._keep_field()
+                self._store_field()
             elif self._depth == self._entry_depth:
-                self._keep_entry()
+                self._store_entry()
         self._depth -= 1
 
-    def _keep_field(self) -> None:
+    def _store_field(self) -> None:
         text = "".join(self._words).strip() if self._field is not None else ""
         if self._field is not None and text:
             self._fields.setdefault(self._field, text)
         self._field = None
 
-    def _keep_entry(self) -> None:
+    def _store_entry(self) -> None:
         self._entry_depth = 0
         fields = self._fields
         loc = fields.get("loc") if self.kind in ("urlset", "index") else _feed_link(fields)
         if loc:
-            often = fields[_OFTEN].lower() if _OFTEN in fields else None
-            self.entries.add(loc, next((fields[name] for name in _TIMES if name in fields), None), often)
+            changefreq = fields[_CHANGEFREQ].lower() if _CHANGEFREQ in fields else None
+            self.entries.add(loc, next((fields[name] for name in _TIMES if name in fields), None), changefreq)
 
 
 def _feed_link(fields: dict[str, str]) -> str | None:
@@ -226,14 +234,3 @@ def _instant(text: str | None) -> float | None:
         return parsedate_to_datetime(text).timestamp()
     except (ValueError, OverflowError, IndexError, TypeError):
         return None
-
-
-def sitemap_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
-    """One sitemap or sitemap index. A file that is not read to its end is compared by its bytes. Never raises."""
-    found = read_sitemap(body, url)
-    if found.problem is not None:
-        return refused("sitemap", found.problem)
-    if not found.entries:
-        return refused("sitemap", "no entries")
-    lines = sorted(f"{entry.url} {entry.lastmod}".encode() for entry in found.entries)
-    return DataDigest(kind="sitemap", digest=digest_of(found.kind, lines), size=len(lines))

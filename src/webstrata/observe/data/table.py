@@ -1,12 +1,10 @@
-"""How a table's text is cut into cells: the delimiter, found from the first rows in bounded time.
-
-CSV and TSV -> digest of a typed table: quoting, line ends, delimiters and spellings of numbers do not count.
+"""CSV and TSV: cells, and the digest of a table, independent of quoting, line ends, delimiter and notation of numbers.
 
 - The first row is the header if its cells are distinct words; columns with a header have no order.
-- A table is keyed if its first column has a header and a different value in every row: its rows have no order either.
-  Otherwise the order of rows counts. A page may be looked at as unordered, or as ordered in spite of a key.
+- A table is keyed if its first column has a header and a different value in every row; then its rows have no order.
+  Otherwise the order of rows counts. A page's rules can set the table to unordered, or to ordered in spite of a key.
 - A column of plain numbers is compared as exact decimals (1, 1.0 and 1.00 are equal; 007 and 1,000 are text), a column
-  of ISO date-times with zones as instants; everything else as text without the spaces around it.
+  of ISO date-times with zones as instants; other columns are text without surrounding spaces.
 """
 
 from __future__ import annotations
@@ -24,34 +22,34 @@ from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.html.charset import decode_plain
 
 MAX_CELL_LENGTH = 4 * 1024 * 1024
-"""Characters. The limit is the csv module's own and one for the whole process; its default (128 K) cuts geometries."""
+"""Characters. The csv module has one limit for the whole process; its default (128 K) is too small for geometries."""
 csv.field_size_limit(MAX_CELL_LENGTH)
 
 DELIMITERS = ",;\t|"
 _SNIFFED = 65_536
-_MOST_ROWS = 200
+_SNIFFED_ROWS = 200
 
 
 def rows_of(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Rows of cells, empty lines left out. Raises csv.Error for a cell beyond the limit."""
+    """Rows of cells without empty lines. Raises csv.Error if a cell exceeds the limit."""
     return filter(None, csv.reader(StringIO(text, newline=""), delimiter=delimiter))
 
 
 def delimiter_of(text: str, likely: str) -> str:
-    """The delimiter that cuts the first rows most evenly; `likely` where none does, or others do no better."""
+    """The delimiter that gives most of the first rows the same number of cells; `likely` if no other is better."""
     start = text[:_SNIFFED]
-    if len(text) > _SNIFFED:  # the last row of the sample is cut off
+    if len(text) > _SNIFFED:  # the last row of the sample may be incomplete
         start = start[: start.rfind("\n") + 1] or start
     order = likely + DELIMITERS.replace(likely, "")
     return max(order, key=lambda delimiter: _evenness(start, delimiter))
 
 
 def _evenness(text: str, delimiter: str) -> tuple[float, bool]:
-    """Share of rows with the commonest number of cells, where that is more than one."""
+    """The share of rows with the most common number of cells, if that is more than one."""
     widths: Counter[int] = Counter()
     try:
         for number, row in enumerate(rows_of(text, delimiter)):
-            if number == _MOST_ROWS:
+            if number == _SNIFFED_ROWS:
                 break
             widths[len(row)] += 1
     except csv.Error:
@@ -64,21 +62,21 @@ def _evenness(text: str, delimiter: str) -> tuple[float, bool]:
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_COLUMNS = 16_384
-"""As many as a spreadsheet has."""
+"""The number of columns of a spreadsheet."""
 MAX_CELLS = 5_000_000
 _CHUNK = 256
-_KEPT = 1_000_000
-"""Characters of a table whose cells are kept between the two goings: that is quicker, and small."""
+_MAX_CACHED_LENGTH = 1_000_000
+"""Characters; the cells of a table up to this length are kept in memory for the second pass, which is faster."""
 
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)
-_HINT = re.compile(r"sep=(.)\r?\n")
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
 
-_Spelling = Callable[[str], str]
+_Normaliser = Callable[[str], str]
 
 
 class _TooLargeError(ValueError):
-    """With the reason."""
+    """The table exceeds a limit; the message names it."""
 
 
 def table_digest(
@@ -90,29 +88,28 @@ def table_digest(
     unordered: bool = False,
     ordered: bool = False,
 ) -> DataDigest:
-    """One table; `delimiter` is what its media type promises, though others are recognised. Never raises.
+    """The digest of a table. `delimiter` is that of the media type; other delimiters are detected. Never raises.
 
-    `unordered`: the order of rows never counts. `ordered`: it does, even where a key names them.
+    `unordered`: the order of rows does not count. `ordered`: it counts even if the table is keyed.
     """
     if len(body) > MAX_BYTES:
         return refused("table", f"longer than {MAX_BYTES} bytes")
     text, _ = decode_plain(body, charset)
     if "\0" in text:
         return refused("table", "not a table: contains NUL")
-    hint = _HINT.match(text)
-    if hint:
-        text, delimiter = text[hint.end() :], hint[1]
+    separator = _SEPARATOR_LINE.match(text)
+    if separator:
+        text, delimiter = text[separator.end() :], separator[1]
     else:
         delimiter = delimiter_of(text, delimiter)
     try:
-        return _TableText(text, delimiter).read(unordered, ordered)
+        return _Table(text, delimiter).digest(unordered, ordered)
     except (csv.Error, _TooLargeError) as error:
         return refused("table", error)
 
 
-class _TableText:
-    """A table's text, gone through twice: what its columns are, then what its rows say. Of a long one only digests are
-    kept."""
+class _Table:
+    """The text of a table, processed in two passes: the types of its columns, then the digests of its rows."""
 
     def __init__(self, text: str, delimiter: str) -> None:
         self._text = text
@@ -121,15 +118,15 @@ class _TableText:
         names = [name.strip() for name in first]
         self._header = names if _is_header(names) else []
 
-    def read(self, unordered: bool, ordered: bool) -> DataDigest:
+    def digest(self, unordered: bool, ordered: bool) -> DataDigest:
         columns = _Columns()
-        kept = list(self._chunks()) if len(self._text) <= _KEPT else None
-        for chunk in kept if kept is not None else self._chunks():
+        cached = list(self._chunks()) if len(self._text) <= _MAX_CACHED_LENGTH else None
+        for chunk in cached if cached is not None else self._chunks():
             columns.add(chunk)
         width = max(columns.filled, len(self._header))
         if not width:
             return refused("table", "no cells")
-        digests = list(self._digests(kept if kept is not None else self._chunks(), columns.spellings(), width))
+        digests = list(self._digests(cached if cached is not None else self._chunks(), columns.normalisers(), width))
         if unordered or (self._header and columns.has_key and not ordered):
             digests.sort()
         names = sorted(self._header) or [str(width)]
@@ -137,7 +134,7 @@ class _TableText:
         return DataDigest(kind="table", digest=digest_of("table", parts), size=columns.cells)
 
     def _chunks(self) -> Iterator[list[list[str]]]:
-        """The rows below the header in chunks, each as its columns: these are quicker to go through than cells."""
+        """The rows below the header in chunks of columns, which are faster to process than single cells."""
         rows = rows_of(self._text, self._delimiter)
         if self._header:
             next(rows)
@@ -147,62 +144,64 @@ class _TableText:
             yield [list(map(str.strip, column)) for column in zip_longest(*chunk, fillvalue="")]
 
     def _digests(
-        self, chunks: Iterable[list[list[str]]], spellings: list[_Spelling | None], width: int
+        self, chunks: Iterable[list[list[str]]], normalisers: list[_Normaliser | None], width: int
     ) -> Iterator[bytes]:
-        """One digest a row, the cells in the order of the column names. No cell has a NUL in it: they stay apart."""
+        """One digest per row, cells in the order of the column names. NUL separates cells; no cell contains it."""
         names = self._header
         order = [*sorted(range(len(names)), key=names.__getitem__), *range(len(names), width)]
         for chunk in chunks:
             missing = [""] * len(chunk[0])
-            columns = [_spelled(column, spell) for column, spell in zip(chunk[:width], spellings, strict=False)]
+            columns = [
+                _normalised(column, normalise) for column, normalise in zip(chunk[:width], normalisers, strict=False)
+            ]
             columns += [missing] * (width - len(columns))
-            for row in zip(*(columns[place] for place in order), strict=True):
+            for row in zip(*(columns[index] for index in order), strict=True):
                 yield hashlib.sha256("\0".join(row).encode("utf-8", "replace")).digest()
 
 
-def _spelled(column: list[str], spell: _Spelling | None) -> list[str]:
-    return column if spell is None else list(map(spell, column))
+def _normalised(column: list[str], normalise: _Normaliser | None) -> list[str]:
+    return column if normalise is None else list(map(normalise, column))
 
 
 def _is_header(row: list[str]) -> bool:
-    """Distinct, not empty, and nothing that a cell of data would be."""
+    """Whether the cells are distinct, not empty, and neither numbers nor instants."""
     if len(set(row)) != len(row) or not all(row):
         return False
     return not any(_NUMBER.fullmatch(cell) or _INSTANT.fullmatch(cell) for cell in row)
 
 
 class _Columns:
-    """What the columns hold, learned chunk by chunk."""
+    """The types of the columns, computed chunk by chunk."""
 
     def __init__(self) -> None:
         self.cells = 0
         self.filled = 0
-        """Columns up to the last that holds anything."""
+        """The number of columns up to the last that is not empty."""
         self.has_key = True
         """The first column has a different value in every row."""
         self._keys: set[str] = set()
-        self._kinds: list[int] = []
-        """For each column, which of `_KINDS` it still may be; as many as these: text."""
+        self._types: list[int] = []
+        """For each column the index of its type in `_TYPES`; `len(_TYPES)` means text."""
 
     def add(self, chunk: list[list[str]]) -> None:
         rows = len(chunk[0])
         self.cells += rows * len(chunk)
         if self.cells > MAX_CELLS:
             raise _TooLargeError(f"more than {MAX_CELLS} cells")
-        self._kinds += [0] * (len(chunk) - len(self._kinds))
-        for place, column in enumerate(chunk):
-            if place >= self.filled and any(column):
-                self.filled = place + 1
-            while self._kinds[place] < len(_KINDS) and not _all_match(_KINDS[self._kinds[place]][0], column):
-                self._kinds[place] += 1
+        self._types += [0] * (len(chunk) - len(self._types))
+        for index, column in enumerate(chunk):
+            if index >= self.filled and any(column):
+                self.filled = index + 1
+            while self._types[index] < len(_TYPES) and not _all_match(_TYPES[self._types[index]][0], column):
+                self._types[index] += 1
         if self.has_key:
             before = len(self._keys)
             self._keys.update(chunk[0])
             self.has_key = len(self._keys) == before + rows and "" not in self._keys
 
-    def spellings(self) -> list[_Spelling | None]:
-        """How each column's cells are written down; None: as they are."""
-        return [_KINDS[kind][1] if kind < len(_KINDS) else None for kind in self._kinds]
+    def normalisers(self) -> list[_Normaliser | None]:
+        """The function that normalises each column's cells; None for text."""
+        return [_TYPES[type_index][1] if type_index < len(_TYPES) else None for type_index in self._types]
 
 
 def _all_match(pattern: re.Pattern[str], column: list[str]) -> bool:
@@ -217,11 +216,11 @@ def _decimal(cell: str) -> str:
 
 
 def _instant(cell: str) -> str:
-    """In UTC; a date that no calendar has stays as it is."""
+    """The instant in UTC; an invalid date is returned unchanged."""
     try:
         return datetime.fromisoformat(cell).astimezone(UTC).isoformat() if cell else cell
     except (ValueError, OverflowError):
         return cell
 
 
-_KINDS: list[tuple[re.Pattern[str], _Spelling]] = [(_NUMBER, _decimal), (_INSTANT, _instant)]
+_TYPES: list[tuple[re.Pattern[str], _Normaliser]] = [(_NUMBER, _decimal), (_INSTANT, _instant)]

@@ -1,10 +1,9 @@
-"""XML -> digest: of names with their namespaces, attributes without order, and text.
+"""XML: safe parsing, the digest of a document, and the repair of common mistakes.
 
-In the sense of Canonical XML, and a little further (docs/reference/data-layers.md): prefixes do not count, comments
-do not, and neither does white space between elements where an element holds no other text (a pretty-printer's). Files
-that could do harm are refused: entities that name others or files, expansion beyond bounds, nesting beyond `MAX_DEPTH`.
-
-Ill-formed XML -> XML that says what was plainly meant: stray ampersands, HTML's entities, control characters.
+The digest covers element names with their namespaces, attributes without order, and text. It follows Canonical XML with
+some differences (docs/reference/data-layers.md): it does not depend on prefixes, on comments, or on white space between
+elements if an element contains no other text (indentation). Documents that could exhaust a parser are refused: entities
+that refer to other entities or to files, expansion beyond `MAX_EXPANDED_BYTES`, nesting beyond `MAX_DEPTH`.
 """
 
 from __future__ import annotations
@@ -20,31 +19,31 @@ from webstrata.observe.html.charset import decode
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 1000
 MAX_EXPANDED_BYTES = 8 * 1024 * 1024
-"""Bytes that entities may add."""
+"""Bytes that entity references may add."""
 ILL_FORMED = "not well-formed XML"
-"""How a problem begins that lies in the syntax alone."""
+"""The beginning of the message if only the syntax is wrong, so that a repair may help."""
 _SPACE = " \t\r\n"
 
 
 class XmlRefusedError(ValueError):
-    """The file tries something that no data need."""
+    """The document uses something that is refused for safety; the message names it."""
 
 
 class _RootFoundError(Exception):
-    """Ends a parse that has seen enough."""
+    """Ends parsing at the root element."""
 
 
 def xml_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
-    """One XML document. Never raises."""
-    reader = _Canonical()
-    problem = parse_safely(body, reader.parser)
+    """The digest of one XML document. Never raises."""
+    handlers = _DigestHandlers()
+    problem = parse_safely(body, handlers.parser)
     if problem is not None:
         return refused("xml", problem)
-    return DataDigest(kind="xml", digest=digest_of("xml", reader.top), size=reader.elements)
+    return DataDigest(kind="xml", digest=digest_of("xml", handlers.top), size=handlers.elements)
 
 
 def root_element(body: bytes) -> tuple[str, str] | None:
-    """(namespace, local name) of the root element; None if the document does not come as far as that."""
+    """(namespace, local name) of the root element; None if there is none or it cannot be parsed."""
     root: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
 
@@ -64,7 +63,7 @@ def root_element(body: bytes) -> tuple[str, str] | None:
 
 
 def safety_problem(body: bytes) -> str | None:
-    """Why an XML document is not to be given to a parser that knows no limits; None: it may be."""
+    """Why an XML document must not be given to a parser without limits; None if it may."""
     parser = expat.ParserCreate()
     depth = 0
 
@@ -83,7 +82,7 @@ def safety_problem(body: bytes) -> str | None:
 
 
 def parse_safely(body: bytes, parser: expat.XMLParserType) -> str | None:
-    """Run a parser over a body, without entities that do harm; what went wrong."""
+    """Run a parser over a body, refusing dangerous entities. Returns what is wrong, or None."""
     if len(body) > MAX_BYTES:
         return f"longer than {MAX_BYTES} bytes"
     added = 0
@@ -93,12 +92,12 @@ def parse_safely(body: bytes, parser: expat.XMLParserType) -> str | None:
     ) -> None:
         nonlocal added
         if is_parameter or value is None or system is not None:
-            raise XmlRefusedError("declares an entity from outside")
+            raise XmlRefusedError("declares an external or parameter entity")
         if "&" in value or "%" in value or "<" in value:
-            raise XmlRefusedError("declares an entity of entities")
+            raise XmlRefusedError("declares an entity that contains entities or markup")
         added += len(value) * body.count(b"&" + name.encode() + b";")
         if added > MAX_EXPANDED_BYTES:
-            raise XmlRefusedError("its entities expand beyond bounds")
+            raise XmlRefusedError(f"its entities expand to more than {MAX_EXPANDED_BYTES} bytes")
 
     parser.EntityDeclHandler = declare
     try:
@@ -107,19 +106,19 @@ def parse_safely(body: bytes, parser: expat.XMLParserType) -> str | None:
         return str(refusal)
     except expat.ExpatError as error:
         return f"{ILL_FORMED}: {error}"
-    except (ValueError, LookupError) as error:  # an encoding that no codec reads
+    except (ValueError, LookupError) as error:  # an encoding without a codec
         return f"{ILL_FORMED}: {error}"
     return None
 
 
 def without_leading_space(body: bytes) -> bytes:
-    """Without the white space that must not, but does, precede an XML declaration."""
+    """The body without white space before the XML declaration, which is not allowed but common."""
     bare = body.removeprefix(b"\xef\xbb\xbf").lstrip()
     return bare if bare.startswith(b"<?xml") else body
 
 
 class _XmlElement:
-    """An element under way: its own digest, and what it holds so far."""
+    """An element that has not ended: the digest of its start tag, and its content so far."""
 
     __slots__ = ("children", "has_elements", "has_words", "keeps_space", "start", "text")
 
@@ -132,8 +131,8 @@ class _XmlElement:
         self.has_words = False
 
 
-class _Canonical:
-    """Expat handlers: a digest for every element, made of those of its children."""
+class _DigestHandlers:
+    """Expat handlers that compute the digest of every element from the digests of its children."""
 
     def __init__(self) -> None:
         self.top: list[bytes] = []
@@ -165,19 +164,19 @@ class _Canonical:
     def _end(self, name: str) -> None:
         element = self._open.pop()
         self._close_text(element)
-        made = hashlib.sha256(element.start)
+        state = hashlib.sha256(element.start)
         drops_space = element.has_elements and not element.has_words and not element.keeps_space
-        for mark, part in element.children:
-            if mark != b"_" or not drops_space:
-                made.update(b"%s%d:" % (mark.replace(b"_", b"t"), len(part)))
-                made.update(part)
-        self._add(b"e", made.digest())
+        for kind, part in element.children:
+            if kind != b"_" or not drops_space:
+                state.update(b"%s%d:" % (kind.replace(b"_", b"t"), len(part)))
+                state.update(part)
+        self._add(b"e", state.digest())
 
     def _text(self, text: str) -> None:
         self._open[-1].text.append(text)
 
     def _close_text(self, element: _XmlElement) -> None:
-        """Text is whole only where an element starts or ends: parsers and CDATA cut it up."""
+        """Text is complete only where an element starts or ends: parsers and CDATA sections divide it."""
         if element.text:
             text = "".join(element.text)
             element.text = []
@@ -194,11 +193,11 @@ class _Canonical:
         if self._open:
             self._text(f"&{name};")
 
-    def _add(self, mark: bytes, part: bytes) -> None:
+    def _add(self, kind: bytes, part: bytes) -> None:
         if self._open:
-            self._open[-1].children.append((mark, part))
+            self._open[-1].children.append((kind, part))
         else:
-            self.top.append(mark + part)
+            self.top.append(kind + part)
 
 
 _XML_SPACE = "http://www.w3.org/XML/1998/namespace space"
@@ -214,24 +213,24 @@ _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
 
 def repair_xml(body: bytes, charset: str | None) -> bytes:
-    """The same document in UTF-8, without what no XML parser takes."""
+    """The document in UTF-8, with stray ampersands escaped and HTML entities and control characters replaced."""
     declared = _ENCODING.match(body[:1024])
     label = charset or (declared[1].decode("latin-1") if declared else None)
     text, _ = decode(body, label, default="utf-8")
     text = _DECLARATION.sub("", text, count=1).lstrip()
-    return _AMPERSAND.sub(_meant, _FORBIDDEN.sub("\ufffd", text)).encode("utf-8", "replace")
+    return _AMPERSAND.sub(_repaired_reference, _FORBIDDEN.sub("\ufffd", text)).encode("utf-8", "replace")
 
 
-def _meant(match: re.Match[str]) -> str:
-    found, name = match[0], match[1]
-    if found.startswith("<") or name in _XML_ENTITIES:
-        return found
+def _repaired_reference(match: re.Match[str]) -> str:
+    written, name = match[0], match[1]
+    if written.startswith("<") or name in _XML_ENTITIES:
+        return written
     if name is None:
         return "&amp;"
     if name.startswith("#"):
-        return found if _is_allowed(name[1:]) else "\ufffd"
+        return written if _is_allowed(name[1:]) else "\ufffd"
     character = html5.get(name + ";")
-    return "&amp;" + found[1:] if character is None else "".join(f"&#{ord(each)};" for each in character)
+    return "&amp;" + written[1:] if character is None else "".join(f"&#{ord(each)};" for each in character)
 
 
 def _is_allowed(number: str) -> bool:

@@ -1,1 +1,1 @@
-"""HTML: character sets, tree, text, links, main content."""
+"""HTML: character encoding, tree, metadata, links, lines of text and main content."""

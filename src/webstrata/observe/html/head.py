@@ -1,4 +1,4 @@
-"""What a page says of itself and where it points: title, links, requisites, feeds, canonical address, robots."""
+"""Metadata of an HTML page: title, links, requisites, feeds, canonical URL, robots directives."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _REQUISITE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
-_SHOWN = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
+_REQUISITE_SELECTOR = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
 
 
-class Pointers(Struct, frozen=True, kw_only=True, gc=False):
-    """What a page points at."""
+class PageMetadata(Struct, frozen=True, kw_only=True, gc=False):
+    """Title, links and robots directives of a page. URLs are canonical and absolute."""
 
     title: tuple[bytes, ...] = ()
-    """Its words."""
+    """The words of the title."""
     links: PageLinks = PageLinks()
     main_links: PageLinks = PageLinks()
-    """Those in the body part."""
+    """The links in the body part."""
     feeds: tuple[str, ...] = ()
     canonical: str | None = None
     nofollow: bool = False
@@ -31,13 +31,13 @@ class Pointers(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
 
 
-def pointers(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> Pointers:
-    """`url` is the page's canonical URL."""
+def page_metadata(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> PageMetadata:
+    """Extract the metadata of a tree; `url` is the page's canonical URL."""
     head = tree.head
     title, base, robots, canonical, feeds = _HeadReader(head).read() if head is not None else _NO_HEAD
     resolver = LinkResolver((join(url, base) if base else None) or url)
     others = body.pointers if body.has_body else _frames(tree)
-    return Pointers(
+    return PageMetadata(
         title=title,
         links=resolver.links(body.hrefs + others, url),
         main_links=resolver.links(body.hrefs, url, parts.main_links),
@@ -50,24 +50,24 @@ def pointers(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PagePar
 
 
 def _frames(tree: LexborHTMLParser) -> bytes:
-    """What frames say, as written, a 0 behind each."""
+    """The `src` values of frames as written, each followed by a 0."""
     sources = [node.attributes.get("src") for node in tree.tags("frame")]
     return "".join([f"{source}\0" for source in sources if source]).encode("utf-8", "replace")
 
 
-_Found = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | None]]
-_NO_HEAD: _Found = ((), None, set(), None, [])
+_HeadFields = tuple[tuple[bytes, ...], str | None, set[str], str | None, list[str | None]]
+_NO_HEAD: _HeadFields = ((), None, set(), None, [])
 
 
 def title_words(tree: LexborHTMLParser) -> tuple[bytes, ...]:
-    """The words of the title: the first `title` in the head."""
+    """The words of the first `title` element in the head."""
     head = tree.head
     first = next((node for node in head.iter() if node.tag == "title"), None) if head is not None else None
     return tuple(clean(first.text())) if first is not None else ()
 
 
 class _HeadReader:
-    """Reads the head's children, of which there are few."""
+    """Collects metadata from the children of the `head` element."""
 
     def __init__(self, head: LexborNode) -> None:
         self._head = head
@@ -77,7 +77,7 @@ class _HeadReader:
         self._canonical: str | None = None
         self._feeds: list[str | None] = []
 
-    def read(self) -> _Found:
+    def read(self) -> _HeadFields:
         for node in self._head.iter():
             tag = node.tag
             if tag == "link":
@@ -103,8 +103,8 @@ class _HeadReader:
 
 
 def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
-    """Images, style sheets, icons and scripts, as written."""
-    for node in tree.css(_SHOWN):
+    """The addresses of images, style sheets, icons and scripts, as written."""
+    for node in tree.css(_REQUISITE_SELECTOR):
         attributes = node.attributes
         if node.tag == "link":
             if not _REQUISITE_RELS.isdisjoint((attributes.get("rel") or "").lower().split()):

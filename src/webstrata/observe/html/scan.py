@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from webstrata.observe.html.head import Pointers
+from webstrata.observe.html.head import PageMetadata
 from webstrata.observe.html.links import LinkResolver
 from webstrata.observe.html.outline import clean
 from webstrata.observe.kernel.reserialise import INVISIBLE
@@ -38,7 +38,7 @@ def _may_be_silent(html: str) -> bool:
     return any(start in lower for start in _SILENT_STARTS)
 
 
-def scan_pointers(heard: str, url: str) -> Pointers:
+def scan_metadata(heard: str, url: str) -> PageMetadata:
     """Title and links."""
     hrefs: dict[str, None] = {}
     for match in _LINK.finditer(heard):
@@ -49,7 +49,7 @@ def scan_pointers(heard: str, url: str) -> Pointers:
     title = _TITLE.search(heard)
     words = clean(unescape(title[1])) if title else []
     written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
-    return Pointers(title=tuple(words), links=LinkResolver(url).links(written, url))
+    return PageMetadata(title=tuple(words), links=LinkResolver(url).links(written, url))
 
 
 def _nothing_or_space(silent: re.Match[str]) -> str:

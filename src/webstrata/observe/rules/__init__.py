@@ -1,1 +1,1 @@
-"""Include and ignore rules: CSS, XPath, JSONPath and regular expressions."""
+"""A page's include and ignore rules: CSS, XPath, JSONPath and regular expressions."""

@@ -1,1 +1,1 @@
-"""RDF: parsing, canonical form and digest of graphs."""
+"""RDF: parsing, canonicalization and digests of graphs; JSON-LD and RDFa."""

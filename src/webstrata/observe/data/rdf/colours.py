@@ -1,14 +1,13 @@
-"""Colour refinement: gives two blank nodes different colours as soon as anything said about them differs.
+"""Canonical forms of blank nodes by colour refinement and individualization.
 
-A node whose neighbour got a new colour is looked at again, until nothing moves. Colours do not depend on labels or
-order: isomorphic graphs get the same, with the same work, so that the limit on it stops both or neither. Nodes that
-keep one colour may still not be interchangeable (`canon.py` settles that).
+Refinement gives two blank nodes different colours if their quads differ. A node whose neighbour got a new colour is
+processed again, until no colour changes. Colours do not depend on labels or order: isomorphic graphs get the same
+colours with the same work, so that the work limit stops both or neither.
 
-The canonical form of a connected part of a graph whose nodes colours alone do not tell apart.
-
-One node of a colour is made special, the colours are refined, and so on until every node has its own; of the forms
-that all choices lead to, the smallest counts. Nodes that can change places without anyone noticing need one choice
-only. What is tried depends on the graph alone, and all of it counts against a limit.
+Nodes that keep the same colour may still not be interchangeable. For a connected part with such nodes, `part_form`
+individualizes one node of a colour (gives it a colour of its own), refines again, and so on until every node has its
+own colour; the smallest form over all choices is the canonical form. Of nodes that can be swapped without changing the
+graph only one is tried. The choices depend only on the graph, and all of them count as work.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from webstrata.observe.data.rdf.rdfc import TooHardError, WorkLimit
 _SIZE = 16
 
 _View = tuple[bytes, tuple[bytes, ...]]
-"""A quad as one of its nodes sees it: what it says and where the node stands in it, and the other nodes."""
+"""A quad seen from one of its nodes: a hash of the quad's form and the node's position, and the other nodes."""
 _Form = tuple[tuple[bytes, ...], tuple[int, ...]]
-"""What a quad says, and which of its places the same node takes."""
+"""The fixed pieces of a quad, and which of its blank nodes are the same."""
 
 
 class Colouring:
-    """The quads of a graph, prepared for looking at them many times. A quad of one node tells it nothing of others."""
+    """The quads of a graph, prepared for repeated refinement. Quads with only one blank node are left out."""
 
     def __init__(self, quads: Iterable[Quad], budget: WorkLimit) -> None:
         self._budget = budget
@@ -37,49 +36,49 @@ class Colouring:
         self._kinds: dict[_Form, list[bytes]] = {}
         for quad in quads:
             nodes = quad.nodes
-            if len(nodes) == 2 and nodes[0] != nodes[1]:  # nearly all
-                one, other = nodes
+            if len(nodes) == 2 and nodes[0] != nodes[1]:  # nearly all quads
+                node, other = nodes
                 first, second = self._kinds_of((quad.pieces, (0, 1)))
-                self._views[one].append((first, (other,)))
-                self._views[other].append((second, (one,)))
+                self._views[node].append((first, (other,)))
+                self._views[other].append((second, (node,)))
             elif len(nodes) > 1:
-                self._see(quad)
+                self._add_views(quad)
 
-    def _see(self, quad: Quad) -> None:
+    def _add_views(self, quad: Quad) -> None:
         distinct = tuple(dict.fromkeys(quad.nodes))
         kinds = self._kinds_of((quad.pieces, tuple([distinct.index(node) for node in quad.nodes])))
         if len(distinct) > 1:
-            for place, node in enumerate(distinct):
-                self._views[node].append((kinds[place], distinct[:place] + distinct[place + 1 :]))
+            for position, node in enumerate(distinct):
+                self._views[node].append((kinds[position], distinct[:position] + distinct[position + 1 :]))
 
     def _kinds_of(self, form: _Form) -> list[bytes]:
-        """What each node of such a quad sees."""
+        """The hash for each node of a quad of this form."""
         kinds = self._kinds.get(form)
         if kinds is None:
             joined = b"\0".join((*form[0], repr(form[1]).encode()))
             number = max(form[1]) + 1
-            kinds = self._kinds[form] = [colour_of(b"%d\0%s" % (place, joined)) for place in range(number)]
+            kinds = self._kinds[form] = [colour_of(b"%d\0%s" % (position, joined)) for position in range(number)]
         return kinds
 
     def refine(self, colours: dict[bytes, bytes], changed: Iterable[bytes]) -> None:
-        """Make colours stable, where all but those of the nodes that changed are. `changed`: all, at first."""
+        """Refine colours until they are stable. `changed`: the nodes with new colours; all nodes at first."""
         members = dict(Counter(colours.values()))
         self._budget.spend(len(colours))
         while changed:
             neighbours = {other for node in changed for _, others in self._views[node] for other in others}
-            # A node that has its colour for itself keeps it, whatever it sees.
+            # A node that is the only one of its colour keeps it.
             active = [node for node in neighbours if members[colours[node]] > 1]
             self._budget.spend(sum([len(self._views[node]) for node in active]))
-            looks = {node: _look(colours[node], self._views[node], colours) for node in active}
-            changed = _split(colours, members, looks)
+            hashes = {node: _view_hash(colours[node], self._views[node], colours) for node in active}
+            changed = _split(colours, members, hashes)
 
 
 def colour_of(data: bytes) -> bytes:
     return blake2b(data, digest_size=_SIZE).digest()
 
 
-def _look(colour: bytes, views: list[_View], colours: dict[bytes, bytes]) -> bytes:
-    """What a node sees. Each part has a length that follows from the hash at its beginning: none can pose as others."""
+def _view_hash(colour: bytes, views: list[_View], colours: dict[bytes, bytes]) -> bytes:
+    """The hash of a node's views. The length of each part follows from its first hash, so the bytes are unambiguous."""
     parts = [
         kind + colours[others[0]] if len(others) == 1 else kind + b"".join([colours[other] for other in others])
         for kind, others in views
@@ -89,34 +88,34 @@ def _look(colour: bytes, views: list[_View], colours: dict[bytes, bytes]) -> byt
     return blake2b(b"".join(parts), digest_size=_SIZE).digest()
 
 
-def _split(colours: dict[bytes, bytes], members: dict[bytes, int], looks: dict[bytes, bytes]) -> list[bytes]:
-    """Give new colours to nodes that no longer look like the others of their colour; the nodes that got one.
+def _split(colours: dict[bytes, bytes], members: dict[bytes, int], hashes: dict[bytes, bytes]) -> list[bytes]:
+    """Give new colours to nodes that differ from the other nodes of their colour. Returns the nodes with new colours.
 
-    Those not looked at keep their colour; where all were, the largest group does: its neighbours, who would otherwise
-    all be looked at again, learn as much from the new colours of the smaller groups.
+    Nodes that were not processed keep their colour. If all nodes of a colour were processed, the largest group keeps
+    it, which saves processing its neighbours again: the new colours of the smaller groups distinguish them as well.
     """
     alike: defaultdict[bytes, list[bytes]] = defaultdict(list)
-    for node, look in looks.items():
-        alike[look].append(node)
+    for node, view_hash in hashes.items():
+        alike[view_hash].append(node)
     groups: defaultdict[bytes, list[bytes]] = defaultdict(list)
-    for look, nodes in alike.items():  # nodes that look alike have had one colour
-        groups[colours[nodes[0]]].append(look)
+    for view_hash, nodes in alike.items():  # nodes with the same hash had the same colour
+        groups[colours[nodes[0]]].append(view_hash)
     changed: list[bytes] = []
-    for colour, found in groups.items():
-        if members[colour] == sum([len(alike[look]) for look in found]):
-            found.remove(max(found, key=lambda look: (len(alike[look]), look)))
-        for look in found:
-            nodes = alike[look]
+    for colour, group in groups.items():
+        if members[colour] == sum([len(alike[view_hash]) for view_hash in group]):
+            group.remove(max(group, key=lambda view_hash: (len(alike[view_hash]), view_hash)))
+        for view_hash in group:
+            nodes = alike[view_hash]
             members[colour] -= len(nodes)
-            members[look] = members.get(look, 0) + len(nodes)
+            members[view_hash] = members.get(view_hash, 0) + len(nodes)
             for node in nodes:
-                colours[node] = look
+                colours[node] = view_hash
             changed += nodes
     return changed
 
 
 def part_form(quads: list[Quad], colours: dict[bytes, bytes], budget: WorkLimit) -> bytes:
-    """Equal for two parts exactly if they are isomorphic, colours included. `colours` are stable."""
+    """The canonical form of a connected part with stable colours: equal if and only if two parts are isomorphic."""
     try:
         return _Search(quads, budget).form(colours)
     except RecursionError:
@@ -148,7 +147,7 @@ class _Search:
         return self.form(colours)
 
     def _choices(self, cell: Iterable[bytes]) -> list[bytes]:
-        """Nodes of one colour, but only one of those that can change places."""
+        """The nodes of one colour; of nodes that can be swapped, only one."""
         chosen: list[bytes] = []
         for node in cell:
             if not any(self._can_swap(node, other) for other in chosen):
@@ -171,7 +170,7 @@ def _renamed(quad: Quad, swap: dict[bytes, bytes]) -> Quad:
 
 
 def _first_cell(colours: dict[bytes, bytes]) -> list[bytes]:
-    """The nodes of the first of the smallest colours that several share; none if each has its own."""
+    """The nodes of the smallest colour class with several nodes (the first, if several); empty if there is none."""
     cells: dict[bytes, list[bytes]] = {}
     for node, colour in colours.items():
         cells.setdefault(colour, []).append(node)

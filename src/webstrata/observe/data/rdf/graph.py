@@ -1,7 +1,7 @@
-"""RDF -> digest of the graph: order, prefixes, labels of blank nodes and the format do not count.
+"""Parses RDF, and computes the digest of a graph: independent of order, prefixes, blank node labels and syntax.
 
-The parser is native code that knows no limits and that nothing can interrupt, so what could hurt it is refused before:
-nesting, entities, masses of triple terms. What it writes is counted while it writes.
+The parser is native code without limits and cannot be interrupted. Therefore input that could exhaust it is rejected
+before parsing (nesting, entities, many triple terms), and its output is counted while it is written.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from webstrata.observe.data.rdf.rdfc import TooHardError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_NQUADS_BYTES = 256 * 1024 * 1024
-"""Bytes of N-Quads: prefixes and entities may make much of little."""
+"""Bytes of N-Quads that the parser may write; prefixes and entities can expand a small body."""
 MAX_QUADS = 1_000_000
-_MOST_TRIPLE_TERMS = 1_000
-"""Opened in one file; nested by the ten thousand they overflow the parser's stack."""
+_MAX_TRIPLE_TERMS = 1_000
+"""Triple terms in one body; tens of thousands of nested ones overflow the parser's stack."""
 
 FORMATS = {
     "turtle": RdfFormat.TURTLE,
@@ -33,14 +33,24 @@ FORMATS = {
     "rdfxml": RdfFormat.RDF_XML,
     "jsonld": RdfFormat.JSON_LD,
 }
+SYNTAX_OF_TYPE = {
+    "application/n-triples": "ntriples",
+    "application/n-quads": "nquads",
+    "text/turtle": "turtle",
+    "application/x-turtle": "turtle",
+    "application/trig": "trig",
+    "application/rdf+xml": "rdfxml",
+    "application/ld+json": "jsonld",
+}
+"""The syntax (a key of `FORMATS`) by media type."""
 
 
 class NotAGraphError(ValueError):
-    """With the reason."""
+    """The body is not an RDF graph that can be parsed; the message is the reason."""
 
 
 def rdf_digest(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDigest:
-    """One graph or dataset in a syntax of `FORMATS`. Never raises."""
+    """The digest of one graph or dataset in a syntax of `FORMATS`. Never raises."""
     try:
         lines = quads_of(body, charset, url, syntax=syntax)
         if not lines:
@@ -51,27 +61,30 @@ def rdf_digest(body: bytes, charset: str | None, url: str, *, syntax: str) -> Da
 
 
 def quads_of(body: bytes, charset: str | None, url: str, *, syntax: str) -> list[bytes]:
-    """The quads of a body as lines of N-Quads without their ends, as written. Raises `NotAGraphError`."""
+    """The quads of a body as N-Quads lines without line ends, with the parser's blank node labels.
+
+    Raises `NotAGraphError`.
+    """
     if len(body) > MAX_BYTES:
         raise NotAGraphError(f"longer than {MAX_BYTES} bytes")
-    if body.count(b"<<") > _MOST_TRIPLE_TERMS:
-        raise NotAGraphError(f"more than {_MOST_TRIPLE_TERMS} triple terms")
+    if body.count(b"<<") > _MAX_TRIPLE_TERMS:
+        raise NotAGraphError(f"more than {_MAX_TRIPLE_TERMS} triple terms")
     if syntax == "rdfxml":
         problem = xml.safety_problem(body)
         if problem is not None:
             raise NotAGraphError(problem)
-    written = _Written()
+    output = _LimitedOutput()
     try:
         base: str | None = url.partition("#")[0] or None
         quads = pyoxigraph.parse(body, FORMATS[syntax], base_iri=base)
-        pyoxigraph.serialize(quads, cast(IO[bytes], written), format=RdfFormat.N_QUADS)
-    except (SyntaxError, ValueError, OSError) as error:  # broken, an URL that is no IRI, or too much written
-        raise NotAGraphError(written.problem or f"not {syntax}: {error}") from None
-    return written.lines()
+        pyoxigraph.serialize(quads, cast(IO[bytes], output), format=RdfFormat.N_QUADS)
+    except (SyntaxError, ValueError, OSError) as error:  # malformed, a URL that is not an IRI, or too much output
+        raise NotAGraphError(output.problem or f"not {syntax}: {error}") from None
+    return output.lines()
 
 
-class _Written(RawIOBase):
-    """Takes what the serializer writes, up to a limit."""
+class _LimitedOutput(RawIOBase):
+    """Collects the serializer's output up to a limit."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []

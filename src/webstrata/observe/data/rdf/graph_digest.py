@@ -1,14 +1,14 @@
-"""Quads -> the digest of a graph: equal for isomorphic graphs, different for all others.
+"""The digest of a graph: equal for isomorphic graphs, different for all others.
 
-1. If what is said of each blank node alone tells them apart, but for a few, the digest is SHA-256 of the canonical
-   N-Quads of RDFC-1.0: the same that other tools come to.
-2. Otherwise nodes are coloured (`colours.py`). Nodes with a colour of their own are as good as named. The others are
-   taken in connected parts. In parts that are trees, colours alone determine the graph (colour refinement identifies
-   forests); for each other part a form is searched (`search.py`). The digest is that of all quads with colours for
-   nodes, and of those forms.
+1. If the quads of each blank node distinguish nearly all blank nodes (first-degree hashes), the digest is the SHA-256
+   of the canonical N-Quads of RDFC-1.0, which other tools compute as well.
+2. Otherwise the nodes are coloured (`colours.py`). A node with a colour of its own is identified by it. The other nodes
+   are divided into connected parts. In parts that are trees the colours determine the graph (colour refinement
+   identifies forests); for every other part a canonical form is computed. The digest covers all quads, with colours for
+   nodes, and these forms.
 
-Which of the two it is, and whether the limit on work is met, depends on the graph alone, not on labels or order: so
-isomorphic graphs always meet.
+The choice between the two, and whether the work limit is reached, depend only on the graph, not on labels or order.
+Therefore isomorphic graphs always get the same digest, or both get none.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from webstrata.observe.data.rdf.quads import Quad, split
 from webstrata.observe.data.rdf.rdfc import WorkLimit
 
 MAX_AMBIGUOUS = 5
-"""Blank nodes that are not told apart at once, with which the standard's algorithm is quick whatever they are."""
+"""Blank nodes with equal first-degree hashes; up to this number RDFC-1.0 is fast for every graph."""
 MAX_WORK = 4_000_000
-"""Quads looked at while colouring, again and again; each about a microsecond."""
+"""Quads processed for colouring, about a microsecond each."""
 MAX_SEARCH_WORK = 1_000_000
-"""The same, while searching for forms."""
+"""Quads processed for canonical forms of parts."""
 
 
 def graph_digest(lines: Iterable[bytes]) -> str:
-    """Digest of lines of N-Quads (without their ends; repeated ones count once). Raises `TooHardError`."""
+    """The digest of N-Quads lines (without line ends; duplicates count once). Raises `TooHardError`."""
     ground, quads = split(set(lines))
     first = {node: rdfc.first_degree(node, about, _sha256) for node, about in rdfc.by_node(quads).items()}
     count = Counter(first.values())
@@ -51,7 +51,7 @@ def _digest(ground: list[bytes], quads: list[Quad], names: dict[bytes, bytes], m
 
 
 def _part_forms(quads: list[Quad], colours: dict[bytes, bytes], budget: WorkLimit) -> Iterator[bytes]:
-    """Of each connected part of nodes that share their colours, where it is no tree."""
+    """The canonical form of each connected part of nodes with shared colours that is not a tree."""
     count = Counter(colours.values())
     shared = {node for node, colour in colours.items() if count[colour] > 1}
     joining = [quad for quad in quads if len(quad.nodes) > 1 and len(shared.intersection(quad.nodes)) > 1]
@@ -67,13 +67,13 @@ def _part_forms(quads: list[Quad], colours: dict[bytes, bytes], budget: WorkLimi
 
 
 def _parts(quads: list[Quad], shared: set[bytes]) -> list[list[Quad]]:
-    """Quads, grouped so that those which share a node are together."""
+    """The quads in groups, so that quads with a common node are in the same group."""
     leader: dict[bytes, bytes] = {}
 
     def find(node: bytes) -> bytes:
-        while (above := leader.setdefault(node, node)) != node:
-            leader[node] = leader.setdefault(above, above)
-            node = above
+        while (parent := leader.setdefault(node, node)) != node:
+            leader[node] = leader.setdefault(parent, parent)
+            node = parent
         return node
 
     for quad in quads:

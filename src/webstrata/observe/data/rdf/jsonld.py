@@ -1,7 +1,7 @@
-"""JSON-LD -> digest of its graph; of its JSON where that is all that can be known.
+"""The digest of JSON-LD: of its graph, or of its JSON if the graph cannot be computed.
 
-Contexts elsewhere are never fetched here: the caller may hand in those that it has. A document whose contexts are not
-at hand, or that holds no triples (a context, say: all of them would be the same empty graph), is compared as JSON.
+Contexts are never fetched here; the caller passes those that it has. A document is compared as JSON if a context is
+missing, or if it contains no triples (a context, for example: all contexts would be the same empty graph).
 """
 
 from __future__ import annotations
@@ -13,48 +13,48 @@ from urllib.parse import urljoin
 
 from msgspec.structs import replace
 
-from webstrata.observe.data import json as plain
+from webstrata.observe.data import json as plain_json
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.rdf import graph
-from webstrata.observe.data.rdf.quads import numbered
+from webstrata.observe.data.rdf.quads import renumber_blanks
 
-_MOST_INLINED = 100
-"""Contexts put in the place of their addresses; contexts that name one another would never end."""
+_MAX_INLINED = 100
+"""Contexts that replace their addresses; without a limit, contexts that refer to each other would never end."""
 
 
-class _MissingError(ValueError):
-    """With the reason, and which context it is; none: there are too many."""
+class _MissingContextError(ValueError):
+    """A context is missing (`address`), or there are too many contexts (`address` is None)."""
 
-    def __init__(self, why: str, address: str | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, address: str | None = None) -> None:
+        super().__init__(reason)
         self.address = address
 
 
 def jsonld_digest(
     body: bytes, charset: str | None, url: str, contexts: Mapping[str, bytes] | None = None
 ) -> DataDigest:
-    """One JSON-LD document; `contexts` holds the bodies of contexts by their URLs. Never raises."""
-    as_json = plain.json_digest(body, charset, url)
+    """The digest of one JSON-LD document. `contexts`: the bodies of contexts by their URLs. Never raises."""
+    as_json = plain_json.json_digest(body, charset, url)
     if as_json.digest is None:
         return as_json
     try:
-        document = json.loads(plain.json_text(body, charset))
+        document = json.loads(plain_json.json_text(body, charset))
         inlined = _Contexts(contexts or {}).inline(document, url)
-        found = graph.rdf_digest(json.dumps(inlined).encode(), None, url, syntax="jsonld")
-        problem = found.note
-    except (_MissingError, ValueError, RecursionError) as error:
+        as_graph = graph.rdf_digest(json.dumps(inlined).encode(), None, url, syntax="jsonld")
+        problem = as_graph.note
+    except (_MissingContextError, ValueError, RecursionError) as error:
         problem = str(error)
     else:
-        if found.digest is not None:
-            return found
+        if as_graph.digest is not None:
+            return as_graph
     return replace(as_json, note=f"compared as JSON: {problem}"[:200])
 
 
 def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
-    """The first context that a document needs and that is not at hand; None where nothing more would help."""
+    """The URL of the first context that a document needs and `contexts` lacks; None if no context would help."""
     try:
-        _Contexts(contexts).inline(json.loads(plain.json_text(body, None)), url)
-    except _MissingError as error:
+        _Contexts(contexts).inline(json.loads(plain_json.json_text(body, None)), url)
+    except _MissingContextError as error:
         return error.address
     except (ValueError, RecursionError):
         return None
@@ -62,22 +62,22 @@ def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str
 
 
 def jsonld_quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[bytes]:
-    """The dataset of a document as lines of N-Quads; the same document gives the same lines. Raises ValueError."""
-    if plain.json_digest(body, None, url).digest is None:
-        raise ValueError("not JSON that can be read")
+    """The dataset of a document as N-Quads lines, the same for the same document. Raises ValueError."""
+    if plain_json.json_digest(body, None, url).digest is None:
+        raise ValueError("not JSON that can be parsed")
     try:
-        inlined = _Contexts(contexts).inline(json.loads(plain.json_text(body, None)), url)
+        inlined = _Contexts(contexts).inline(json.loads(plain_json.json_text(body, None)), url)
     except RecursionError:
-        raise ValueError("contexts that never end") from None
-    return numbered(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"))
+        raise ValueError("contexts that are nested too deeply") from None
+    return renumber_blanks(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"))
 
 
 class _Contexts:
-    """Puts contexts in the place of their addresses."""
+    """Replaces the addresses of contexts by the contexts."""
 
     def __init__(self, known: Mapping[str, bytes]) -> None:
         self._known = known
-        self._left = _MOST_INLINED
+        self._left = _MAX_INLINED
 
     def inline(self, value: Any, base: str) -> Any:
         if isinstance(value, list):
@@ -91,8 +91,8 @@ class _Contexts:
 
     def _context(self, context: Any, base: str) -> Any:
         if isinstance(context, list):
-            made = [self._context(each, base) for each in context]
-            return [one for each in made for one in (each if isinstance(each, list) else [each])]
+            contexts = [self._context(each, base) for each in context]
+            return [item for each in contexts for item in (each if isinstance(each, list) else [each])]
         if isinstance(context, str):
             return self._load(context, base)
         if isinstance(context, dict):
@@ -108,12 +108,12 @@ class _Contexts:
         url = urljoin(base, address)
         body = self._known.get(url)
         if body is None:
-            raise _MissingError(f"its context {url} is not at hand", url)
+            raise _MissingContextError(f"its context {url} is missing", url)
         self._left -= 1
         if self._left < 0:
-            raise _MissingError(f"more than {_MOST_INLINED} contexts")
+            raise _MissingContextError(f"more than {_MAX_INLINED} contexts")
         document = json.loads(body)
         context = self._context(document.get("@context", {}) if isinstance(document, dict) else {}, url)
         if isinstance(context, dict):
-            context.pop("@base", None)  # a context's own base does not hold for documents that name it
+            context.pop("@base", None)  # the base of a remote context does not apply to the document
         return context

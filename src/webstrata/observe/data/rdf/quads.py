@@ -1,9 +1,7 @@
-"""RDF terms spelled as N-Quads. Whatever they hold, the line stays one line.
+"""Quads as N-Quads lines, split at their blank nodes; and RDF terms in N-Quads syntax.
 
-Quads as text with holes: a line of N-Quads, and the blank nodes that stand in it.
-
-Everything that canonical forms need of RDF is in such a line, so nothing here knows terms: ground quads stay the bytes
-that the parser wrote, and only lines with blank nodes are looked into.
+Canonical forms need no parsed terms: lines without blank nodes remain the bytes that the parser wrote, and only lines
+with blank nodes are split. A term is always written without line breaks.
 """
 
 from __future__ import annotations
@@ -15,26 +13,26 @@ from msgspec import Struct
 
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _NOT_IN_STRING = re.compile(r'["\\\n\r\t\x00-\x1f\x7f]')
-_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def iri(value: str) -> str:
-    return f"<{_NOT_IN_IRI.sub(_numbered, value)}>"
+    return f"<{_NOT_IN_IRI.sub(_unicode_escape, value)}>"
 
 
 def literal(value: str, language: str = "", datatype: str = "") -> str:
-    text = f'"{_NOT_IN_STRING.sub(_escaped, value)}"'
+    text = f'"{_NOT_IN_STRING.sub(_string_escape, value)}"'
     if language:
         return f"{text}@{language}"
     return f"{text}^^{iri(datatype)}" if datatype else text
 
 
-def _numbered(found: re.Match[str]) -> str:
-    return f"\\u{ord(found.group()):04X}"
+def _unicode_escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04X}"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return _SHORT.get(found.group()) or _numbered(found)
+def _string_escape(match: re.Match[str]) -> str:
+    return _SHORT_ESCAPES.get(match.group()) or _unicode_escape(match)
 
 
 _TERM = re.compile(rb'<<\(|\)>>|<[^>]*>|"(?:[^"\\]|\\.)*"|_:[^\s<>()]+', re.DOTALL)
@@ -42,28 +40,28 @@ _POSITIONS = (b"s", b"p", b"o", b"g")
 
 
 class Quad(Struct, frozen=True, gc=False):
-    """One quad that names blank nodes."""
+    """One quad that contains blank nodes."""
 
     pieces: tuple[bytes, ...]
-    """The line, cut where the blank nodes stand: one piece more than nodes."""
+    """The line, split at the blank nodes: one piece more than nodes."""
     nodes: tuple[bytes, ...]
-    """Their labels, in order of appearance."""
+    """The labels of the blank nodes, in order of appearance."""
     positions: tuple[bytes, ...]
-    """Where each stands: `s`, `o`, `g`, or `t` inside a triple term."""
+    """The position of each: `s`, `o`, `g`, or `t` inside a triple term."""
     predicate: bytes
 
     def line(self, names: Sequence[bytes]) -> bytes:
-        """The line with other names for its nodes."""
+        """The line with other labels, in the order of the nodes."""
         if len(names) == 1:
             return self.pieces[0] + names[0] + self.pieces[1]
-        made = [self.pieces[0]]
+        parts = [self.pieces[0]]
         for name, piece in zip(names, self.pieces[1:], strict=True):
-            made.append(name)
-            made.append(piece)
-        return b"".join(made)
+            parts.append(name)
+            parts.append(piece)
+        return b"".join(parts)
 
     def named(self, names: Mapping[bytes, bytes]) -> bytes:
-        """The same, each node by its own."""
+        """The line with other labels, given by node."""
         pieces, nodes = self.pieces, self.nodes
         if len(nodes) == 1:
             return pieces[0] + names[nodes[0]] + pieces[1]
@@ -73,54 +71,54 @@ class Quad(Struct, frozen=True, gc=False):
 
 
 def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:
-    """Lines of N-Quads, each once: those without blank nodes as they are, and the others cut up."""
+    """N-Quads lines without blank nodes unchanged, and the other lines as quads."""
     ground: list[bytes] = []
     quads: list[Quad] = []
     for line in lines:
-        if b"_:" in line and (quad := _plain(line) or _cut(line)).nodes:
+        if b"_:" in line and (quad := _common(line) or _parsed(line)).nodes:
             quads.append(quad)
         elif line:
             ground.append(line)
     return ground, quads
 
 
-def numbered(lines: Iterable[bytes], prefix: bytes = b"b") -> list[bytes]:
-    """Lines with their blank nodes named in order of appearance: parsers name them at random."""
+def renumber_blanks(lines: Iterable[bytes], prefix: bytes = b"b") -> list[bytes]:
+    """The lines with blank nodes renumber_blanks in order of appearance, because parsers choose random labels."""
     names: dict[bytes, bytes] = {}
-    made: list[bytes] = []
+    renamed: list[bytes] = []
     for line in lines:
         _, quads = split([line])
         for quad in quads:
             for node in quad.nodes:
                 names.setdefault(node, b"_:%s%d" % (prefix, len(names)))
-        made.append(quads[0].line([names[node] for node in quads[0].nodes]) if quads else line)
-    return made
+        renamed.append(quads[0].line([names[node] for node in quads[0].nodes]) if quads else line)
+    return renamed
 
 
-def _plain(line: bytes) -> Quad | None:
-    """The same as `_cut`, for the two common forms that need no look inside terms."""
-    marks = line.count(b"_:")
-    if marks > 2:
+def _common(line: bytes) -> Quad | None:
+    """A fast version of `_parsed` for the two common forms; None for other lines."""
+    blanks = line.count(b"_:")
+    if blanks > 2:
         return None
     subject, predicate, rest = line.split(b" ", 2)
-    if marks == 1 and subject.startswith(b"_:"):
+    if blanks == 1 and subject.startswith(b"_:"):
         return Quad((b"", line[len(subject) :]), (subject,), (b"s",), predicate)
     if not rest.startswith(b"_:"):
         return None
     node, _, end = rest.partition(b" ")
-    if marks == 1:
+    if blanks == 1:
         return Quad((b"%s %s " % (subject, predicate), b" " + end), (node,), (b"o",), predicate)
     if subject.startswith(b"_:"):
         return Quad((b"", b" %s " % predicate, b" " + end), (subject, node), (b"s", b"o"), predicate)
     return None
 
 
-def _cut(line: bytes) -> Quad:
+def _parsed(line: bytes) -> Quad:
     pieces: list[bytes] = []
     nodes: list[bytes] = []
     positions: list[bytes] = []
     predicate = b""
-    place = terms = depth = 0
+    end = terms = depth = 0
     for match in _TERM.finditer(line):
         term = match[0]
         if term == b")>>":
@@ -130,13 +128,13 @@ def _cut(line: bytes) -> Quad:
             terms += depth == 1
             continue
         if term.startswith(b"_:"):
-            pieces.append(line[place : match.start()])
+            pieces.append(line[end : match.start()])
             nodes.append(term)
             positions.append(b"t" if depth else _POSITIONS[min(terms, 3)])
-            place = match.end()
+            end = match.end()
         elif terms == 1 and not depth and term.startswith(b"<"):
             predicate = term
         if not depth and term != b")>>" and not line.startswith(b"^^", match.start() - 2):
             terms += 1
-    pieces.append(line[place:])
+    pieces.append(line[end:])
     return Quad(tuple(pieces), tuple(nodes), tuple(positions), predicate)

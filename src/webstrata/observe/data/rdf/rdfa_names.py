@@ -1,4 +1,4 @@
-"""How RDFa 1.1 writes IRIs: terms, compact IRIs, safe ones in brackets, and the prefixes that need no declaration."""
+"""IRIs in RDFa 1.1: terms, compact IRIs (with or without brackets), and the predefined prefixes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ INITIAL_PREFIXES: Mapping[str, str] = {
     "xml": "http://www.w3.org/XML/1998/namespace",
     "xsd": XSD,
 }
-"""The initial context of RDFa 1.1."""
+"""The prefixes of the initial context of RDFa 1.1."""
 _TERMS = {
     "describedby": "http://www.w3.org/2007/05/powder-s#describedby",
     "license": XHV + "license",
@@ -71,11 +71,11 @@ _TERMS = {
 }
 _TERM = re.compile(r"[^\W\d][\w\-./]*")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-_BAD = re.compile(r'[\x00-\x20<>"{}|^`\\\x7f]')
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\x7f]')
 
 
 def declared_prefixes(prefix: str) -> Iterator[tuple[str, str]]:
-    """The pairs of a `prefix` attribute; the underscore stands for blank nodes and cannot be taken."""
+    """The pairs (prefix, IRI) of a `prefix` attribute. The prefix `_` is reserved for blank nodes."""
     words = prefix.split()
     for name, value in zip(words[::2], words[1::2], strict=False):
         if name.endswith(":") and name not in (":", "_:"):
@@ -83,7 +83,7 @@ def declared_prefixes(prefix: str) -> Iterator[tuple[str, str]]:
 
 
 class RdfaPrefixes:
-    """What names mean at one element."""
+    """Resolves names at one element, with its prefixes and its vocabulary."""
 
     def __init__(self, base: str, prefixes: Mapping[str, str], vocabulary: str) -> None:
         self._base = base
@@ -91,26 +91,26 @@ class RdfaPrefixes:
         self._vocabulary = vocabulary
 
     def resource(self, value: str) -> str | None:
-        """Of `about` and `resource`: a compact IRI, in brackets or not, else an IRI. `_:x` is a blank node."""
+        """The value of `about` or `resource`: an IRI, or a compact IRI with or without brackets, or `_:label`."""
         value = value.strip()
         if value.startswith("[") and value.endswith("]"):
             return self._compact(value[1:-1])
         return self._compact(value) or self.address(value)
 
     def address(self, value: str) -> str | None:
-        """Of `href` and `src`: an IRI, resolved; None for what is none."""
+        """The value of `href` or `src`: a resolved IRI; None if it is invalid."""
         try:
-            return valid_iri(_BAD.sub(_percent, urljoin(self._base, value.strip())))
+            return valid_iri(_NOT_IN_IRI.sub(_percent, urljoin(self._base, value.strip())))
         except ValueError:
             return None
 
     def predicates(self, values: str) -> list[str]:
-        """Of `property`, `rel`, `rev` and `typeof`: terms, compact IRIs or whole ones; what is none is left out."""
-        found = (self.term(value) for value in values.split())
-        return list(dict.fromkeys(name for name in found if name is not None))
+        """The valid values of `property`, `rel`, `rev` or `typeof`: terms, compact IRIs or absolute IRIs."""
+        names = (self.term(value) for value in values.split())
+        return list(dict.fromkeys(name for name in names if name is not None))
 
     def term(self, value: str) -> str | None:
-        """The same for one, as in `datatype`."""
+        """One value, as in `datatype`; None if it is invalid."""
         if _TERM.fullmatch(value):
             if self._vocabulary:
                 return valid_iri(self._vocabulary + value)
@@ -128,7 +128,7 @@ class RdfaPrefixes:
 
 
 def valid_iri(iri: str) -> str | None:
-    """None for what is no absolute IRI."""
+    """The IRI; None if it is not an absolute IRI."""
     try:
         return NamedNode(iri).value
     except ValueError:

@@ -1,10 +1,8 @@
-"""A limit on work that no input can talk round.
+"""RDFC-1.0 (W3C RDF Dataset Canonicalization) with a limit on its work.
 
-RDFC-1.0 (W3C RDF Dataset Canonicalization), with a limit on its work.
-
-The standard's algorithm tries all orders of blank nodes that look alike; graphs made for it take for ever. Here every
-order tried and every node entered counts, and too many raise `TooHardError`: no signal or second process is needed to
-stop it.
+The standard's algorithm tries all orders of blank nodes that have the same hash; some graphs take exponential time.
+Here every order tried and every node visited counts as work. `TooHardError` is raised at the limit, so that no signal
+or second process is needed to stop the algorithm.
 """
 
 from __future__ import annotations
@@ -18,11 +16,11 @@ from webstrata.observe.data.rdf.quads import Quad, split
 
 
 class TooHardError(WebstrataError):
-    """The graph is too symmetric to be told from others within the limit of work."""
+    """The graph is too symmetric to be canonicalized within the work limit."""
 
 
 class WorkLimit:
-    """Steps that may still be made."""
+    """A number of steps; `spend` raises `TooHardError` when none are left."""
 
     def __init__(self, steps: int) -> None:
         self.left = steps
@@ -34,11 +32,11 @@ class WorkLimit:
 
 
 MAX_WORK = 1_000_000
-"""Steps, each two or three microseconds."""
+"""Steps of two or three microseconds."""
 
 
 class Issuer:
-    """Gives out names in the order of asking."""
+    """Issues blank node labels in the order of the requests."""
 
     def __init__(self, prefix: bytes, issued: dict[bytes, bytes] | None = None) -> None:
         self._prefix = prefix
@@ -55,7 +53,7 @@ class Issuer:
 
 
 def canonical_lines(lines: Iterable[bytes], budget: WorkLimit, *, algorithm: str = "sha256") -> list[bytes]:
-    """Canonical N-Quads (lines without their ends, sorted) of N-Quads lines."""
+    """The canonical N-Quads lines (without line ends, sorted) of N-Quads lines."""
     ground, quads = split(set(lines))
     names = canonical_names(quads, budget, algorithm=algorithm)
     return sorted(ground + [quad.line([names[node] for node in quad.nodes]) for quad in quads])
@@ -64,25 +62,25 @@ def canonical_lines(lines: Iterable[bytes], budget: WorkLimit, *, algorithm: str
 def canonical_names(
     quads: Sequence[Quad], budget: WorkLimit, *, algorithm: str = "sha256", first: dict[bytes, bytes] | None = None
 ) -> dict[bytes, bytes]:
-    """Blank node -> `_:c14n…`, in the order of their giving. `first`: hashes of first degree, if known."""
+    """The label `_:c14n…` of each blank node, in the order of issue. `first`: first-degree hashes, if known."""
     try:
-        return _Canonicalizer(quads, budget, algorithm, first or {}).names()
+        return _Rdfc10(quads, budget, algorithm, first or {}).names()
     except RecursionError:
         raise TooHardError("a chain of blank nodes that look alike is too long") from None
 
 
 def by_node(quads: Sequence[Quad]) -> dict[bytes, list[Quad]]:
-    """The quads that each blank node stands in."""
-    found: dict[bytes, list[Quad]] = {}
+    """The quads in which each blank node occurs."""
+    quads_of: dict[bytes, list[Quad]] = {}
     for quad in quads:
         nodes = quad.nodes
         for node in nodes if len(nodes) == 1 else dict.fromkeys(nodes):
-            found.setdefault(node, []).append(quad)
-    return found
+            quads_of.setdefault(node, []).append(quad)
+    return quads_of
 
 
 def first_degree(node: bytes, quads: Iterable[Quad], digest: Callable[[bytes], bytes]) -> bytes:
-    """Hash of what is said of a node, all other blank nodes being alike (RDFC-1.0, 4.6)."""
+    """The hash of a node's quads, without distinction of the other blank nodes (RDFC-1.0, 4.6)."""
     lines = [
         quad.pieces[0] + b"_:a" + quad.pieces[1]
         if len(quad.nodes) == 1
@@ -93,8 +91,8 @@ def first_degree(node: bytes, quads: Iterable[Quad], digest: Callable[[bytes], b
     return digest(b"\n".join(lines) + b"\n")
 
 
-class _Canonicalizer:
-    """One run; names are those of the standard's sections."""
+class _Rdfc10:
+    """One run of the algorithm; docstrings name the sections of the standard."""
 
     def __init__(self, quads: Sequence[Quad], budget: WorkLimit, algorithm: str, first: dict[bytes, bytes]) -> None:
         self._quads = by_node(quads)
@@ -104,32 +102,32 @@ class _Canonicalizer:
         self._first = dict(first)
 
     def names(self) -> dict[bytes, bytes]:
-        """4.4"""
-        alike: dict[bytes, list[bytes]] = {}
+        """Section 4.4."""
+        by_hash: dict[bytes, list[bytes]] = {}
         for node, quads in self._quads.items():
             if node not in self._first:
                 self._first[node] = first_degree(node, quads, self._digest)
-            alike.setdefault(self._first[node], []).append(node)
-        for key in sorted(key for key, nodes in alike.items() if len(nodes) == 1):
-            self._canonical.issue(alike[key][0])
-        for key in sorted(key for key, nodes in alike.items() if len(nodes) > 1):
-            self._name_alike(alike[key])
+            by_hash.setdefault(self._first[node], []).append(node)
+        for key in sorted(key for key, nodes in by_hash.items() if len(nodes) == 1):
+            self._canonical.issue(by_hash[key][0])
+        for key in sorted(key for key, nodes in by_hash.items() if len(nodes) > 1):
+            self._label_nodes(by_hash[key])
         return self._canonical.issued
 
-    def _name_alike(self, nodes: list[bytes]) -> None:
-        found: list[tuple[bytes, Issuer]] = []
+    def _label_nodes(self, nodes: list[bytes]) -> None:
+        results: list[tuple[bytes, Issuer]] = []
         for node in nodes:
             if node in self._canonical.issued:
                 continue
             temporary = Issuer(b"b")
             temporary.issue(node)
-            found.append(self._n_degree(node, temporary))
-        for _, issuer in sorted(found, key=lambda result: result[0]):
+            results.append(self._n_degree(node, temporary))
+        for _, issuer in sorted(results, key=lambda result: result[0]):
             for node in issuer.issued:
                 self._canonical.issue(node)
 
     def _n_degree(self, node: bytes, issuer: Issuer) -> tuple[bytes, Issuer]:
-        """4.8"""
+        """Section 4.8."""
         self._budget.spend(1 + len(self._quads[node]))
         related: dict[bytes, list[bytes]] = {}
         for quad in self._quads[node]:
@@ -144,7 +142,7 @@ class _Canonicalizer:
         return self._digest(data), issuer
 
     def _related(self, node: bytes, quad: Quad, issuer: Issuer, position: bytes) -> bytes:
-        """4.7"""
+        """Section 4.7."""
         data = position if position == b"g" else position + quad.predicate
         name = self._canonical.issued.get(node) or issuer.issued.get(node)
         return self._digest(data + (name if name is not None else self._first[node]))
@@ -154,25 +152,25 @@ class _Canonicalizer:
         best_issuer = issuer
         for order in permutations(nodes):
             self._budget.spend(len(order))
-            found = self._path(order, issuer.copy(), best)
-            if found is not None and (not best or found[0] < best):
-                best, best_issuer = found
+            path = self._path(order, issuer.copy(), best)
+            if path is not None and (not best or path[0] < best):
+                best, best_issuer = path
         return best, best_issuer
 
     def _path(self, order: tuple[bytes, ...], issuer: Issuer, best: bytes) -> tuple[bytes, Issuer] | None:
-        """The path for one order of nodes alike; None as soon as it cannot become the best."""
+        """The path for one order of nodes; None as soon as it cannot be the smallest."""
         path = b""
-        entered: list[bytes] = []
+        visited: list[bytes] = []
         for node in order:
             name = self._canonical.issued.get(node)
             if name is None:
                 if node not in issuer.issued:
-                    entered.append(node)
+                    visited.append(node)
                 name = issuer.issue(node)
             path += name
             if best and len(path) >= len(best) and path > best:
                 return None
-        for node in entered:
+        for node in visited:
             digest, deeper = self._n_degree(node, issuer)
             path += issuer.issue(node) + b"<" + digest + b">"
             issuer = deeper

@@ -1,1 +1,1 @@
-"""SPARQL results: reading and canonical order."""
+"""SPARQL results: parsing, and a canonical form independent of row order and blank node labels."""

@@ -1,10 +1,8 @@
-"""SPARQL results in one order with one set of blank labels: two answers that say the same become the same bytes.
+"""SPARQL results in a canonical form, and their digest: independent of row order and blank node labels.
 
-Blank labels live in one answer only. Each blank is told from the others by the rows that it stands in, round by
-round; what no round can tell apart is told apart by taking one, and again. Equal bytes always mean equal results; a
-result whose blanks are tangled like a regular graph may, rarely, be written in two ways.
-
-SPARQL results as data: the order of rows and the labels of blanks do not count.
+Blank node labels are valid in one response only. Colour refinement distinguishes blank nodes by the rows in which they
+occur; nodes that remain equal are distinguished by choosing one and refining again. Equal bytes always mean equal
+results; in rare cases (blank nodes that form a regular graph) equal results have two canonical forms.
 """
 
 from __future__ import annotations
@@ -15,30 +13,44 @@ from hashlib import blake2b
 import msgspec
 
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
-from webstrata.observe.data.sparql.results import JSON, NotResultsError, Results, Row, Term, read_results
+from webstrata.observe.data.sparql.results import JSON, NotResultsError, Results, Row, Term, parse_results
 
-_MOST_ROUNDS = 64
-_MOST_TAKEN = 1000
-"""Blanks told apart by taking one, at most."""
-_MOST_WORK = 10_000
-"""Rows looked at for that, at most. Results that stop here are mostly many small knots of one shape, which the last
-walk over the rows (`_walked`) names the same way whichever comes first."""
-_MOST_REFINED = 2_000_000
-"""Rows looked at for one refinement, at most."""
+MAX_BYTES = 100_000_000
+_MAX_ROUNDS = 64
+_MAX_CHOICES = 1000
+"""Blank nodes that are distinguished by choosing one."""
+_MAX_CHOICE_ROWS = 10_000
+"""Rows processed for these choices. Results that reach this limit usually have many small groups of the same shape; the
+final pass over the rows (`_numbered`) gives these the same labels in any order."""
+_MAX_REFINED_ROWS = 2_000_000
+"""Rows processed for one refinement."""
 
 Piece = bytes | str
-"""A fixed part of a row as the digest of its spelling, or the name of a blank."""
-_START = bytes(16)
+"""A part of a row: the digest of a fixed term, or the label of a blank node."""
+_ZERO = bytes(16)
 _OWN = b"O" + bytes(16)
 
 
+def results_digest(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> DataDigest:
+    """The digest of the results in a body. Never raises."""
+    if len(body) > MAX_BYTES:
+        return refused("bindings", f"longer than {MAX_BYTES} bytes")
+    try:
+        results = parse_results(body, media_type)
+    except NotResultsError as error:
+        return refused("bindings", error)
+    return DataDigest(
+        kind="bindings", digest=digest_of("bindings", [canonical_results(results)]), size=len(results.rows)
+    )
+
+
 def canonical_results(results: Results) -> bytes:
-    """SPARQL 1.1 JSON results, one row on each line, sorted; the same for the same results in any order."""
+    """SPARQL 1.1 JSON results with sorted rows, one per line."""
     if results.boolean is not None:
         return msgspec.json.encode({"head": {}, "boolean": results.boolean}) + b"\n"
     names = sorted(set(results.vars))
-    places = [results.vars.index(name) for name in names]
-    rows = [tuple([row[place] for place in places]) for row in results.rows]
+    columns = [results.vars.index(name) for name in names]
+    rows = [tuple([row[column] for column in columns]) for row in results.rows]
     labels = _labels(rows)
     lines = sorted(_line(names, row, labels) for row in rows)
     head = msgspec.json.encode({"vars": names})
@@ -57,54 +69,56 @@ def _json(value: Term, labels: dict[str, str]) -> dict[str, object]:
         return {"type": "triple", "value": dict(zip(("subject", "predicate", "object"), parts, strict=True))}
     if value.kind == "bnode":
         return {"type": "bnode", "value": labels[value.value]}
-    made: dict[str, object] = {"type": value.kind, "value": value.value}
+    term_json: dict[str, object] = {"type": value.kind, "value": value.value}
     if value.language:
-        made["xml:lang"] = value.language
+        term_json["xml:lang"] = value.language
     if value.datatype:
-        made["datatype"] = value.datatype
-    return made
+        term_json["datatype"] = value.datatype
+    return term_json
 
 
 def _labels(rows: list[Row]) -> dict[str, str]:
-    """Canonical label of every blank."""
-    prepared = [pieces for pieces in map(_pieces, rows) if any(type(piece) is str for piece in pieces)]
-    if not prepared:
+    """The canonical label of every blank node."""
+    pieces_of_rows = [pieces for pieces in map(_pieces, rows) if any(type(piece) is str for piece in pieces)]
+    if not pieces_of_rows:
         return {}
-    colours = _refined(prepared, {piece: _START for pieces in prepared for piece in pieces if isinstance(piece, str)})
-    knotted = {blank for pieces in prepared for blank in _knot(pieces)}
-    for _ in range(min(_MOST_TAKEN, _MOST_WORK // len(prepared))):
-        tied = _first_tie({blank: colours[blank] for blank in knotted})
+    colours = _refined(
+        pieces_of_rows, {piece: _ZERO for pieces in pieces_of_rows for piece in pieces if isinstance(piece, str)}
+    )
+    connected = {blank for pieces in pieces_of_rows for blank in _connected(pieces)}
+    for _ in range(min(_MAX_CHOICES, _MAX_CHOICE_ROWS // len(pieces_of_rows))):
+        tied = _first_tie({blank: colours[blank] for blank in connected})
         if tied is None:
             break
         colours[tied] = _digest(colours[tied], b"taken")
-        colours = _refined(prepared, colours)
-    return _walked(prepared, colours)
+        colours = _refined(pieces_of_rows, colours)
+    return _numbered(pieces_of_rows, colours)
 
 
 def _pieces(row: Row) -> tuple[Piece, ...]:
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for value in row:
         if value is None:
-            found.append(_START)
+            pieces.append(_ZERO)
         else:
-            _spell(value, found)
-    return tuple(found)
+            _add_pieces(value, pieces)
+    return tuple(pieces)
 
 
-def _spell(value: Term, into: list[Piece]) -> None:
+def _add_pieces(value: Term, pieces: list[Piece]) -> None:
     if value.kind == "bnode":
-        into.append(value.value)
+        pieces.append(value.value)
     elif value.kind == "triple":
-        into.append(_digest(b"triple"))
+        pieces.append(_digest(b"triple"))
         for part in value.inner:
-            _spell(part, into)
+            _add_pieces(part, pieces)
     else:
         text = f"{value.kind}\0{value.value}\0{value.language}\0{value.datatype}"
-        into.append(_digest(text.encode("utf-8", "surrogatepass")))
+        pieces.append(_digest(text.encode("utf-8", "surrogatepass")))
 
 
-def _knot(pieces: tuple[Piece, ...]) -> set[str]:
-    """Blanks that stand beside another one; those that stand alone need not be told apart from their likes."""
+def _connected(pieces: tuple[Piece, ...]) -> set[str]:
+    """The blank nodes of a row with several; a blank node that is alone in its rows needs no distinction."""
     here = {piece for piece in pieces if isinstance(piece, str)}
     return here if len(here) > 1 else set()
 
@@ -116,14 +130,14 @@ def _first_tie(colours: dict[str, bytes]) -> str | None:
 
 
 def _refined(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[str, bytes]:
-    """Colours by the rows that each blank stands in, until no further two are told apart."""
+    """Refine the colours by the rows in which each blank node occurs, until the number of colours is stable."""
     groups = len(set(colours.values()))
-    for _ in range(max(2, min(_MOST_ROUNDS, _MOST_REFINED // len(rows)))):
-        met: dict[str, list[bytes]] = {blank: [] for blank in colours}
+    for _ in range(max(2, min(_MAX_ROUNDS, _MAX_REFINED_ROWS // len(rows)))):
+        rows_of: dict[str, list[bytes]] = {blank: [] for blank in colours}
         for pieces in rows:
             for blank in {piece for piece in pieces if type(piece) is str}:
-                met[blank].append(_coloured(pieces, colours, blank))
-        colours = {blank: _digest(colours[blank], *sorted(seen)) for blank, seen in met.items()}
+                rows_of[blank].append(_coloured(pieces, colours, blank))
+        colours = {blank: _digest(colours[blank], *sorted(seen)) for blank, seen in rows_of.items()}
         now = len(set(colours.values()))
         if now == groups:
             break
@@ -132,7 +146,7 @@ def _refined(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[s
 
 
 def _coloured(pieces: tuple[Piece, ...], colours: dict[str, bytes], own: str = "") -> bytes:
-    """A row with colours for blanks; every piece takes seventeen bytes, so that no two rows read the same."""
+    """A row with colours for blank nodes. Every piece has 17 bytes, so that different rows give different bytes."""
     return b"".join(
         [
             b"F" + piece if isinstance(piece, bytes) else _OWN if piece == own else b"B" + colours[piece]
@@ -141,16 +155,16 @@ def _coloured(pieces: tuple[Piece, ...], colours: dict[str, bytes], own: str = "
     )
 
 
-def _walked(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[str, str]:
-    """Labels in the order in which rows, sorted by colour, mention blanks; of like rows those named before first."""
+def _numbered(rows: list[tuple[Piece, ...]], colours: dict[str, bytes]) -> dict[str, str]:
+    """Number the blank nodes in the order of the rows, sorted by colour and then by the numbers given before."""
     groups: dict[bytes, list[list[str]]] = {}
     for pieces in rows:
-        mentioned = [piece for piece in pieces if isinstance(piece, str)]
-        groups.setdefault(_coloured(pieces, colours), []).append(mentioned)
+        labels = [piece for piece in pieces if isinstance(piece, str)]
+        groups.setdefault(_coloured(pieces, colours), []).append(labels)
     numbers: dict[str, int] = {}
     for colour in sorted(groups):
-        for mentioned in sorted(groups[colour], key=lambda names: [numbers.get(name, len(colours)) for name in names]):
-            for blank in mentioned:
+        for labels in sorted(groups[colour], key=lambda names: [numbers.get(name, len(colours)) for name in names]):
+            for blank in labels:
                 numbers.setdefault(blank, len(numbers))
     return {blank: f"b{number}" for blank, number in numbers.items()}
 
@@ -161,19 +175,3 @@ def _digest(*parts: bytes) -> bytes:
         state.update(len(part).to_bytes(8, "big"))
         state.update(part)
     return state.digest()
-
-
-MAX_BYTES = 100_000_000
-
-
-def results_digest(body: bytes, charset: str | None, url: str, media_type: str = JSON) -> DataDigest:
-    """The results in a body. Never raises."""
-    if len(body) > MAX_BYTES:
-        return refused("bindings", f"longer than {MAX_BYTES} bytes")
-    try:
-        results = read_results(body, media_type)
-    except NotResultsError as why:
-        return refused("bindings", why)
-    return DataDigest(
-        kind="bindings", digest=digest_of("bindings", [canonical_results(results)]), size=len(results.rows)
-    )

@@ -1,10 +1,8 @@
-"""SPARQL query results: XML, JSON, CSV and TSV read to one form, whoever serialised them.
+"""Parses SPARQL query results in JSON, XML, CSV and TSV into one form.
 
-    read_results(body, media_type) -> Results            raises NotResults with the reason
-    canonical(results) -> bytes                          see `sparql_order`
-
-Strict about shape (a document cut off, or an error page, is no result), lenient about spelling (datatypes that say
-nothing, letters of language tags). CSV does not tell IRIs from literals; there all values are literals.
+The structure must be valid (a truncated document or an error page is refused). Redundant datatypes are dropped and
+language tags are in lower case, so that results are equal whichever server wrote them. CSV does not distinguish IRIs
+from literals; all its values are literals.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -23,18 +22,18 @@ CSV = "text/csv"
 TSV = "text/tab-separated-values"
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_SAYS_NOTHING = frozenset({_XSD + "string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
-_DEEPEST_TRIPLE = 50
+_REDUNDANT_DATATYPES = frozenset({_XSD + "string", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"})
+_MAX_TRIPLE_DEPTH = 50
 _FORMATS = {JSON: "json", "application/json": "json", XML: "xml", "application/xml": "xml", "text/xml": "xml"}
 _FORMATS |= {CSV: "csv", TSV: "tsv"}
 
 
 class NotResultsError(ValueError):
-    """Not a whole document of SPARQL results; the text says why."""
+    """The document is not complete SPARQL results; the message is the reason."""
 
 
 class Term(NamedTuple):
-    """An RDF term. Of a quoted triple, `inner` holds subject, predicate and object."""
+    """An RDF term. `inner` contains subject, predicate and object of a quoted triple."""
 
     kind: Literal["uri", "bnode", "literal", "triple"]
     value: str
@@ -47,38 +46,39 @@ Row = tuple[Term | None, ...]
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """Rows of SELECT, or the answer of ASK."""
+    """The rows of a SELECT query, or the boolean of an ASK query."""
 
     vars: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
-    """Values in the order of `vars`; none: not bound."""
+    """Values in the order of `vars`; None if a variable is not bound."""
     boolean: bool | None = None
 
 
-def read_results(body: bytes, media_type: str) -> Results:
-    """Read a whole document of results. Raises NotResults."""
+def parse_results(body: bytes, media_type: str) -> Results:
+    """Parse a document of results. Raises `NotResultsError`."""
     form = _FORMATS.get(media_type.strip().lower())
     if form == "json":
-        return _read_json(body)
+        return _parse_json(body)
     if form == "xml":
-        from webstrata.observe.data.sparql.xml import read_xml
+        from webstrata.observe.data.sparql.xml import parse_xml_results
 
-        return read_xml(body)
+        return parse_xml_results(body)
     if form == "csv":
-        return _read_csv(body)
+        return _parse_csv(body)
     if form == "tsv":
-        return _read_tsv(body)
-    raise NotResultsError(f"{media_type or 'an answer without a media type'} is no format of SPARQL results")
+        return _parse_tsv(body)
+    raise NotResultsError(f"{media_type or 'a response without a media type'} is no format of SPARQL results")
 
 
 def term(kind: str, value: str, language: str = "", datatype: str = "") -> Term:
-    """A term spelled in one way; raises NotResults for an unknown kind."""
+    """A normalised term. Raises `NotResultsError` for an unknown kind."""
     if kind == "uri":
         return Term("uri", value)
     if kind == "bnode":
         return Term("bnode", value)
     if kind in ("literal", "typed-literal"):
-        return Term("literal", value, language.lower(), "" if language or datatype in _SAYS_NOTHING else datatype)
+        is_redundant = bool(language) or datatype in _REDUNDANT_DATATYPES
+        return Term("literal", value, language.lower(), "" if is_redundant else datatype)
     raise NotResultsError(f"a term of unknown type {kind[:40]!r}")
 
 
@@ -109,7 +109,7 @@ class _JsonDocument(Struct):
 _json = msgspec.json.Decoder(_JsonDocument)
 
 
-def _read_json(body: bytes) -> Results:
+def _parse_json(body: bytes) -> Results:
     try:
         document = _json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
@@ -128,21 +128,21 @@ def _read_json(body: bytes) -> Results:
     return Results(vars=names, rows=rows)
 
 
-def _json_term(found: _JsonTerm, depth: int) -> Term:
-    if found.type == "triple":
-        return _json_triple(found.value, depth)
-    if not isinstance(found.value, str):
+def _json_term(encoded: _JsonTerm, depth: int) -> Term:
+    if encoded.type == "triple":
+        return _json_triple(encoded.value, depth)
+    if not isinstance(encoded.value, str):
         raise NotResultsError("a term whose value is no text")
-    return term(found.type, found.value, found.language, found.datatype)
+    return term(encoded.type, encoded.value, encoded.language, encoded.datatype)
 
 
 def _json_triple(value: Any, depth: int) -> Term:
-    if depth >= _DEEPEST_TRIPLE:
+    if depth >= _MAX_TRIPLE_DEPTH:
         raise NotResultsError("triples quoted too deeply")
     try:
         parts = [msgspec.convert(value[name], _JsonTerm) for name in ("subject", "predicate", "object")]
     except (KeyError, TypeError, msgspec.ValidationError):
-        raise NotResultsError("a quoted triple without its three parts") from None
+        raise NotResultsError("a quoted triple without three parts") from None
     return Term("triple", "", inner=tuple([_json_term(part, depth + 1) for part in parts]))
 
 
@@ -156,7 +156,7 @@ def _text(body: bytes) -> str:
         raise NotResultsError("results that are not UTF-8") from None
 
 
-def _read_csv(body: bytes) -> Results:
+def _parse_csv(body: bytes) -> Results:
     try:
         lines = list(csv.reader(io.StringIO(_text(body), newline=""), strict=True))
     except csv.Error as problem:
@@ -164,23 +164,23 @@ def _read_csv(body: bytes) -> Results:
     return _table(lines, lambda cell: Term("bnode", cell[2:]) if cell.startswith("_:") else Term("literal", cell))
 
 
-def _read_tsv(body: bytes) -> Results:
+def _parse_tsv(body: bytes) -> Results:
     text = _text(body)
     lines = [line.split("\t") for line in text.removesuffix("\n").replace("\r\n", "\n").split("\n")]
     lines[0] = [name.strip().removeprefix("?").removeprefix("$") for name in lines[0]]
     return _table(lines, tsv_term)
 
 
-def _table(lines: list[list[str]], read: Any) -> Results:
+def _table(lines: list[list[str]], parse_cell: Callable[[str], Term]) -> Results:
     if not lines:
-        raise NotResultsError("a table without its line of names")
+        raise NotResultsError("a table without a header line")
     names = tuple(lines[0]) if lines[0] != [""] else ()
     rows: list[Row] = []
     for number, cells in enumerate(lines[1:], 2):
         cells = cells or [""]
         if len(cells) != max(len(names), 1):
             raise NotResultsError(f"line {number} has {len(cells)} values for {len(names)} names")
-        rows.append(tuple([read(cell) if cell else None for cell in cells[: len(names)]]))
+        rows.append(tuple([parse_cell(cell) if cell else None for cell in cells[: len(names)]]))
     return Results(vars=names, rows=tuple(rows))
 
 
@@ -196,17 +196,17 @@ _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def tsv_term(cell: str) -> Term:
-    """A term as Turtle writes it, without prefixes."""
+    """Parse a term in Turtle syntax without prefixes."""
     cell = cell.strip()
     if cell.startswith("<<"):
-        raise NotResultsError("quoted triples in TSV are not read")
+        raise NotResultsError("quoted triples in TSV are not supported")
     if cell.startswith("<") and cell.endswith(">"):
         return Term("uri", _unescaped(cell[1:-1]))
     if cell.startswith("_:"):
         return Term("bnode", cell[2:])
-    if found := _LITERAL.fullmatch(cell):
-        value = next(group for group in found.group("a", "b", "c") if group is not None)
-        return term("literal", _unescaped(value), found["language"] or "", found["datatype"] or "")
+    if match := _LITERAL.fullmatch(cell):
+        value = next(group for group in match.group("a", "b", "c") if group is not None)
+        return term("literal", _unescaped(value), match["language"] or "", match["datatype"] or "")
     if cell in ("true", "false"):
         return Term("literal", cell, datatype=_XSD + "boolean")
     for pattern, name in _NUMBERS:
@@ -219,8 +219,8 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 
-def _character(found: re.Match[str]) -> str:
-    short, long, plain = found.groups()
+def _character(match: re.Match[str]) -> str:
+    short, long, plain = match.groups()
     if plain is not None:
         return _ESCAPED.get(plain, plain)
     number = int(short or long, 16)

@@ -1,4 +1,4 @@
-"""The XML format of SPARQL results, read as a stream. Declared entities are refused: nothing of such a file counts."""
+"""Parses the XML format of SPARQL results as a stream. A document that declares entities is refused."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from xml.parsers import expat
 
 from webstrata.observe.data.sparql.results import NotResultsError, Results, Row, Term, term
 
-_SPACE = "http://www.w3.org/2005/sparql-results#"
-_MOST_DEPTH = 200
+_NAMESPACE = "http://www.w3.org/2005/sparql-results#"
+_MAX_DEPTH = 200
 _LANG = "http://www.w3.org/XML/1998/namespace lang"
 
 
-def read_xml(body: bytes) -> Results:
-    """Raises NotResults for what is not well-formed, not results, or not whole."""
-    reader = _SparqlXmlReader()
+def parse_xml_results(body: bytes) -> Results:
+    """Parse a document. Raises `NotResultsError` if it is not well-formed, incomplete, or not results."""
+    handlers = _ResultHandlers()
     try:
-        reader.parser.Parse(body, True)
+        handlers.parser.Parse(body, True)
     except expat.ExpatError as problem:
         raise NotResultsError(f"no whole XML results: {problem}") from None
-    if reader.boolean is None and not reader.has_results:
+    if handlers.boolean is None and not handlers.has_results:
         raise NotResultsError("XML without results")
-    if reader.boolean is not None:
-        return Results(boolean=reader.boolean)
-    return Results(vars=tuple(reader.vars), rows=tuple(reader.rows))
+    if handlers.boolean is not None:
+        return Results(boolean=handlers.boolean)
+    return Results(vars=tuple(handlers.vars), rows=tuple(handlers.rows))
 
 
-class _SparqlXmlReader:
+class _ResultHandlers:
     def __init__(self) -> None:
         self.vars: list[str] = []
         self.rows: list[Row] = []
@@ -35,8 +35,8 @@ class _SparqlXmlReader:
         self._attributes: list[dict[str, str]] = []
         self._text: list[str] = []
         self._row: dict[str, Term] = {}
-        self._done: list[list[Term]] = [[]]
-        """Terms finished and not taken up yet, by the depth of quoted triples."""
+        self._terms: list[list[Term]] = [[]]
+        """Complete terms that no binding or triple contains yet, by the depth of quoted triples."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -52,9 +52,9 @@ class _SparqlXmlReader:
         space, _, local = name.rpartition(" ")
         if not self._names and local != "sparql":
             raise NotResultsError(f"XML that starts with {local[:40]!r}, not with SPARQL results")
-        if space not in (_SPACE, ""):
+        if space not in (_NAMESPACE, ""):
             local = ""
-        if len(self._names) >= _MOST_DEPTH:
+        if len(self._names) >= _MAX_DEPTH:
             raise NotResultsError("XML that is nested too deeply")
         self._names.append(local)
         self._attributes.append(attributes)
@@ -66,24 +66,24 @@ class _SparqlXmlReader:
         elif local == "result":
             self._row = {}
         elif local == "triple":
-            self._done.append([])
+            self._terms.append([])
 
     def _end(self, _: str) -> None:
         local, attributes = self._names.pop(), self._attributes.pop()
         text = "".join(self._text)
         self._text.clear()
         if local in ("uri", "bnode", "literal"):
-            self._done[-1].append(term(local, text, attributes.get(_LANG, ""), attributes.get("datatype", "")))
+            self._terms[-1].append(term(local, text, attributes.get(_LANG, ""), attributes.get("datatype", "")))
         elif local == "triple":
-            parts = self._done.pop()
+            parts = self._terms.pop()
             if len(parts) != 3:
-                raise NotResultsError("a quoted triple without its three parts")
-            self._done[-1].append(Term("triple", "", inner=tuple(parts)))
+                raise NotResultsError("a quoted triple without three parts")
+            self._terms[-1].append(Term("triple", "", inner=tuple(parts)))
         elif local == "binding":
-            found, self._done = self._done[0], [[]]
-            if len(found) != 1:
-                raise NotResultsError("a binding without its one value")
-            self._row[attributes.get("name", "")] = found[0]
+            values, self._terms = self._terms[0], [[]]
+            if len(values) != 1:
+                raise NotResultsError("a binding without exactly one value")
+            self._row[attributes.get("name", "")] = values[0]
         elif local == "result":
             self.rows.append(tuple([self._row.get(name) for name in self.vars]))
         elif local == "boolean":
