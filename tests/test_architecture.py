@@ -37,9 +37,7 @@ HOMES: dict[str, set[str]] = {
     "ada_url": {"urls"},
     "cryptography": {"sharp", "verifier"},  # the second verifier must do without the first
     "rfc3161_client": {"sharp"},
-    "aiohttp": {"fetch"},
-    "multidict": {"fetch"},
-    "yarl": {"fetch"},
+    "httptools": {"fetch"},
     "alembic": {"remember"},
     "brotli": {"coding"},
     "isal": {"coding", "archive"},  # content codings come in through the one, gzip members go out through the other

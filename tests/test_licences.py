@@ -38,7 +38,7 @@ def test_licences_fit() -> None:
     """Every run-time dependency is under a licence that the decision allows."""
     packages = _dependencies()
 
-    assert {"aiohttp", "numpy", "psycopg", "pyarrow"} <= {package.name for package in packages}
+    assert {"httptools", "numpy", "psycopg", "pyarrow"} <= {package.name for package in packages}
     assert not [fault for package in packages if (fault := _fault(package)) is not None]
 
 

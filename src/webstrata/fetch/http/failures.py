@@ -13,27 +13,31 @@ class FetchError(Exception):
     """Base class of the errors that the HTTP client itself raises."""
 
 
-class AddressBlocked(FetchError):
+class AddressBlocked(FetchError):  # noqa: N818 - the noun says it
     """The address guard forbids the address of a socket."""
 
 
-class ConnectTimeout(FetchError):
+class ConnectTimeout(FetchError):  # noqa: N818
     """No connection within the time limit for connecting."""
 
 
-class ResponseTimeout(FetchError):
+class ResponseTimeout(FetchError):  # noqa: N818
     """The server sent nothing for longer than `FetchLimits.first_byte_s` before the response head was complete."""
 
 
-class HeadTooLarge(FetchError):
+class TotalTimeout(FetchError):  # noqa: N818
+    """The response head was not complete within the time limit for the whole exchange."""
+
+
+class HeadTooLarge(FetchError):  # noqa: N818
     """The response head exceeds the limit of bytes or of lines."""
 
 
-class NotHttp(FetchError):
+class NotHttp(FetchError):  # noqa: N818
     """The response is not a valid HTTP/1 response to the request."""
 
 
-class ConnectionLost(FetchError):
+class ConnectionLost(FetchError):  # noqa: N818
     """The connection ended before the response head was complete."""
 
     def __init__(self, reason: str, *, stale: bool) -> None:
@@ -46,10 +50,10 @@ KINDS: tuple[tuple[type[BaseException], FailureKind], ...] = (
     (AddressBlocked, FailureKind.BLOCKED),
     (ConnectTimeout, FailureKind.TIMEOUT_CONNECT),
     (ResponseTimeout, FailureKind.TIMEOUT_FIRST_BYTE),
+    (TotalTimeout, FailureKind.TIMEOUT_TOTAL),
     (HeadTooLarge, FailureKind.HEADERS_TOO_LARGE),
     (NotHttp, FailureKind.MALFORMED),
     (ConnectionLost, FailureKind.RESET),
-    (TimeoutError, FailureKind.TIMEOUT_TOTAL),
     (SSLError, FailureKind.TLS),
     (ConnectionRefusedError, FailureKind.REFUSED),
     (ConnectionResetError, FailureKind.RESET),

@@ -1,7 +1,7 @@
-"""The address guard: which addresses may be connected to at all.
+"""`AddressGuard`: which addresses the crawler may connect to.
 
-Public ones, and those that the operator listed. It judges the address that a socket is about to be connected to, so
-no spelling of a URL, no redirect and no name server can talk it round.
+Public addresses and those that the operator listed are allowed. The guard checks the address that a socket is about to
+be connected to, so no form of a URL, no redirect and no name server can circumvent it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _EXCEPTION = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<four>[^:\[\]]+)):(?P<port>\
 class _Exception(Struct, frozen=True):
     network: IPv4Network | IPv6Network
     port: int | None
-    """None: every port."""
+    """None means every port."""
 
 
 class AddressGuard:
-    """Says which address and port a socket may be connected to."""
+    """Decides which address and port a socket may be connected to."""
 
     def __init__(self, exceptions: Iterable[str] = ()) -> None:
-        """`exceptions` are networks with a port: `127.0.0.0/8:8480`, `[::1]:*`; a port is always named."""
+        """`exceptions` are networks with a port, which is required: `127.0.0.0/8:8480`, `[::1]:*`."""
         self._exceptions = tuple(_parse(text) for text in exceptions)
-        self._judge = lru_cache(maxsize=4096)(self._allows)
+        self._cached = lru_cache(maxsize=4096)(self._allows)
 
     def allows(self, address: str, port: int) -> bool:
-        """Whether this literal address may be connected to; a name never may."""
-        return self._judge(address, port)
+        """Whether connections to this literal address and port are allowed. A name is never allowed."""
+        return self._cached(address, port)
 
     def _allows(self, address: str, port: int) -> bool:
         if is_public(address):

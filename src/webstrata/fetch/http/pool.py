@@ -1,6 +1,6 @@
-"""Connections by where they lead: made one at a time past the guard, kept while they are idle, shared by nobody else.
+"""`ConnectionPool`: opens connections to allowed addresses and keeps idle ones for later requests to the same target.
 
-Only requests to the same host at the same address share a connection, so that one host cannot answer for another.
+Only requests to the same host at the same address share a connection, so that one host cannot respond for another.
 """
 
 from __future__ import annotations
@@ -9,111 +9,111 @@ import asyncio
 import socket
 import ssl
 
-import aiohttp
-
-from webstrata.fetch.http.failures import AddressBlocked
+from webstrata.fetch.http.connection import HttpConnection
+from webstrata.fetch.http.failures import AddressBlocked, ConnectTimeout
 from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.request import ConnectionTarget, FetchLimits
-from webstrata.fetch.http.wire import WireProtocol
 
 KEEP_ALIVE_S = 15.0
 
 
 class ConnectionPool:
-    """All connections of one web. `take` one, ask, `give_back` what may be asked again; close every other."""
+    """The connections of one `HttpWeb`. `take` a connection, use it, and `give_back` it after a complete response."""
 
-    def __init__(self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, most_idle: int) -> None:
+    def __init__(self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, max_idle: int) -> None:
         self._guard = guard
         self._limits = limits
         self._tls = tls
-        self._most_idle = most_idle
-        self._by_target: dict[ConnectionTarget, list[WireProtocol]] = {}
-        self._idle: dict[WireProtocol, tuple[ConnectionTarget, float]] = {}
-        """Each with its target and when it became idle; the longest idle first."""
-        self._sweeping: asyncio.TimerHandle | None = None
+        self._max_idle = max_idle
+        self._idle_by_target: dict[ConnectionTarget, list[HttpConnection]] = {}
+        self._idle: dict[HttpConnection, tuple[ConnectionTarget, float]] = {}
+        """Target and start of the idle time of each idle connection, the longest idle first."""
+        self._sweep_timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
+        """The number of idle connections."""
         return len(self._idle)
 
-    async def take(self, target: ConnectionTarget) -> WireProtocol:
-        """A connection that leads there; raises what connecting raised."""
-        waiting = self._by_target.get(target)
-        while waiting:
-            protocol = waiting[-1]  # the one used last: the least likely to have been closed
-            self._forget(protocol)
-            if protocol.is_connected():
-                return protocol
+    async def take(self, target: ConnectionTarget, ends_at: float) -> HttpConnection:
+        """An idle or a new connection to the target, before `ends_at` (the event loop's time)."""
+        idle = self._idle_by_target.get(target)
+        while idle:
+            connection = idle[-1]  # the one used last is the least likely to have been closed
+            self._forget(connection)
+            if connection.is_connected:
+                return connection
+        connect_by = min(ends_at, asyncio.get_running_loop().time() + self._limits.connect_s)
         try:
-            async with asyncio.timeout(self._limits.connect_s):
+            async with asyncio.timeout_at(connect_by):
                 return await self._connect(target)
         except TimeoutError as error:
-            raise aiohttp.ConnectionTimeoutError(f"no connection in {self._limits.connect_s:g} s") from error
+            raise ConnectTimeout(f"no connection in {self._limits.connect_s:g} s") from error
 
-    def give_back(self, target: ConnectionTarget, protocol: WireProtocol) -> None:
-        """Its answer was read to the end; it is kept if it may be asked again."""
-        if protocol.should_close or not protocol.is_connected():
-            protocol.abort()
+    def give_back(self, target: ConnectionTarget, connection: HttpConnection) -> None:
+        """Keep the connection for another request if possible, else abort it."""
+        if not connection.reusable or not connection.is_connected:
+            connection.abort()
             return
         loop = asyncio.get_running_loop()
-        self._idle[protocol] = (target, loop.time())
-        self._by_target.setdefault(target, []).append(protocol)
-        if len(self._idle) > self._most_idle:
+        self._idle[connection] = (target, loop.time())
+        self._idle_by_target.setdefault(target, []).append(connection)
+        if len(self._idle) > self._max_idle:
             self._drop(next(iter(self._idle)))
-        if self._sweeping is None:
-            self._sweeping = loop.call_later(KEEP_ALIVE_S, self._sweep)
+        if self._sweep_timer is None:
+            self._sweep_timer = loop.call_later(KEEP_ALIVE_S, self._sweep)
 
     def close(self) -> None:
-        """Cut what is idle: nothing is under way there that an orderly end would save."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            self._sweeping = None
-        for protocol in list(self._idle):
-            self._forget(protocol)
-            protocol.abort()
+        """Abort the idle connections."""
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+            self._sweep_timer = None
+        for connection in list(self._idle):
+            self._drop(connection)
 
-    async def _connect(self, target: ConnectionTarget) -> WireProtocol:
+    async def _connect(self, target: ConnectionTarget) -> HttpConnection:
         loop = asyncio.get_running_loop()
-        made = self._make_socket(target)
+        connecting = self._make_socket(target)
         try:
-            made.setblocking(False)
-            await loop.sock_connect(made, (target.address, target.port))
+            connecting.setblocking(False)
+            await loop.sock_connect(connecting, (target.address, target.port))
         except BaseException:
-            made.close()
+            connecting.close()
             raise
-        _, protocol = await loop.create_connection(
-            lambda: WireProtocol(loop, self._guard, self._limits, gone=self._forget),
-            sock=made,
+        _, connection = await loop.create_connection(
+            lambda: HttpConnection(loop, self._guard, self._limits, on_lost=self._forget),
+            sock=connecting,
             ssl=self._tls if target.tls else None,
             server_hostname=target.server_name.rstrip(".") if target.tls else None,
         )
-        return protocol
+        return connection
 
     def _make_socket(self, target: ConnectionTarget) -> socket.socket:
-        """Where every socket of the crawl is made: the guard's place."""
+        """The only place where the crawl creates sockets; the guard checks the address here."""
         if not self._guard.allows(target.address, target.port):
             raise AddressBlocked(f"{target.address} port {target.port} is not public")
         return socket.socket(socket.AF_INET6 if ":" in target.address else socket.AF_INET, socket.SOCK_STREAM)
 
-    def _forget(self, protocol: WireProtocol) -> None:
-        target, _ = self._idle.pop(protocol, (None, 0.0))
+    def _forget(self, connection: HttpConnection) -> None:
+        """Remove the connection from the idle ones if it is among them."""
+        target, _ = self._idle.pop(connection, (None, 0.0))
         if target is None:
             return
-        left = self._by_target[target]
-        left.remove(protocol)
-        if not left:
-            del self._by_target[target]
+        same_target = self._idle_by_target[target]
+        same_target.remove(connection)
+        if not same_target:
+            del self._idle_by_target[target]
 
-    def _drop(self, protocol: WireProtocol) -> None:
-        self._forget(protocol)
-        protocol.abort()
+    def _drop(self, connection: HttpConnection) -> None:
+        self._forget(connection)
+        connection.abort()
 
     def _sweep(self) -> None:
-        """Close what has been idle too long; come again when the next one will have been."""
-        self._sweeping = None
+        """Close connections that were idle for too long, and schedule the next sweep."""
+        self._sweep_timer = None
         loop = asyncio.get_running_loop()
         oldest_kept = loop.time() - KEEP_ALIVE_S
-        for protocol, (_, since) in list(self._idle.items()):
-            if since > oldest_kept:
-                self._sweeping = loop.call_at(since + KEEP_ALIVE_S, self._sweep)
+        for connection, (_, idle_since) in list(self._idle.items()):
+            if idle_since > oldest_kept:
+                self._sweep_timer = loop.call_at(idle_since + KEEP_ALIVE_S, self._sweep)
                 return
-            self._drop(protocol)
+            self._drop(connection)

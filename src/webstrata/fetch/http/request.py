@@ -1,7 +1,4 @@
-"""How much of a server's answer is taken, and for how long it is waited for.
-
-The request that a permit becomes: where it connects, what it sends, byte for byte.
-"""
+"""`request_of`: the bytes and the target of the request that a permit allows, and the limits of its exchange."""
 
 from __future__ import annotations
 
@@ -14,17 +11,17 @@ from webstrata.records import Failure, FailureKind, Permit, PostBody, Validators
 
 
 class FetchLimits(Struct, frozen=True, kw_only=True):
-    """Bounds of one exchange. Times are real time, whatever clock the schedule lives by."""
+    """Limits of one exchange. Times are real time, whichever clock the schedule uses."""
 
     header_bytes: int = 64 * 1024
     """Status line and headers together; a longer head is refused."""
     header_count: int = 128
     body_bytes: int = 100_000_000
-    """Body as sent, content coding included; a longer one is cut and marked."""
+    """Body as sent, content coding included; a longer body is truncated and marked as such."""
     connect_s: float = 20.0
-    """For the connection, TLS included; also for a name's address."""
+    """For connecting, TLS included; also for resolving a name."""
     first_byte_s: float = 60.0
-    """Longest silence: before the first byte of the answer, and between any two parts of it."""
+    """Longest time without data: before the first byte of the response, and between any two parts of it."""
     total_s: float = 300.0
     """For the whole exchange."""
 
@@ -32,25 +29,25 @@ class FetchLimits(Struct, frozen=True, kw_only=True):
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 _URL = re.compile(r"(https?)://((?:[a-zA-Z0-9._~!$&'()*+,;=%-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?)(/[!-\"$-~]*)")
-"""Scheme, authority and target of a canonical URL: visible ASCII only; credentials have no place in one."""
+"""Scheme, authority and target of a canonical URL: visible ASCII only, without credentials."""
 _FIELD_VALUE = re.compile(r"[\x20-\x7e]*")
 
 
 class ConnectionTarget(NamedTuple):
-    """Where a connection leads."""
+    """The peer of a connection. Only requests with the same target share a connection."""
 
     address: str
     port: int
     server_name: str
-    """The URL's host: for TLS, and to keep other hosts at this address off the connection."""
+    """The host of the URL: for TLS, and to separate hosts that have the same address."""
     tls: bool
 
 
 class HttpRequest(NamedTuple):
-    """A request ready to be sent."""
+    """A request that is ready to be sent."""
 
     target: ConnectionTarget
-    """The permit's address and port, whatever the URL's host may mean elsewhere."""
+    """With the address and port of the permit; the host of the URL is not resolved again."""
     head: bytes
     """Request line and headers as they are sent."""
     body: bytes = b""
@@ -59,10 +56,10 @@ class HttpRequest(NamedTuple):
 def request_of(
     permit: Permit, accept: str, validators: Validators | None, posted: PostBody | None = None
 ) -> HttpRequest | Failure:
-    """Translate a permit; refuses what could smuggle a second line or a second target into the request."""
+    """The request of a permit; a Failure if a value could add a second line or a second target to the request."""
     match = _URL.fullmatch(permit.url)
     if match is None:
-        return Failure(kind=FailureKind.BAD_URL, detail=f"not a URL that can be asked for: {permit.url[:200]!r}")
+        return Failure(kind=FailureKind.BAD_URL, detail=f"not a URL that can be requested: {permit.url[:200]!r}")
     scheme, authority, path = match.groups()
     fields = [
         ("Host", authority),
@@ -91,9 +88,9 @@ def _host(authority: str) -> str:
 
 
 def _condition(validators: Validators | None) -> list[tuple[str, str]]:
-    """The ETag if there is one, else the date: a server must ignore the date beside an ETag anyway (RFC 9110).
+    """The ETag if known, else the date: servers must ignore the date if both are sent (RFC 9110, 13.1.3).
 
-    A validator with bytes beyond ASCII could not be sent back as it came, so it is left out.
+    A validator with characters outside ASCII cannot be sent back unchanged, so it is left out.
     """
     if validators is None:
         return []

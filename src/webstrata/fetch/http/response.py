@@ -39,7 +39,7 @@ class ResponseParser:
         self._limits = limits
         self._recorder = HeadRecorder(limits.header_bytes, limits.header_count)
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
-        # The same deviations from RFC 9112 that browsers accept. None of them changes where a body ends.
+        # Accept folded lines and control characters in header values, bare line feeds, and spaces after a chunk size.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
@@ -66,39 +66,35 @@ class ResponseParser:
         """Whether any byte of the response has arrived."""
         return self._recorder.received
 
-    @property
-    def has_head(self) -> bool:
-        """Whether the head of the final response is complete."""
-        return self._has_head
-
     def feed(self, data: bytes) -> None:
         """Parse received bytes. Not to be called once `done`."""
-        parser = self._parser
-        assert parser is not None
-        body_bytes_before = self._body_bytes
+        assert self._parser is not None
+        had_head, body_bytes_before = self._has_head, self._body_bytes
+        whole_bytes = len(data)
         try:
-            own = self._without_excess(data)
-            parser.feed_data(own)
+            data = self._without_excess(data)
+            self._parser.feed_data(data)
         except HeadTooLarge as error:
             self._fail(error)
             return
         except HttpParserUpgrade:
-            own = b""  # status 101, refused below
+            pass  # status 101: refused below
         except HttpParserError as error:
             if not self._is_whole:
                 self._fail(NotHttp(str(error)))
                 return
-            own = b""  # the parser complains about bytes that follow the response
+            self._keep_alive = False  # bytes follow the response
         if not self._has_head:
             return
-        if not self._is_valid():
-            return
-        if self._is_whole:
-            self._finish(reusable=self._keep_alive and len(own) == len(data))
+        if not had_head and (reason := self._refusal()):
+            self._parts.clear()
+            self._finish(failure=failure_of(NotHttp(reason)))
+        elif self._is_whole:
+            self._finish(reusable=self._keep_alive and len(data) == whole_bytes)
         elif self._body_bytes > self._limits.body_bytes:
             self._finish("length")
         else:
-            self._limit_framing(len(data), self._body_bytes > body_bytes_before)
+            self._limit_framing(whole_bytes, grew=self._body_bytes > body_bytes_before)
 
     def end(self, error: BaseException | None, lost: FetchError) -> None:
         """The connection ended, with `error` or in order; `lost` is the outcome if the head is incomplete."""
@@ -161,22 +157,16 @@ class ResponseParser:
         self._expected_bytes = max(0, -excess)
         return data if excess <= 0 else data[:-excess]
 
-    def _is_valid(self) -> bool:
-        """Refuse what the parser accepts and what is no response to a GET or POST over HTTP/1."""
-        if self._parts and self._body_bytes and self._framing_bytes == 0 and False:
-            return True
+    def _refusal(self) -> str | None:
+        """Why a head that the parser accepts is not one of a response to a GET or POST over HTTP/1; None if it is."""
         head = self._recorder.head
         if self._status == _SWITCHING_PROTOCOLS:
-            reason = "status 101 although no upgrade was requested"
-        elif not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % self._status or b"\0" in head:
-            reason = "head that can be parsed in two ways"
-        else:
-            return True
-        self._parts.clear()
-        self._finish(failure=failure_of(NotHttp(reason)))
-        return False
+            return "status 101 although no upgrade was requested"
+        if not head.startswith(b"HTTP/1.") or head[9:12] != b"%d" % self._status or b"\0" in head:
+            return "head that can be parsed in two ways"
+        return None
 
-    def _limit_framing(self, data_bytes: int, grew: bool) -> None:
+    def _limit_framing(self, data_bytes: int, *, grew: bool) -> None:
         self._framing_bytes = 0 if grew else self._framing_bytes + data_bytes
         if self._framing_bytes > self._limits.header_bytes:
             self._finish(failure=failure_of(NotHttp("chunk extension or trailers that are too long")))
@@ -184,7 +174,9 @@ class ResponseParser:
     def _has_framing(self) -> bool:
         """Whether the head announces where the body ends; otherwise it ends with the connection."""
         for name, value in reversed(self._headers):
-            if name == "content-length" or (name == "transfer-encoding" and value.lower().endswith("chunked")):
+            if name == "transfer-encoding":
+                return value.lower().rpartition(",")[2].strip() == "chunked"
+            if name == "content-length":
                 return True
         return False
 

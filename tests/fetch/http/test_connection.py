@@ -176,7 +176,7 @@ def test_a_peer_that_is_not_allowed(play: Play) -> None:
 
     async def use(web: HttpWeb) -> Exchange:
         answers = iter((True, True, False))  # the permit, the socket, the peer
-        web._guard._judge = lambda address, port: next(answers, False)  # type: ignore[assignment]
+        web._guard._cached = lambda address, port: next(answers, False)  # type: ignore[assignment]
         return await web.fetch(server.permit())
 
     exchange = with_web(use)

@@ -13,7 +13,7 @@ from webstrata.records import FailureKind
 
 Play = Callable[..., PlayedServer]
 
-DATA = Path(__file__).parent.parent / "data" / "tls"
+DATA = Path(__file__).parents[2] / "data" / "tls"
 AUTHORITY = str(DATA / "ca.pem")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 

@@ -1,11 +1,11 @@
-"""The answer's head, kept byte for byte."""
+"""The response head is recorded byte for byte."""
 
 from __future__ import annotations
 
 import pytest
 
 from webstrata.fetch.http.failures import HeadTooLarge
-from webstrata.fetch.http.head import HeadKeeper
+from webstrata.fetch.http.head import HeadRecorder
 
 HEAD = b"HTTP/1.1 200 OK\r\nServer:  x \r\nContent-Length: 5\r\n\r\n"
 
@@ -20,26 +20,24 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("data", "head", "behind"), CASES)
-def test_whole(data: bytes, head: bytes, behind: int) -> None:
-    """The final answer's head is kept as it came; interim answers before it are left out."""
-    keeper = HeadKeeper(1000, 100)
-    keeper.start()
-    assert keeper.feed(data) == behind
-    assert (keeper.head, keeper.open) == (head, False)
+@pytest.mark.parametrize(("data", "head", "following"), CASES)
+def test_in_one_piece(data: bytes, head: bytes, following: int) -> None:
+    """The head of the final response is recorded as received; interim responses before it are left out."""
+    recorder = HeadRecorder(1000, 100)
+    assert recorder.feed(data) == following
+    assert recorder.head == head
 
 
-@pytest.mark.parametrize(("data", "head", "behind"), CASES)
+@pytest.mark.parametrize(("data", "head", "following"), CASES)
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_in_pieces(data: bytes, head: bytes, behind: int, size: int) -> None:
-    """It makes no difference where the network cuts."""
-    keeper = HeadKeeper(1000, 100)
-    keeper.start()
-    seen = 0
+def test_in_pieces(data: bytes, head: bytes, following: int, size: int) -> None:
+    """The result does not depend on how the data is divided into pieces."""
+    recorder = HeadRecorder(1000, 100)
+    counted = 0
     for start in range(0, len(data), size):
         piece = data[start : start + size]
-        seen += (keeper.feed(piece) or 0) if keeper.open else len(piece)
-    assert (keeper.head, seen) == (head, behind)
+        counted += len(piece) if recorder.head else recorder.feed(piece) or 0
+    assert (recorder.head, counted) == (head, following)
 
 
 LENGTHS = [
@@ -56,12 +54,11 @@ LENGTHS = [
 
 
 @pytest.mark.parametrize(("head", "length"), LENGTHS)
-def test_announced_length(head: bytes, length: int | None) -> None:
-    """A length counts only where the head leaves no doubt."""
-    keeper = HeadKeeper(1000, 100)
-    keeper.start()
-    keeper.feed(head)
-    assert keeper.body_length() == length
+def test_body_length(head: bytes, length: int | None) -> None:
+    """The head determines the length of the body only if it is unambiguous."""
+    recorder = HeadRecorder(1000, 100)
+    recorder.feed(head)
+    assert recorder.body_length() == length
 
 
 TOO_LARGE = [
@@ -70,23 +67,12 @@ TOO_LARGE = [
     b"HTTP/1.1 103 Early\r\n\r\n" * 20,
     b"\r\n" * 200,
     b"HTTP/1.1 200 OK\r\n" + b"X:\r\n" * 11 + b"\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"X:\r\n" * 13,
 ]
 
 
 @pytest.mark.parametrize("data", TOO_LARGE)
 def test_limits(data: bytes) -> None:
-    """Bytes and lines are bounded, interim answers included, whether or not an end comes."""
-    keeper = HeadKeeper(200, 10)
-    keeper.start()
+    """Bytes and lines are limited, interim responses included, whether or not the head is complete."""
     with pytest.raises(HeadTooLarge):
-        keeper.feed(data)
-
-
-def test_the_next_answer() -> None:
-    """A second head on the same connection starts afresh."""
-    keeper = HeadKeeper(100, 10)
-    for _ in range(5):
-        keeper.start()
-        assert not keeper.received
-        assert keeper.feed(HEAD + b"hello") == 5
-        assert keeper.head == HEAD
+        HeadRecorder(200, 10).feed(data)

@@ -23,7 +23,7 @@ class TableLoop(asyncio.SelectorEventLoop):
         super().__init__()
         self.questions = 0
 
-    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:  # type: ignore[override]
+    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
         self.questions += 1
         await asyncio.sleep(0)
         if host == "silent.test":

@@ -14,7 +14,7 @@ from tests.fetch.asking import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
 from webstrata.fetch.handlers.contexts import LARGEST, MOST_IN_A_VISIT, ContextCache
 from webstrata.fetch.handlers.rdf import RdfHandler
-from webstrata.observe.data.dispatch import data_of
+from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.linked_data import LinkedData
 from webstrata.records import Exchange, FailureKind, FetchResult, Fingerprint, Page, PostBody, Validators, VisitResult
 
@@ -107,7 +107,7 @@ def test_context_that_cannot_be_had(answer: Answer, problem: str) -> None:
     seen, _ = seen_with(answers)
     assert (seen.failure, seen.content) == (None, None)
     assert seen.answer is not None
-    data = data_of(seen.answer.body, "application/ld+json", None, seen.answer.url)
+    data = data_digest(seen.answer.body, "application/ld+json", None, seen.answer.url)
     assert data is not None
     assert data.kind == "json"
 
