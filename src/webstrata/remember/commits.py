@@ -1,4 +1,4 @@
-"""One batch of finished visits, in one transaction: pages, log, originals, discoveries, signals, politeness, counts."""
+"""Committing a batch of visits in one transaction: pages, log, originals, discoveries, signals, politeness, counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, FinishedVisit, Original
 from webstrata.remember import politeness, queue, reservations, rows, signals
-from webstrata.remember.page_rules import by_old_wishes
+from webstrata.remember.page_rules import without_rule_results
 from webstrata.remember.pages import insert_pages
-from webstrata.remember.statements import bites, execute_among, execute_many, insert_missing
+from webstrata.remember.statements import chunks, execute_among, execute_many, insert_missing
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
 from webstrata.remember.totals import TotalsDelta, count_visits, rate
@@ -22,7 +22,7 @@ _VISITED = (
     "memory",
 )  # fmt: skip
 
-_NEXT = cast(bindparam("next"), Double)  # PostgreSQL cannot tell the type of a null by itself
+_NEXT = cast(bindparam("next"), Double)  # PostgreSQL cannot infer the type of a null parameter
 _VISIT_PAGE = (
     update(pages)
     .where(pages.c.id == bindparam("page"))
@@ -37,62 +37,62 @@ _LOGGED = select(visits.c.page_id, visits.c.at).where(
 
 
 def commit(connection: Connection, batch: Batch, now: float) -> None:
-    """Write it all. A batch that was written before changes nothing, so a lost answer may be asked for again."""
-    tally = TotalsDelta()
+    """Write the batch. A batch that was committed before changes nothing, so the transaction may be repeated."""
+    delta = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
-    _take_over(connection, entries, _called(connection, batch), tally)
+    _update_pages(connection, entries, _woken(connection, batch), delta)
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
-    _keep_originals(connection, batch)
-    # A link that no column can hold must not cost the batch.
+    _insert_originals(connection, batch)
+    # A link that cannot be stored in a column must not fail the batch.
     found = [page for page in batch.discovered if is_storable(page.url)]
-    insert_pages(connection, found, now, tally)
+    insert_pages(connection, found, now, delta)
     queue.wake(connection, batch.wake)
     if fresh:
         reservations.pay(connection, batch.payer, batch.paid)
         signals.check(connection, batch.checked)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
-    tally.write(connection)
+    delta.write(connection)
     count_visits(connection, ((entry.page.host, entry.visit) for entry in fresh))
 
 
-def _called(connection: Connection, batch: Batch) -> list[int]:
-    """Pages that the batch moves without having visited them."""
+def _woken(connection: Connection, batch: Batch) -> list[int]:
+    """Pages whose next visit the batch changes without having visited them."""
     urls = {url for url, _ in batch.wake} | {url for one in batch.announced for url in one.call}
     return queue.ids_of(connection, (url for url in urls if is_storable(url)))
 
 
-def _take_over(
-    connection: Connection, entries: Sequence[FinishedVisit], also: Sequence[int], tally: TotalsDelta
+def _update_pages(
+    connection: Connection, entries: Sequence[FinishedVisit], also: Sequence[int], delta: TotalsDelta
 ) -> None:
-    """The pages as they are now; of one page visited twice in a batch, the later.
+    """Write the page rows; for a page visited twice in a batch, the later state.
 
-    All pages that the batch will touch are held from here on, in one order: two batches never wait for each other.
+    All page rows that the batch changes are locked here, in one order, so that two batches cannot deadlock.
     """
     latest = {entry.page.id: entry.page for entry in entries}
-    held: list[Any] = list(execute_among(connection, _holding, [*latest, *also]))
-    for page_id, state, interval_s, edits in held:
+    locked: list[Any] = list(execute_among(connection, _locking, [*latest, *also]))
+    for page_id, state, interval_s, edits in locked:
         if page_id not in latest:
             continue
-        tally.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
+        delta.rate(rate(state, interval_s), rate(state, latest[page_id].interval_s))
         if edits != latest[page_id].edits:
-            latest[page_id] = by_old_wishes(latest[page_id])
+            latest[page_id] = without_rule_results(latest[page_id])
     execute_many(connection, _VISIT_PAGE, [rows.visited_page(page) for page in latest.values()])
-    queue.free(connection, latest)
+    queue.end_page_leases(connection, latest)
 
 
-def _holding(among: Any) -> Any:
+def _locking(among: Any) -> Any:
     query = select(pages.c.id, pages.c.state, pages.c.interval_s, pages.c.edits).where(among(pages.c.id))
     return query.order_by(pages.c.id).with_for_update(key_share=True)
 
 
 def _unlogged(connection: Connection, entries: Sequence[FinishedVisit]) -> list[FinishedVisit]:
-    """Entries whose visit is not in the log yet, each visit once."""
+    """Entries whose visit is not logged yet, each visit once."""
     logged: set[Any] = set()
     since = min((entry.visit.at for entry in entries), default=0.0)
-    for bite in bites(sorted({entry.visit.page_id for entry in entries})):
-        logged.update(tuple(row) for row in connection.execute(_LOGGED, {"ids": bite, "since": since}))
+    for chunk in chunks(sorted({entry.visit.page_id for entry in entries})):
+        logged.update(tuple(row) for row in connection.execute(_LOGGED, {"ids": chunk, "since": since}))
     fresh: dict[tuple[int, float], FinishedVisit] = {}
     for entry in entries:
         key = (entry.visit.page_id, entry.visit.at)
@@ -101,7 +101,7 @@ def _unlogged(connection: Connection, entries: Sequence[FinishedVisit]) -> list[
     return list(fresh.values())
 
 
-def _keep_originals(connection: Connection, batch: Batch) -> None:
+def _insert_originals(connection: Connection, batch: Batch) -> None:
     first: dict[str, Original] = {}
     for original in batch.originals:
         first.setdefault(original.payload, original)

@@ -1,8 +1,9 @@
-"""One thread with one connection: transactions run in it one after the other, each tried again if that can help."""
+"""A thread with one database connection that runs transactions in order and retries transient errors."""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +16,74 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
-from webstrata.remember.faults import explained, is_transient
+
+_SQLITE_TRANSIENT = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+# Serialization failure, deadlock, lock and statement timeouts, too many connections, server going down or up.
+_POSTGRES_TRANSIENT = {"40001", "40P01", "55P03", "57014", "53300", "57P01", "57P02", "57P03"}
+_POSTGRES_FULL = {"53100"}
+_STARTING_OR_STOPPING = ("starting up", "shutting down", "recovery mode", "too many clients")
+
+
+def is_transient(error: DBAPIError) -> bool:
+    """Whether the same transaction may succeed if it is retried."""
+    if error.connection_invalidated:
+        return True
+    if isinstance(error.orig, sqlite3.Error):
+        return _sqlite_code(error.orig) in _SQLITE_TRANSIENT
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return state in _POSTGRES_TRANSIENT or state.startswith("08")
+    return _is_lost_connection(str(error.orig))
+
+
+def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
+    """The error message for users; `where` names the database without its password."""
+    cause = str(error.orig).strip().partition("\n")[0]
+    if isinstance(error.orig, sqlite3.Error):
+        return StoreError(_sqlite_text(_sqlite_code(error.orig), cause, where, tried_s))
+    if getattr(error.orig, "sqlstate", None) in _POSTGRES_FULL:
+        return StoreError(f"no space left for the database {where} ({cause}). Free some, then start again.")
+    if is_transient(error):
+        return StoreError(
+            f"the database {where} did not answer for {tried_s:.0f} s ({cause}). Nothing half-written is kept. "
+            "Check that the server is running and reachable, then start again."
+        )
+    return StoreError(
+        f"the database {where} refused: {cause}. Check its address, user and permissions in the settings."
+    )
+
+
+def _sqlite_code(error: Any) -> int:
+    # The low byte is the error class, the rest the detail. Errors raised by Python itself have no code.
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def _sqlite_text(code: int, cause: str, where: str, tried_s: float) -> str:
+    if code in _SQLITE_DAMAGED:
+        return (
+            f"the database {where} is damaged ({cause}). The archive is not affected. Stop every webstrata process, "
+            "run `webstrata check` for the extent, then restore a backup, or move the file away and run "
+            "`webstrata reindex` to rebuild what the WARC files hold."
+        )
+    if code in _SQLITE_TRANSIENT:
+        return (
+            f"the database {where} was locked by another process for {tried_s:.0f} s ({cause}). "
+            "Stop the other process, or wait until it is done."
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return f"no space left for the database {where} ({cause}). Free some, then start again."
+    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
+        return f"the database {where} cannot be opened for writing ({cause}). Check that its folder is writable."
+    return f"the database {where} failed ({cause}). Check the disk and the permissions of the file, then start again."
+
+
+def _is_lost_connection(cause: str) -> bool:
+    """Whether an error without a code means a lost connection: all except a refusal by the server."""
+    return "FATAL" not in cause or any(phrase in cause for phrase in _STARTING_OR_STOPPING)
+
 
 T = TypeVar("T")
 
@@ -23,34 +91,34 @@ _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 1.0
 
 
-_Asked = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+_Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
 
-def _work_off(asked: SimpleQueue[_Asked | None]) -> None:
-    """In the thread: one after the other, until there is no more to come."""
-    while (one := asked.get()) is not None:
-        loop, answer, work = one
-        if answer.cancelled():  # given up before its turn came
+def _run_jobs(jobs: SimpleQueue[_Job | None]) -> None:
+    """The thread's main loop: run jobs in order until None arrives."""
+    while (job := jobs.get()) is not None:
+        loop, future, work = job
+        if future.cancelled():
             continue
         try:
-            told = (answer.set_result, work())
-        except BaseException as error:  # a border: whoever asked gets it
-            told = (answer.set_exception, error)
-        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-            loop.call_soon_threadsafe(_tell, answer, *told)
-        del one, answer, work, told  # what was asked for is not kept until the next question
+            outcome = (future.set_result, work())
+        except BaseException as error:  # passed on to the coroutine that waits
+            outcome = (future.set_exception, error)
+        with suppress(RuntimeError):  # the event loop was closed meanwhile
+            loop.call_soon_threadsafe(_resolve, future, *outcome)
+        del job, future, work, outcome  # release the result before waiting for the next job
 
 
-def _tell(answer: asyncio.Future[Any], tell: Callable[[Any], None], what: Any) -> None:
-    if not answer.done():  # cancelled: nobody waits any more
-        tell(what)
+def _resolve(future: asyncio.Future[Any], resolve: Callable[[Any], None], value: Any) -> None:
+    if not future.done():  # it may have been cancelled
+        resolve(value)
 
 
 class DbThread:
     """Runs functions of a connection, each as one transaction, in order.
 
-    A transaction that met a passing fault (another writer, a deadlock, a server that restarts) is run again, as a
-    whole and on a new connection if need be, for at most `patience_s`; so each must be harmless to repeat.
+    A transaction that fails with a transient error (another writer, a deadlock, a restarting server) is run again as a
+    whole, on a new connection if needed, for at most `patience_s`. So every transaction must be safe to repeat.
     """
 
     def __init__(self, engine: Engine, name: str, clock: Clock, patience_s: float) -> None:
@@ -58,33 +126,33 @@ class DbThread:
         self._clock = clock
         self._patience_s = patience_s
         self._connection: Connection | None = None
-        self._asked: SimpleQueue[_Asked | None] = SimpleQueue()
-        self._thread = Thread(target=_work_off, args=(self._asked,), name=f"store-{name}", daemon=True)
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._thread = Thread(target=_run_jobs, args=(self._jobs,), name=f"store-{name}", daemon=True)
         self._thread.start()
         self._closed = False
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         if self._closed:
             raise StoreError("the store is closed. Open it again.")
-        return await self._in_thread(lambda: self._persist(work))
+        return await self._in_thread(lambda: self._with_retries(work))
 
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
         await self._in_thread(self._disconnect)
-        self._asked.put(None)
+        self._jobs.put(None)
         self._thread.join()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """What an executor would do, at half its price: a round of the loop comes here a dozen times."""
+        """Like `run_in_executor`, at half its cost: one round of the crawl loop does this a dozen times."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[T] = loop.create_future()
+        future: asyncio.Future[T] = loop.create_future()
         with self._clock.working():
-            self._asked.put((loop, answer, work))
-            return await answer
+            self._jobs.put((loop, future, work))
+            return await future
 
-    def _persist(self, work: Callable[[Connection], T]) -> T:
+    def _with_retries(self, work: Callable[[Connection], T]) -> T:
         start, pause_s = time.monotonic(), _FIRST_PAUSE_S
         while True:
             try:
@@ -111,4 +179,4 @@ class DbThread:
         try:
             connection.close()
         except DBAPIError:
-            connection.invalidate()  # it was lost already; the new one starts clean
+            connection.invalidate()  # the connection is lost already

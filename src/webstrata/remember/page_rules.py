@@ -1,4 +1,4 @@
-"""How pages and tags are to be looked at, and which of a page's places count whatever was learned."""
+"""Rules of pages and tags, and the places of a page that count although they were learned as noise."""
 
 from __future__ import annotations
 
@@ -19,30 +19,32 @@ _fingerprint = msgspec.json.Decoder(Fingerprint)
 def set_for_page(connection: Connection, page_id: int, page_rules: PageRules | None) -> None:
     value = None if page_rules is None else packed(page_rules)
     connection.execute(update(pages).where(pages.c.id == page_id).values(page_rules=value))
-    begin_anew(connection, pages.c.id == page_id)
+    reset_comparison(connection, pages.c.id == page_id)
 
 
 def set_for_tag(connection: Connection, tag: str, page_rules: PageRules | None) -> None:
-    begin_anew(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
+    reset_comparison(connection, pages.c.id.in_(select(page_tags.c.page_id).where(page_tags.c.tag == tag)))
     connection.execute(delete(tag_rules).where(tag_rules.c.tag == tag))
     if page_rules is not None:
         connection.execute(tag_rules.insert().values(tag=named(tag, "tag"), page_rules=packed(page_rules)))
 
 
-def begin_anew(connection: Connection, which: ColumnElement[bool]) -> None:
-    """What is asked for and compared may differ from now on.
+def reset_comparison(connection: Connection, which: ColumnElement[bool]) -> None:
+    """Forget validators and the selected part of the fingerprint: rules may change the request and the comparison.
 
-    A 304 must not stand for what another request got, and what other rules left of a page is nothing to compare with.
+    A 304 must not stand for the response to a different request, and content selected by other rules is not comparable.
     """
     connection.execute(update(pages).where(which).values(etag=None, last_modified=None, edits=pages.c.edits + 1))
-    marks = connection.execute(select(pages.c.id, pages.c.fingerprint).where(which, pages.c.fingerprint.is_not(None)))
+    stored = connection.execute(select(pages.c.id, pages.c.fingerprint).where(which, pages.c.fingerprint.is_not(None)))
     changed = [
-        {"page": page_id, "mark": packed(replace(mark, selected=None))}
-        for page_id, text in marks.all()
-        if (mark := _fingerprint.decode(text)).selected is not None
+        {"page": page_id, "new_fingerprint": packed(replace(fingerprint, selected=None))}
+        for page_id, text in stored.all()
+        if (fingerprint := _fingerprint.decode(text)).selected is not None
     ]
     if changed:
-        statement = update(pages).where(pages.c.id == bindparam("page")).values(fingerprint=bindparam("mark"))
+        statement = (
+            update(pages).where(pages.c.id == bindparam("page")).values(fingerprint=bindparam("new_fingerprint"))
+        )
         connection.execute(statement, changed)
 
 
@@ -51,11 +53,14 @@ def by_tag(connection: Connection) -> dict[str, PageRules]:
     return {tag: _page_rules.decode(page_rules) for tag, page_rules in rows}
 
 
-def by_old_wishes(page: Page) -> Page:
-    """A visited page whose wishes were changed during the visit: nothing that only the old ones explain is kept."""
-    mark = page.fingerprint
+def without_rule_results(page: Page) -> Page:
+    """A visited page whose rules were changed during the visit, without the results that depend on the old rules."""
+    fingerprint = page.fingerprint
     return replace(
-        page, etag=None, last_modified=None, fingerprint=None if mark is None else replace(mark, selected=None)
+        page,
+        etag=None,
+        last_modified=None,
+        fingerprint=None if fingerprint is None else replace(fingerprint, selected=None),
     )
 
 

@@ -1,4 +1,4 @@
-"""What politeness must know again after a restart: hosts, addresses, robots.txt files."""
+"""Politeness state that survives restarts: hosts, addresses, robots.txt files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def put(
     address_states: Sequence[AddressState],
     robots_states: Sequence[RobotsState],
 ) -> None:
-    """Later states replace earlier ones, also within the batch."""
+    """Store states; later ones replace earlier ones, also within the batch."""
     _put_hosts(connection, {state.host: state for state in host_states})
     latest_addresses = {state.address: state for state in address_states}
     statements.put(connection, addresses, "address", [asdict(state) for state in latest_addresses.values()])
@@ -29,13 +29,13 @@ def put(
 
 
 def _put_hosts(connection: Connection, latest: dict[str, HostState]) -> None:
-    # A host may be known here only as a redirect's target: it is visited, yet nobody watches it.
+    # A host that is known only as the target of a redirect is visited but not watched.
     values = [{**asdict(state), "watched": False} for state in latest.values()]
     changing = ("next_at", "backoff_until", "backoff_count", "last_duration_s")
     statements.put(connection, hosts, "host", values, changing)
 
 
-def everything(connection: Connection) -> Politeness:
+def politeness_state(connection: Connection) -> Politeness:
     known = select(
         hosts.c.host, hosts.c.next_at, hosts.c.backoff_until, hosts.c.backoff_count, hosts.c.last_duration_s
     ).where(hosts.c.next_at.is_not(None))

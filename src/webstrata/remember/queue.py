@@ -1,10 +1,8 @@
-"""Places in the queue: when each page may be claimed, and who holds it.
+"""The visit queue: when each page may be claimed, and which process has leased it.
 
-A page's place is its next visit; while it is leased, the end of the lease; none if it is paused or has no next visit.
-Places follow from the pages' rows. Whoever sets one holds the page's row, so that no two writers disagree; a claim
-touches nothing but the queue.
-
-Leases on due pages. A leased page's place in the queue is the end of its lease, so nobody meets it there.
+`due_at` is the page's next visit; while the page is leased, the end of the lease; null if the page is paused or has no
+next visit. It is derived from the page's row. A transaction that sets it holds the lock on the page's row, so that two
+writers cannot disagree; a claim changes only the queue.
 """
 
 from __future__ import annotations
@@ -12,77 +10,78 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Double, Select, bindparam, case, cast, func, select, update
+from sqlalchemy import Connection, Double, Select, bindparam, case, cast, exists, func, select, update
 
-from webstrata.records import Page, PageState
+from webstrata.records import DuePage, Page, PageRole, PageState, UpcomingVisit
 from webstrata.remember import rows
-from webstrata.remember.statements import bites, execute_among, execute_many, insert_into
+from webstrata.remember.statements import chunks, execute_among, execute_many, insert_into
 from webstrata.remember.tables import pages, queue
 from webstrata.remember.text import is_storable
 
+_REQUISITE = PageRole.REQUISITE.value
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
-PLACE = case((_IS_ACTIVE, func.coalesce(queue.c.lease_until, pages.c.next_at)))
-"""Where a page belongs."""
-_HOLD = select(pages.c.id).order_by(pages.c.id).with_for_update(key_share=True)
+DUE_AT = case((_IS_ACTIVE, func.coalesce(queue.c.lease_until, pages.c.next_at)))
+"""The value of `due_at` that follows from the page's row."""
+_LOCK_PAGES = select(pages.c.id).order_by(pages.c.id).with_for_update(key_share=True)
 _HAS_URL = pages.c.url.in_(bindparam("urls", expanding=True))
-_HOLD_URLS = _HOLD.where(_HAS_URL)
+_LOCK_URLS = _LOCK_PAGES.where(_HAS_URL)
 _IDS = select(pages.c.id).where(_HAS_URL)
 
 
-def newest(connection: Connection) -> int:
-    """The largest id of a page so far."""
+def largest_id(connection: Connection) -> int:
+    """The largest page id; 0 without pages."""
     return int(connection.execute(select(func.max(pages.c.id))).scalar() or 0)
 
 
 def enter(connection: Connection, after: int) -> None:
-    """Give the pages that this transaction added a place. Those of others beyond that id have theirs already."""
+    """Add the pages that this transaction inserted. Pages of other transactions above that id are queued already."""
     added = select(pages.c.id, pages.c.next_at).where(pages.c.id > after).order_by(pages.c.id)
     statement = insert_into(connection, queue).from_select(["page_id", "due_at"], added)
     connection.execute(statement.on_conflict_do_nothing(index_elements=["page_id"]))
 
 
-def hold(connection: Connection, ids: Iterable[int]) -> list[int]:
-    """Keep others from changing pages until the transaction ends; those that there are."""
-    return list(execute_among(connection, _holding, ids).scalars())
+def lock(connection: Connection, ids: Iterable[int]) -> list[int]:
+    """Lock the page rows until the transaction ends; returns the ids that exist."""
+    return list(execute_among(connection, _locking, ids).scalars())
 
 
-def hold_urls(connection: Connection, urls: Iterable[str]) -> list[int]:
-    """The same by address; their ids."""
-    return _each_bite(connection, _HOLD_URLS, urls)
+def lock_urls(connection: Connection, urls: Iterable[str]) -> list[int]:
+    """The same by URL."""
+    return _in_chunks(connection, _LOCK_URLS, urls)
 
 
 def ids_of(connection: Connection, urls: Iterable[str]) -> list[int]:
-    """The pages at these addresses, as far as there are any."""
-    return _each_bite(connection, _IDS, urls)
+    """The ids of the pages with these URLs."""
+    return _in_chunks(connection, _IDS, urls)
 
 
-def _each_bite(connection: Connection, query: Select[Any], urls: Iterable[str]) -> list[int]:
+def _in_chunks(connection: Connection, query: Select[Any], urls: Iterable[str]) -> list[int]:
     found: list[int] = []
-    for bite in bites(sorted(set(urls))):
-        found += connection.execute(query, {"urls": bite}).scalars()
+    for chunk in chunks(sorted(set(urls))):
+        found += connection.execute(query, {"urls": chunk}).scalars()
     return found
 
 
-def place(connection: Connection, ids: Iterable[int]) -> None:
-    """Put pages that the caller holds where they belong. Leases stay."""
-    execute_among(connection, _placing, ids)
+def update_due(connection: Connection, ids: Iterable[int]) -> None:
+    """Recompute `due_at` of pages that the caller has locked. Leases stay."""
+    execute_among(connection, _updating_due, ids)
 
 
-def free(connection: Connection, ids: Iterable[int]) -> None:
-    """End the leases of pages that the caller holds, and put them where they belong."""
-    execute_among(connection, _releasing, ids)
+def end_page_leases(connection: Connection, ids: Iterable[int]) -> None:
+    """End the leases of pages that the caller has locked, and recompute `due_at`."""
+    execute_among(connection, _ending_leases, ids)
 
 
-def _holding(among: Any) -> Any:
-    return _HOLD.where(among(pages.c.id))
+def _locking(among: Any) -> Any:
+    return _LOCK_PAGES.where(among(pages.c.id))
 
 
-def _placing(among: Any) -> Any:
-    misplaced = queue.c.due_at.is_distinct_from(PLACE)
-    return update(queue).where(queue.c.page_id == pages.c.id, among(queue.c.page_id), misplaced).values(due_at=PLACE)
+def _updating_due(among: Any) -> Any:
+    differs = queue.c.due_at.is_distinct_from(DUE_AT)
+    return update(queue).where(queue.c.page_id == pages.c.id, among(queue.c.page_id), differs).values(due_at=DUE_AT)
 
 
-def _releasing(among: Any) -> Any:
+def _ending_leases(among: Any) -> Any:
     return (
         update(queue)
         .where(queue.c.page_id == pages.c.id, among(queue.c.page_id))
@@ -97,42 +96,42 @@ _DUE = (
     select(queue.c.page_id)
     .where(queue.c.due_at <= bindparam("now"))
     .order_by(queue.c.due_at, queue.c.page_id)
-    .limit(bindparam("most"))
+    .limit(bindparam("limit"))
     .with_for_update(skip_locked=True)
-    .cte("due")  # not a subselect: PostgreSQL might run that more than once and lock more than the limit
+    .cte("due")  # not a subselect: PostgreSQL might run it more than once and lock more rows than the limit
 )
 _LEASED: dict[str, Any] = {
     "lease_until": _UNTIL,
     "lease_owner": bindparam("owner"),
-    # One that was paused at this very moment keeps out of the queue.
+    # A page that was paused in the meantime stays out of the queue.
     "due_at": case((queue.c.due_at.is_not(None), _UNTIL)),
 }
 _LEASE = {
     "sqlite": update(queue).where(queue.c.page_id.in_(select(_DUE.c.page_id))),
-    # Joined: in the order of the due pages, which mostly lie side by side; IN would shuffle them.
+    # A join visits the rows in the order of the due pages, which are mostly adjacent; IN would visit them in any order.
     "postgresql": update(queue).where(queue.c.page_id == _DUE.c.page_id),
 }
 _CLAIM = {engine: found.values(_LEASED).returning(queue.c.page_id) for engine, found in _LEASE.items()}
 
-# A lease that a crash of the database forgets costs a visit made twice, never a fact: nobody waits for its sync.
-_UNHURRIED = "SET LOCAL synchronous_commit = off"
+# A lease lost in a database crash costs one repeated visit and no data, so claims do not wait for the sync.
+_NO_SYNC = "SET LOCAL synchronous_commit = off"
 
 
 def claim(connection: Connection, now: float, limit: int, until: float, owner: str) -> list[Page]:
-    """Lease the most overdue pages: by next visit, or for those whose lease ran out by when it did."""
+    """Lease the most overdue pages, ordered by next visit, or by the end of an expired lease."""
     if limit <= 0:
         return []
-    _do_not_wait_for_the_disk(connection)
-    wanted = {"now": now, "most": limit, "until": until, "owner": owner}
-    ids = connection.execute(_CLAIM[connection.dialect.name], wanted).scalars().all()
+    _skip_sync(connection)
+    values = {"now": now, "limit": limit, "until": until, "owner": owner}
+    ids = connection.execute(_CLAIM[connection.dialect.name], values).scalars().all()
     claimed = _pages(connection, ids)
     claimed.sort(key=lambda page: (page.next_at or 0.0, page.id))
     return claimed
 
 
 def claim_pages(connection: Connection, ids: Sequence[int], now: float, until: float, owner: str) -> list[Page]:
-    """Lease exactly these, as far as they are watched and nobody holds them, in the order given."""
-    _do_not_wait_for_the_disk(connection)
+    """Lease exactly these pages, as far as they are active and not leased, in the given order."""
+    _skip_sync(connection)
     leased = execute_among(connection, _choosing, ids, now=now, until=until, owner=owner).scalars().all()
     found = {page.id: page for page in _pages(connection, leased)}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
@@ -152,7 +151,7 @@ def _choosing(among: Any) -> Any:
 
 
 def _pages(connection: Connection, ids: Sequence[int]) -> list[Page]:
-    """Read after the lease: nobody visits them meanwhile."""
+    """Read after the lease, so that no other process visits the pages meanwhile."""
     return [rows.page(row) for row in execute_among(connection, _reading, ids).all()]
 
 
@@ -160,31 +159,31 @@ def _reading(among: Any) -> Any:
     return select(*rows.PAGE_COLUMNS).where(among(pages.c.id))
 
 
-def _do_not_wait_for_the_disk(connection: Connection) -> None:
+def _skip_sync(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(_UNHURRIED)
+        connection.exec_driver_sql(_NO_SYNC)
 
 
 _MOVE = update(pages).where(pages.c.id == bindparam("page")).values(next_at=_AT)
 
 
-def release(connection: Connection, given_back: Collection[tuple[int, float | None]]) -> None:
-    found = sorted(given_back, key=lambda pair: pair[0])
-    held = hold(connection, (page for page, _ in found))
-    execute_many(connection, _MOVE, [{"page": page, "at": at} for page, at in found if at is not None])
-    free(connection, held)
+def release(connection: Connection, released: Collection[tuple[int, float | None]]) -> None:
+    pairs = sorted(released, key=lambda pair: pair[0])
+    locked = lock(connection, (page for page, _ in pairs))
+    execute_many(connection, _MOVE, [{"page": page, "at": at} for page, at in pairs if at is not None])
+    end_page_leases(connection, locked)
 
 
 def end_leases(connection: Connection, owner: str) -> int:
-    """Give back all that an owner held: for one that died and is back."""
+    """End all leases of an owner that was restarted."""
     query = select(queue.c.page_id).where(queue.c.lease_until.is_not(None), queue.c.lease_owner == owner)
-    held = hold(connection, connection.execute(query).scalars())
-    free(connection, held)
-    return len(held)
+    locked = lock(connection, connection.execute(query).scalars())
+    end_page_leases(connection, locked)
+    return len(locked)
 
 
-def stale(connection: Connection, now: float) -> int:
-    """Leases that ran out."""
+def stale_leases(connection: Connection, now: float) -> int:
+    """The number of expired leases."""
     return int(connection.execute(select(func.count()).where(queue.c.lease_until <= now)).scalar_one())
 
 
@@ -195,13 +194,69 @@ _WAKE = (
 )
 
 
-def wake(connection: Connection, calls: Iterable[tuple[str, float]]) -> None:
-    """Bring known pages' next visits forward; never back."""
+def wake(connection: Connection, wakes: Iterable[tuple[str, float]]) -> None:
+    """Move the next visits of known pages forward, never back."""
     earliest: dict[str, float] = {}
-    for url, at in calls:
+    for url, at in wakes:
         if is_storable(url):
             earliest[url] = min(at, earliest.get(url, at))
-    held = hold_urls(connection, earliest)
-    if held:
+    locked = lock_urls(connection, earliest)
+    if locked:
         connection.execute(_WAKE, [{"page": url, "at": at} for url, at in sorted(earliest.items())])
-        place(connection, held)
+        update_due(connection, locked)
+
+
+# ── reading ahead and moving ─────────────────────────────────────────────────────────────────────────────────
+
+_DUE_PAGES = (
+    select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at)
+    .join(queue, queue.c.page_id == pages.c.id)
+    .where(queue.c.due_at <= bindparam("now"))
+    .order_by(queue.c.due_at, queue.c.page_id)
+    .limit(bindparam("limit"))
+)
+
+
+def due_pages(connection: Connection, now: float, limit: int) -> list[DuePage]:
+    """Pages that may be claimed now, most overdue first."""
+    found = connection.execute(_DUE_PAGES, {"now": now, "limit": limit})
+    return [
+        DuePage(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
+        for id_, host, tags, role, seen_at in found
+    ]
+
+
+_UPCOMING = (
+    select(pages.c.id, pages.c.url, pages.c.host, pages.c.next_at, pages.c.interval_s, pages.c.weight)
+    .join(queue, queue.c.page_id == pages.c.id)
+    .where(queue.c.due_at <= bindparam("until"), queue.c.lease_until.is_(None))
+    .order_by(queue.c.due_at, queue.c.page_id)
+)
+
+
+def upcoming(connection: Connection, until: float, limit: int) -> list[UpcomingVisit]:
+    found = connection.execute(_UPCOMING.limit(limit), {"until": until})
+    return [
+        UpcomingVisit(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
+        for id_, url, host, at, interval_s, weight in found
+    ]
+
+
+_MOVE_UNLEASED = (
+    update(pages)
+    .where(
+        pages.c.id == bindparam("page"),
+        ~exists().where(queue.c.page_id == bindparam("page"), queue.c.lease_until.is_not(None)),
+    )
+    .values(next_at=_AT, reason=bindparam("why"))
+)
+
+
+def move(connection: Connection, moves: Collection[tuple[int, float, str]]) -> None:
+    """Set another next visit, with its reason, for pages that are not leased."""
+    ordered = sorted(moves)
+    values = [{"page": page, "at": at, "why": why} for page, at, why in ordered]
+    locked = lock(connection, (page for page, _, _ in ordered))
+    if locked:
+        connection.execute(_MOVE_UNLEASED, values)
+        update_due(connection, locked)

@@ -1,7 +1,7 @@
-"""The purse that several processes spend: each takes a portion, pays its visits from it and gives the rest back.
+"""Budget state and reservations that several processes share.
 
-What lies in `paces` is there for all; what lies in `portions` is one owner's until it is spent or its time is over.
-A visit is paid in the transaction that logs it, so that a crash returns exactly what was not spent.
+`budgets` holds what any process may reserve; a row of `reservations` belongs to one owner until it is spent or expires.
+A visit is paid in the transaction that logs it, so a crash returns exactly the unspent amount.
 """
 
 from __future__ import annotations
@@ -14,80 +14,85 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from webstrata.ports import ReservationPlan
 from webstrata.records import BudgetState
 from webstrata.remember import statements
-from webstrata.remember.tables import paces, portions
+from webstrata.remember.tables import budgets, reservations
 
-# Whoever trades is alone: also the first one, who finds no row that could be locked.
-_ALONE = "LOCK TABLE paces IN SHARE ROW EXCLUSIVE MODE"
+# A row lock is not enough: the first process to reserve finds no row.
+_LOCK = "LOCK TABLE budgets IN SHARE ROW EXCLUSIVE MODE"
 
-_PAY = (
-    update(portions)
-    .where(portions.c.owner == bindparam("payer"), portions.c.name == bindparam("budget"))
-    .values(amount=portions.c.amount - bindparam("cost"))
+_PAY_FROM_RESERVATION = (
+    update(reservations)
+    .where(reservations.c.owner == bindparam("payer"), reservations.c.name == bindparam("budget"))
+    .values(amount=reservations.c.amount - bindparam("cost"))
 )
-_ALL = select(portions.c.owner, portions.c.name, portions.c.amount, portions.c.until)
-_OWE = update(paces).where(paces.c.name == bindparam("budget")).values(credit=paces.c.credit - bindparam("cost"))
+_PAY_FROM_BUDGET = (
+    update(budgets).where(budgets.c.name == bindparam("budget")).values(credit=budgets.c.credit - bindparam("cost"))
+)
+_ALL = select(reservations.c.owner, reservations.c.name, reservations.c.amount, reservations.c.until)
 
 
-def purse(connection: Connection, owner: str, now: float) -> tuple[dict[str, BudgetState], dict[str, float]]:
-    """How budgets stand, with what others let run out; and what is left of the owner's portions."""
-    stands = {one.name: one for one in standing(connection)}
-    own, run_out = _portions(connection, owner, now)
-    return {**stands, **_put_back(stands, run_out)}, own
+def reserved(connection: Connection, owner: str, now: float) -> tuple[dict[str, BudgetState], dict[str, float]]:
+    """The budget states, including expired reservations of other owners, and the owner's unspent reservations."""
+    states = {state.name: state for state in budget_states(connection)}
+    own, expired = _reservations(connection, owner, now)
+    return {**states, **_returned(states, expired)}, own
 
 
-def trade(connection: Connection, owner: str, now: float, until: float, deal: ReservationPlan) -> None:
+def reserve(connection: Connection, owner: str, now: float, until: float, plan: ReservationPlan) -> None:
+    """See `ports.BudgetStore.reserve`."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(_ALONE)
-    before = {one.name: one for one in standing(connection)}
-    own, run_out = _portions(connection, owner, now)
-    stands = {**before, **_put_back(before, run_out)}
-    changed = list(deal(stands, own))
-    # What a budget that is set no more had given comes back all the same.
-    forgotten = {name: amount for name, amount in own.items() if name not in {state.name for state, _ in changed}}
-    after = {**stands, **_put_back(stands, forgotten), **{state.name: state for state, _ in changed}}
-    save(connection, [state for name, state in after.items() if state != before.get(name)])
-    if own or run_out:
-        connection.execute(delete(portions).where((portions.c.owner == owner) | (portions.c.until <= now)))
-    taken = [
+        connection.exec_driver_sql(_LOCK)
+    before = {state.name: state for state in budget_states(connection)}
+    own, expired = _reservations(connection, owner, now)
+    states = {**before, **_returned(before, expired)}
+    changed = list(plan(states, own))
+    # Reservations of budgets that are no longer configured are returned too.
+    removed = {name: amount for name, amount in own.items() if name not in {state.name for state, _ in changed}}
+    after = {**states, **_returned(states, removed), **{state.name: state for state, _ in changed}}
+    _save(connection, [state for name, state in after.items() if state != before.get(name)])
+    if own or expired:
+        connection.execute(delete(reservations).where((reservations.c.owner == owner) | (reservations.c.until <= now)))
+    rows = [
         {"owner": owner, "name": state.name, "amount": amount, "until": until} for state, amount in changed if amount
     ]
-    if taken:
-        connection.execute(portions.insert(), taken)
+    if rows:
+        connection.execute(reservations.insert(), rows)
 
 
-def _portions(connection: Connection, owner: str, now: float) -> tuple[dict[str, float], dict[str, float]]:
-    """What is left of the owner's, and of those of others whose time is over."""
+def _reservations(connection: Connection, owner: str, now: float) -> tuple[dict[str, float], dict[str, float]]:
+    """The owner's unspent amounts, and the expired amounts of other owners, by budget."""
     own: dict[str, float] = {}
-    run_out: dict[str, float] = {}
-    for whose, name, amount, until in connection.execute(_ALL):
-        if whose == owner:
+    expired: dict[str, float] = {}
+    for holder, name, amount, until in connection.execute(_ALL):
+        if holder == owner:
             own[name] = amount
         elif until <= now:
-            run_out[name] = run_out.get(name, 0.0) + amount
-    return own, run_out
+            expired[name] = expired.get(name, 0.0) + amount
+    return own, expired
 
 
-def _put_back(stands: Mapping[str, BudgetState], amounts: Mapping[str, float]) -> dict[str, BudgetState]:
+def _returned(states: Mapping[str, BudgetState], amounts: Mapping[str, float]) -> dict[str, BudgetState]:
+    """The states of these budgets after the amounts were returned to them."""
     return {
-        name: replace(stands[name], credit=stands[name].credit + amount)
+        name: replace(states[name], credit=states[name].credit + amount)
         for name, amount in amounts.items()
-        if name in stands
+        if name in states
     }
 
 
 def pay(connection: Connection, payer: str, costs: Sequence[tuple[str, float]]) -> None:
-    """Take what visits cost from the payer's portions; from the purse itself if these were put back meanwhile."""
+    """Take the cost of visits from the payer's reservations, or from the budget if these were returned meanwhile."""
     for name, cost in sorted(costs):
         values = {"payer": payer, "budget": name, "cost": cost}
-        if not connection.execute(_PAY, values).rowcount:
-            connection.execute(_OWE, values)
+        if not connection.execute(_PAY_FROM_RESERVATION, values).rowcount:
+            connection.execute(_PAY_FROM_BUDGET, values)
 
 
-def standing(connection: Connection) -> list[BudgetState]:
-    found = connection.execute(select(paces.c.name, paces.c.price, paces.c.credit, paces.c.at).order_by(paces.c.name))
-    return [BudgetState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in found]
+def budget_states(connection: Connection) -> list[BudgetState]:
+    columns = (budgets.c.name, budgets.c.price, budgets.c.credit, budgets.c.at)
+    rows = connection.execute(select(*columns).order_by(budgets.c.name))
+    return [BudgetState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in rows]
 
 
-def save(connection: Connection, states: Sequence[BudgetState]) -> None:
-    values = [{"name": one.name, "price": one.price, "credit": one.credit, "at": one.at} for one in states]
-    statements.put(connection, paces, "name", values)
+def _save(connection: Connection, states: Sequence[BudgetState]) -> None:
+    values = [{"name": state.name, "price": state.price, "credit": state.credit, "at": state.at} for state in states]
+    statements.put(connection, budgets, "name", values)

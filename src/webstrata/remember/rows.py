@@ -1,4 +1,4 @@
-"""Records to rows and rows to records, by position: the same order of columns both ways."""
+"""Converting records to rows and rows to records; columns have the same order in both directions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def page(row: Sequence[Any]) -> Page:
 
 
 def new_page(page: NewPage, now: float) -> Values:
-    """A page never visited, due at once unless it says when."""
+    """The row of a new page: due at once unless `next_at` is set."""
     first_at = now if page.next_at is None else page.next_at
     return {
         "url": named(page.url, "URL"),
@@ -124,7 +124,7 @@ def new_page(page: NewPage, now: float) -> Values:
 
 
 def packed_tags(tags: Sequence[str]) -> str:
-    """In order and each once, so that equal sets are equal texts."""
+    """Sorted and without duplicates, so that equal sets give equal text."""
     return packed(sorted({named(tag, "tag") for tag in tags})) if tags else _NO_TAGS
 
 
@@ -133,7 +133,7 @@ def unpacked(tags: str) -> tuple[str, ...]:
 
 
 def visited_page(page: Page) -> Values:
-    """What a visit may change of a page; weight, tags and state belong to whoever watches it."""
+    """The columns that a visit may change. Weight, tags and state are set only by users."""
     return {
         "page": page.id,
         "next": page.next_at,

@@ -1,7 +1,7 @@
-"""What feeds and sitemaps say of watched pages, and how right each of them was.
+"""Announcements of feeds and sitemaps about watched pages, and how often each source was right.
 
-There is one row for each page and source: the last signal. A source that repeats itself writes nothing; what it says of
-addresses that nobody watches is kept apart (`heard`).
+There is one row for each page and source: the latest announcement. A repeated announcement writes nothing.
+Announcements about URLs that are not watched are in `unwatched_signals`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from sqlalchemy import (
 
 from webstrata.records import Announcement, Listing, NewAnnouncements, PageRole, PageState, SignalSource, SourceCheck
 from webstrata.remember import queue, unwatched_signals
-from webstrata.remember.statements import bites, insert_into
+from webstrata.remember.statements import chunks, insert_into
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
 
 _SUMS = ("proved_right", "proved_wrong", "announced", "silent", "delay_s", "delays")
 
-# ── what a source said ──────────────────────────────────────────────────────────────────────────────────────
+# ── announcements ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> None:
-    """Keep what is new, and call the pages that are to be visited soon. Harmless to repeat."""
+    """Store new announcements and move the next visits of announced pages forward. Safe to repeat."""
     for one in sorted(announced, key=lambda one: one.source):
         source = _source_id(connection, one)
         said = [signal for signal in one.said if is_storable(signal[0])]
@@ -45,7 +45,7 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
                 {"source": source, "page": url, "given": at, "seen": one.seen_at, "until": until}
                 for url, at, until in sorted(said, key=_url)
             ]
-            connection.execute(_saying(connection), values)
+            connection.execute(_insert_announcement(connection), values)
         gone = sorted(url for url in one.dropped if is_storable(url))
         if gone:
             connection.execute(_DROP, [{"source": source, "page": url} for url in gone])
@@ -75,11 +75,13 @@ def _source_id(connection: Connection, one: NewAnnouncements) -> int:
 
 
 _UNTIL = cast(bindparam("until"), Double)
-_IS_NEWS = func.coalesce(pages.c.last_seen_at < _UNTIL, False)  # of a page never seen, nothing is news
+_IS_NEWS = func.coalesce(
+    pages.c.last_seen_at < _UNTIL, False
+)  # for a page that was never seen, no announcement is news
 
 
-def _saying(connection: Connection) -> Insert:
-    """The signal's row; where there is one, only a later time is a new signal."""
+def _insert_announcement(connection: Connection) -> Insert:
+    """Insert the row; update an existing row only if the announced time is later."""
     found = select(
         pages.c.id,
         cast(bindparam("source"), signals.c.source_id.type),
@@ -103,54 +105,54 @@ _DROP = delete(signals).where(
 )
 
 _NOW = cast(bindparam("now"), Double)
-_RESTED = pages.c.last_visit_at + cast(bindparam("rest"), Double)
-_SOON = case((_RESTED > _NOW, _RESTED), else_=_NOW)
+_EARLIEST = pages.c.last_visit_at + cast(bindparam("rest"), Double)
+_NEXT_AT = case((_EARLIEST > _NOW, _EARLIEST), else_=_NOW)
 _CALL = (
     update(pages)
     .where(
         pages.c.url == bindparam("page"),
         pages.c.state == PageState.ACTIVE.value,
         pages.c.role == PageRole.PAGE.value,
-        pages.c.next_at > _SOON,
+        pages.c.next_at > _NEXT_AT,
         _IS_NEWS,
     )
-    .values(next_at=_SOON, reason=bindparam("why"))
+    .values(next_at=_NEXT_AT, reason=bindparam("why"))
 )
 
 
 def _call(connection: Connection, one: NewAnnouncements) -> None:
-    """Bring next visits forward, never back, and only where the page was not seen since the time given."""
+    """Move next visits forward, never back, and only for pages not seen since the announced time."""
     until = {url: at for url, _, at in one.said}
     called = [url for url in sorted(one.call) if is_storable(url) and until.get(url) is not None]
     values = [
         {"page": url, "until": until[url], "now": one.seen_at, "rest": one.rest_s, "why": one.reason} for url in called
     ]
-    held = queue.hold_urls(connection, called)
-    if held:
+    locked = queue.lock_urls(connection, called)
+    if locked:
         connection.execute(_CALL, values)
-        queue.place(connection, held)
+        queue.update_due(connection, locked)
 
 
-# ── how right it was ────────────────────────────────────────────────────────────────────────────────────────
+# ── how often a source was right ────────────────────────────────────────────────────────────────────────────
 
 _CHECK = (
     update(sources)
     .where(sources.c.id == bindparam("source"))
     .values({name: sources.c[name] * bindparam("keep") + bindparam(f"new_{name}") for name in _SUMS})
 )
-_SETTLE = (
+_CLEAR_NEWS = (
     update(signals)
     .where(
         signals.c.page_id == bindparam("page"),
         signals.c.source_id == bindparam("source"),
-        signals.c.seen_at == bindparam("seen"),  # what was said meanwhile is news still
+        signals.c.seen_at == bindparam("seen"),  # a later announcement stays news
     )
     .values(news=0)
 )
 
 
 def check(connection: Connection, checked: Sequence[SourceCheck]) -> None:
-    """Add what visits found to the sources' counts. Not harmless to repeat: the caller knows what is new."""
+    """Add the results of visits to the sources' counts. Not safe to repeat: the caller passes only new visits."""
     found = sorted(checked, key=lambda one: one.source_id)
     if found:
         connection.execute(_CHECK, [_counts(one) for one in found])
@@ -158,7 +160,7 @@ def check(connection: Connection, checked: Sequence[SourceCheck]) -> None:
         {"page": page, "source": one.source_id, "seen": seen_at} for one in found for page, seen_at in one.settled
     ]
     if settled:
-        connection.execute(_SETTLE, settled)
+        connection.execute(_CLEAR_NEWS, settled)
 
 
 def _counts(one: SourceCheck) -> dict[str, float]:
@@ -170,13 +172,13 @@ def _counts(one: SourceCheck) -> dict[str, float]:
     }
 
 
-# ── read back ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _SOURCES = select(
     sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _SUMS),
     sources.c.reads, sources.c.floods, sources.c.read_at,
 ).order_by(sources.c.id)  # fmt: skip
-_SAID = (
+_OF_PAGES = (
     select(signals.c.page_id, signals.c.source_id, signals.c.given_at, signals.c.seen_at, signals.c.news)
     .where(signals.c.page_id.in_(bindparam("ids", expanding=True)))
     .order_by(signals.c.page_id, signals.c.source_id)
@@ -199,8 +201,23 @@ def listed_by(connection: Connection, source: str) -> dict[str, Listing]:
 def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Announcement]:
     return [
         Announcement(page_id=page, source_id=source, at=at, seen_at=seen_at, news=news)
-        for bite in bites(sorted(set(page_ids)))
-        for page, source, at, seen_at, news in connection.execute(_SAID, {"ids": bite})
+        for chunk in chunks(sorted(set(page_ids)))
+        for page, source, at, seen_at, news in connection.execute(_OF_PAGES, {"ids": chunk})
+    ]
+
+
+def announcements_after(connection: Connection, after: int, limit: int) -> list[Announcement]:
+    """The latest announcements about the next `limit` pages by id."""
+    page_ids = select(signals.c.page_id).where(signals.c.page_id > after).distinct()
+    chosen = page_ids.order_by(signals.c.page_id).limit(limit).subquery()
+    query = (
+        select(signals.c.page_id, signals.c.source_id, signals.c.given_at, signals.c.seen_at, signals.c.news)
+        .where(signals.c.page_id.in_(select(chosen.c.page_id)))
+        .order_by(signals.c.page_id, signals.c.source_id)
+    )
+    return [
+        Announcement(page_id=page, source_id=source, at=at, seen_at=seen_at, news=news)
+        for page, source, at, seen_at, news in connection.execute(query)
     ]
 
 
@@ -209,8 +226,8 @@ def sources_of(connection: Connection, urls: Sequence[str] | None = None) -> lis
         return [_source(*row) for row in connection.execute(_SOURCES)]
     return [
         _source(*row)
-        for bite in bites(sorted({url for url in urls if is_storable(url)}))
-        for row in connection.execute(_SOURCES.where(sources.c.url.in_(bite)))
+        for chunk in chunks(sorted({url for url in urls if is_storable(url)}))
+        for row in connection.execute(_SOURCES.where(sources.c.url.in_(chunk)))
     ]
 
 

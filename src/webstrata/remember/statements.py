@@ -1,11 +1,9 @@
-"""Rows whose id is one of many, the ids being one parameter: as a list each of them would cost as much as its row.
+"""Statements for many rows that work on both engines.
 
-One statement for many rows, without the work that SQLAlchemy does for each of them.
-
-A statement is compiled once for each engine; rows then go to the driver as it wants them. Whatever SQLAlchemy would
-convert on the way (instants, flags, bytes) both drivers take as it is.
-
-INSERT … ON CONFLICT in the words of either engine, and IN lists in bites that either engine takes.
+- `execute_among`: a condition on a list of ids, passed as one parameter instead of one per id.
+- `execute_many`: one compiled statement for many rows, without SQLAlchemy's work for each row. Both drivers accept the
+  values (instants, flags, bytes) without conversion.
+- INSERT … ON CONFLICT, and IN lists in chunks below the engines' limits.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def execute_many(connection: Connection, statement: UpdateBase, rows: Rows) -> int:
-    """Run it for each row (all with the same keys); how many rows of the table that changed."""
+    """Run the statement for each row (all with the same keys); returns the number of changed rows."""
     if not rows:
         return 0
     sql, arranged = _compiled(connection.dialect, statement, tuple(rows[0]))
@@ -85,12 +83,12 @@ def _compiled(
 
 T = TypeVar("T")
 
-BITE = 500
+CHUNK = 500
 """Values in one IN list: below every engine's limit, and few enough shapes for the statement cache."""
 
 
 def insert_into(connection: Connection, table: Table) -> sqlite.Insert:
-    """An INSERT that knows ON CONFLICT. Both dialects spell it alike; the type names one of them."""
+    """An INSERT with ON CONFLICT. Both dialects have the same methods; the annotation names one of them."""
     return _insert(connection.dialect.name, table)
 
 
@@ -126,7 +124,7 @@ def _adding_up(dialect: str, table: Table, key: tuple[str, ...], names: tuple[st
 
 
 def insert_missing(connection: Connection, table: Table, key: Sequence[str], rows: Sequence[Any]) -> int:
-    """Insert rows whose key is not there yet; how many those were."""
+    """Insert rows whose key does not exist yet; returns their number."""
     return execute_many(connection, _inserting_missing(connection.dialect.name, table, tuple(key)), rows)
 
 
@@ -137,7 +135,9 @@ def put(
     rows: Sequence[dict[str, Any]],
     changing: Sequence[str] | None = None,
 ) -> None:
-    """Insert rows, or overwrite those with the same key in the columns given. In the key's order: no deadlocks.
+    """Insert rows, or overwrite those with the same key in the columns given.
+
+    Rows are sorted by key, which prevents deadlocks.
 
     `changing`: of a row that is there, only these columns are overwritten.
     """
@@ -157,6 +157,6 @@ def add_up(connection: Connection, table: Table, key: Sequence[str], rows: Seque
     execute_many(connection, statement, sorted(rows, key=lambda row: [row[name] for name in key]))
 
 
-def bites(values: Sequence[T], size: int = BITE) -> Iterator[Sequence[T]]:
+def chunks(values: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]

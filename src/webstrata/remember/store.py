@@ -1,26 +1,81 @@
-"""The `Store` port on SQLite or PostgreSQL: each role lists its operations; the SQL is in the modules named there."""
+"""The `Store` port on SQLite or PostgreSQL.
+
+Each role class lists its operations. An operation is a function of a connection that runs as one transaction in a
+database thread; the functions with the SQL are in the modules named there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from msgspec import Struct
+from sqlalchemy import Connection
+
+from webstrata.ports import Clock
 from webstrata.records import Batch, Page, Position
 from webstrata.remember import (
+    budgets,
     commits,
-    engine_check,
-    invariants,
-    log,
+    integrity,
     page_rules,
     pages,
-    planning,
     politeness,
     queue,
     reservations,
     signals,
-    spending,
     totals,
+    visit_log,
 )
-from webstrata.remember.role import Database, Role, reads, writes
+from webstrata.remember.db_thread import DbThread
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Database(Struct, frozen=True, kw_only=True):
+    """The two threads of a database: writes run one after the other; reads never wait for them."""
+
+    writer: DbThread
+    reader: DbThread
+    clock: Clock
+
+
+class Role:
+    """Base of the role classes in `store.py`."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+
+class _Operation(Generic[P, T]):
+    """A function of a connection as an async method of a role.
+
+    A transaction may run more than once (see `DbThread`), so its arguments must not be iterators.
+    """
+
+    def __init__(self, function: Callable[Concatenate[Connection, P], T], *, writes: bool) -> None:
+        self._function = function
+        self._writes = writes
+
+    def __get__(self, role: Role, owner: type[Role]) -> Callable[P, Coroutine[Any, Any, T]]:
+        thread = role.database.writer if self._writes else role.database.reader
+
+        def run(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+            return thread.run(lambda connection: self._function(connection, *args, **kwargs))
+
+        return run
+
+
+def reads(function: Callable[Concatenate[Connection, P], T]) -> _Operation[P, T]:
+    """An operation in the reader thread."""
+    return _Operation(function, writes=False)
+
+
+def writes(function: Callable[Concatenate[Connection, P], T]) -> _Operation[P, T]:
+    """An operation in the writer thread."""
+    return _Operation(function, writes=True)
+
 
 _STREAM_ROWS = 1_000
 
@@ -72,26 +127,26 @@ class SqlQueue(Role):
     claim_pages = writes(queue.claim_pages)
     release = writes(queue.release)
     end_leases = writes(queue.end_leases)
-    move = writes(planning.move)
-    due = reads(spending.due_pages)
-    largest_id = reads(queue.newest)
+    move = writes(queue.move)
+    due = reads(queue.due_pages)
+    largest_id = reads(queue.largest_id)
     next_due = reads(totals.next_due)
-    politeness = reads(politeness.everything)
-    stale_leases = reads(queue.stale)
-    upcoming = reads(planning.upcoming)
+    politeness = reads(politeness.politeness_state)
+    stale_leases = reads(queue.stale_leases)
+    upcoming = reads(queue.upcoming)
 
 
 class SqlVisitLog(Role):
     """`ports.VisitLog`."""
 
-    demand = reads(planning.demand)
-    download_sums = reads(planning.download_sums)
-    download_times = reads(planning.download_times)
-    observations = reads(spending.logged)
-    of_page = reads(log.of_page)
-    originals = reads(log.known_originals)
+    demand = reads(visit_log.demand)
+    download_sums = reads(visit_log.download_sums)
+    download_times = reads(visit_log.download_times)
+    observations = reads(visit_log.observations)
+    of_page = reads(visit_log.of_page)
+    originals = reads(visit_log.known_originals)
     _commit = writes(commits.commit)
-    _positions_after = reads(log.places_after)
+    _positions_after = reads(visit_log.positions_after)
 
     async def commit(self, batch: Batch) -> None:
         """Write the whole batch in one transaction and end the leases of its pages."""
@@ -109,25 +164,25 @@ class SqlVisitLog(Role):
 class SqlBudgets(Role):
     """`ports.BudgetStore`."""
 
-    end_boost = writes(spending.end_boost)
-    reserve = writes(reservations.trade)
-    save_site_states = writes(spending.save_site_states)
-    set_boost = writes(spending.set_boost)
-    set_interval_limit = writes(spending.set_limit)
-    boosts = reads(spending.all_boosts)
-    interval_limits = reads(spending.all_limits)
-    reserved = reads(reservations.purse)
-    site_states = reads(spending.all_site_states)
-    states = reads(reservations.standing)
-    summaries = reads(spending.outlines)
-    summaries_of = reads(spending.outlines_of)
+    end_boost = writes(budgets.end_boost)
+    reserve = writes(reservations.reserve)
+    save_site_states = writes(budgets.save_site_states)
+    set_boost = writes(budgets.set_boost)
+    set_interval_limit = writes(budgets.set_limit)
+    boosts = reads(budgets.all_boosts)
+    interval_limits = reads(budgets.all_limits)
+    reserved = reads(reservations.reserved)
+    site_states = reads(budgets.site_states_of)
+    states = reads(reservations.budget_states)
+    summaries = reads(budgets.page_summaries)
+    summaries_of = reads(budgets.page_summaries_of)
 
 
 class SqlSignals(Role):
     """`ports.SignalStore`."""
 
     announcements = reads(signals.announcements)
-    announcements_after = reads(spending.announcements_after)
+    announcements_after = reads(signals.announcements_after)
     listed_by = reads(signals.listed_by)
     sources = reads(signals.sources_of)
 
@@ -135,14 +190,14 @@ class SqlSignals(Role):
 class SqlMaintenance(Role):
     """`ports.StoreMaintenance`."""
 
-    recount = writes(invariants.make_anew)
-    check_engine = reads(engine_check.check_engine)
-    contradictions = reads(invariants.contradictions)
+    recount = writes(integrity.rebuild_derived)
+    check_engine = reads(integrity.check_engine)
+    contradictions = reads(integrity.contradictions)
     days = reads(totals.by_day)
     host_days = reads(totals.by_host_and_day)
     size_bytes = reads(totals.size_bytes)
     tag_counts = reads(totals.tag_counts)
-    totals = reads(totals.census)
+    totals = reads(totals.store_totals)
 
 
 class SqlStore:

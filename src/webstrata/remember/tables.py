@@ -1,7 +1,6 @@
-"""The tables, as the newest migration leaves them. `docs/reference/store.md` says what is indexed and why.
+"""The tables as the migrations create them. `docs/reference/store.md` describes the columns and indexes.
 
-Instants are doubles (they come back bit for bit), lists and small structs are JSON text. Every name here is also
-what people see who ask the database themselves.
+Instants are doubles (they are read back exactly); lists and small structs are JSON text.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ metadata = MetaData(
     }
 )
 
-# SQLite gives out row ids only for a column declared INTEGER.
+# SQLite generates row ids only for a column declared INTEGER.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 
 sites = Table(
@@ -85,18 +84,18 @@ pages = Table(
     Column("counted", Text),
 )
 
-# The migration gives the same WHERE to PostgreSQL; naming it here would load that dialect at every start.
+# The migration uses the same WHERE on PostgreSQL; declaring it here would load that dialect at every start.
 _of_site = pages.c.site_id.is_not(None)
 Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site)
 Index("ix_pages_host", pages.c.host, pages.c.id)
 
-# Apart from the pages, and narrow: a lease writes some 60 bytes instead of a whole page, and no visit writes into the
-# indexes of the pages.
+# Separate from `pages` and narrow: a lease writes about 60 bytes instead of a whole page row, and a visit does not
+# update the indexes of `pages`.
 queue = Table(
     "queue",
     metadata,
     Column("page_id", RowId, primary_key=True, autoincrement=False),
-    Column("due_at", Double),  # when it may be claimed: the page's next visit, or the end of a lease; null: never
+    Column("due_at", Double),  # when the page may be claimed: its next visit, or the end of its lease; null: never
     Column("lease_until", Double),
     Column("lease_owner", Text),
 )
@@ -166,7 +165,7 @@ originals = Table(
     sqlite_with_rowid=False,
 )
 
-# Who gives signals, and how right it was: counts that fade.
+# Feeds and sitemaps that give signals, with decaying counts of how often they were right.
 sources = Table(
     "sources",
     metadata,
@@ -184,7 +183,7 @@ sources = Table(
     Column("read_at", Double),
 )
 
-# The last that a source said of a page.
+# The latest announcement of a source about a page.
 signals = Table(
     "signals",
     metadata,
@@ -197,9 +196,9 @@ signals = Table(
 )
 Index("ix_signals_source", signals.c.source_id, signals.c.page_id)
 
-# What sources say of addresses that nobody watches yet.
-heard = Table(
-    "heard",
+# Announcements about URLs that are not watched yet.
+unwatched_signals = Table(
+    "unwatched_signals",
     metadata,
     Column("source_id", RowId, primary_key=True, autoincrement=False),
     Column("url", Text, primary_key=True),
@@ -207,14 +206,14 @@ heard = Table(
     Column("seen_at", Double, nullable=False),
     sqlite_with_rowid=False,
 )
-Index("ix_heard_url", heard.c.url)
+Index("ix_unwatched_signals_url", unwatched_signals.c.url)
 
 hosts = Table(
     "hosts",
     metadata,
     Column("host", Text, primary_key=True),
     Column("watched", Boolean, nullable=False),
-    Column("next_at", Double),  # null: never visited, nothing to remember
+    Column("next_at", Double),  # null: never visited, so there is no politeness state
     Column("backoff_until", Double),
     Column("backoff_count", Integer),
     Column("last_duration_s", Double),
@@ -258,7 +257,7 @@ host_days = Table(
     sqlite_with_rowid=False,
 )
 
-# Counters are spread over slots: each process adds to its own row, so that writers do not wait for one another.
+# Counters are spread over slots: processes add to different rows, so that they do not wait for each other.
 day_totals = Table(
     "day_totals",
     metadata,
@@ -276,13 +275,15 @@ totals = Table(
     Column("paused", BigInteger, nullable=False),
     Column("requisites", BigInteger, nullable=False),
     Column("hosts", BigInteger, nullable=False),
-    Column("rate", BigInteger, nullable=False),  # millionths of a visit a day: whole numbers add without drift
+    Column(
+        "rate", BigInteger, nullable=False
+    ),  # millionths of a visit per day: integers add up without rounding errors
     *_sums(),
 )
 
-# How each budget is spent: what is saved of it, and the price of a visit.
-paces = Table(
-    "paces",
+# The state of each budget: the unspent amount and the price of a visit.
+budgets = Table(
+    "budgets",
     metadata,
     Column("name", Text, primary_key=True),
     Column("price", Double, nullable=False),
@@ -290,9 +291,9 @@ paces = Table(
     Column("at", Double, nullable=False),
 )
 
-# What a process took of a budget and has not spent yet.
-portions = Table(
-    "portions",
+# Parts of a budget that a process has reserved and not spent yet.
+reservations = Table(
+    "reservations",
     metadata,
     Column("owner", Text, primary_key=True),
     Column("name", Text, primary_key=True),
@@ -300,7 +301,7 @@ portions = Table(
     Column("until", Double, nullable=False),
 )
 
-# What the pages of a host did together lately, as the policy packed it.
+# The policy state of a host: recent joint changes of its pages, packed by the policy.
 site_states = Table(
     "site_states",
     metadata,
@@ -317,9 +318,9 @@ boosts = Table(
     Column("until", Double, nullable=False),
 )
 
-# Shortest and longest interval of a page (by its URL) or a tag.
-limits = Table(
-    "limits",
+# Minimum and maximum interval of a page (by URL) or of a tag.
+interval_limits = Table(
+    "interval_limits",
     metadata,
     Column("kind", Text, primary_key=True),
     Column("name", Text, primary_key=True),

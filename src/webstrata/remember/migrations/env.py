@@ -1,4 +1,4 @@
-"""Alembic's entry: works on the connection that `webstrata.remember.schema` hands over, inside its transaction."""
+"""Alembic's entry point: uses the connection and transaction of `webstrata.remember.engine`."""
 
 from alembic import context
 

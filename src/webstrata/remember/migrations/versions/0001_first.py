@@ -1,4 +1,4 @@
-"""Pages, visits, originals, politeness and counts."""
+"""All tables."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -16,6 +16,22 @@ def upgrade() -> None:
         sa.Column("next_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("address", name=op.f("pk_addresses")),
         sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "boosts",
+        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("factor", sa.Double(), nullable=False),
+        sa.Column("since", sa.Double(), nullable=False),
+        sa.Column("until", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("tag", name=op.f("pk_boosts")),
+    )
+    op.create_table(
+        "budgets",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("price", sa.Double(), nullable=False),
+        sa.Column("credit", sa.Double(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_budgets")),
     )
     op.create_table(
         "day_totals",
@@ -53,6 +69,14 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "interval_limits",
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("min_s", sa.Double(), nullable=True),
+        sa.Column("max_s", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("kind", "name", name=op.f("pk_interval_limits")),
+    )
+    op.create_table(
         "originals",
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("record_id", sa.Text(), nullable=False),
@@ -71,12 +95,6 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "tag_rules",
-        sa.Column("tag", sa.Text(), nullable=False),
-        sa.Column("page_rules", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_rules")),
-    )
-    op.create_table(
         "pages",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -90,9 +108,6 @@ def upgrade() -> None:
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("added_at", sa.Double(), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=True),
-        sa.Column("due_at", sa.Double(), nullable=True),
-        sa.Column("lease_until", sa.Double(), nullable=True),
-        sa.Column("lease_owner", sa.Text(), nullable=True),
         sa.Column("interval_s", sa.Double(), nullable=True),
         sa.Column("policy", sa.Text(), nullable=True),
         sa.Column("policy_state", sa.LargeBinary(), nullable=False),
@@ -111,26 +126,12 @@ def upgrade() -> None:
         sa.Column("gone", sa.Boolean(), nullable=False),
         sa.Column("page_rules", sa.Text(), nullable=True),
         sa.Column("memory", sa.LargeBinary(), nullable=False),
+        sa.Column("edits", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("counted", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
     )
-    op.create_index(
-        "ix_pages_due",
-        "pages",
-        ["due_at", "id"],
-        unique=False,
-        sqlite_where=sa.text("due_at IS NOT NULL"),
-        postgresql_where=sa.text("due_at IS NOT NULL"),
-    )
     op.create_index("ix_pages_host", "pages", ["host", "id"], unique=False)
-    op.create_index(
-        "ix_pages_leased",
-        "pages",
-        ["lease_until"],
-        unique=False,
-        sqlite_where=sa.text("lease_until IS NOT NULL"),
-        postgresql_where=sa.text("lease_until IS NOT NULL"),
-    )
     op.create_index(
         "ix_pages_site",
         "pages",
@@ -140,12 +141,61 @@ def upgrade() -> None:
         postgresql_where=sa.text("site_id IS NOT NULL"),
     )
     op.create_table(
+        "queue",
+        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("due_at", sa.Double(), nullable=True),
+        sa.Column("lease_until", sa.Double(), nullable=True),
+        sa.Column("lease_owner", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("page_id", name=op.f("pk_queue")),
+    )
+    op.create_index(
+        "ix_queue_due",
+        "queue",
+        ["due_at", "page_id"],
+        unique=False,
+        sqlite_where=sa.text("due_at IS NOT NULL"),
+        postgresql_where=sa.text("due_at IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_queue_leased",
+        "queue",
+        ["lease_until"],
+        unique=False,
+        sqlite_where=sa.text("lease_until IS NOT NULL"),
+        postgresql_where=sa.text("lease_until IS NOT NULL"),
+    )
+    op.create_table(
+        "reservations",
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("amount", sa.Double(), nullable=False),
+        sa.Column("until", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("owner", "name", name=op.f("pk_reservations")),
+    )
+    op.create_table(
         "robots",
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
+    )
+    op.create_table(
+        "signals",
+        sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("given_at", sa.Double(), nullable=True),
+        sa.Column("seen_at", sa.Double(), nullable=False),
+        sa.Column("news", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("page_id", "source_id", name=op.f("pk_signals")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
+    op.create_table(
+        "site_states",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("state", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("host", name=op.f("pk_site_states")),
     )
     op.create_table(
         "sites",
@@ -164,6 +214,29 @@ def upgrade() -> None:
         sa.UniqueConstraint("url", name=op.f("uq_sites_url")),
     )
     op.create_table(
+        "sources",
+        sa.Column("id", _row_id, nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("proved_right", sa.Double(), nullable=False),
+        sa.Column("proved_wrong", sa.Double(), nullable=False),
+        sa.Column("announced", sa.Double(), nullable=False),
+        sa.Column("silent", sa.Double(), nullable=False),
+        sa.Column("delay_s", sa.Double(), nullable=False),
+        sa.Column("delays", sa.Double(), nullable=False),
+        sa.Column("reads", sa.Integer(), nullable=False),
+        sa.Column("floods", sa.Integer(), nullable=False),
+        sa.Column("read_at", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
+        sa.UniqueConstraint("url", name=op.f("uq_sources_url")),
+    )
+    op.create_table(
+        "tag_rules",
+        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("page_rules", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_rules")),
+    )
+    op.create_table(
         "totals",
         sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("pages", sa.BigInteger(), nullable=False),
@@ -178,6 +251,16 @@ def upgrade() -> None:
         sa.Column("duration_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("slot", name=op.f("pk_totals")),
     )
+    op.create_table(
+        "unwatched_signals",
+        sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("given_at", sa.Double(), nullable=True),
+        sa.Column("seen_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("source_id", "url", name=op.f("pk_unwatched_signals")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
     op.create_table(
         "visits",
         sa.Column("id", _row_id, nullable=False),
@@ -206,6 +289,8 @@ def upgrade() -> None:
         sa.Column("record_id", sa.Text(), nullable=True),
         sa.Column("record_kind", sa.Text(), nullable=True),
         sa.Column("hops", sa.Text(), nullable=True),
+        sa.Column("reverted", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("reasons", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
     op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)

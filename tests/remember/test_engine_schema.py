@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from sqlalchemy import Engine, create_engine, inspect, text
 
 from webstrata.clock import ManualClock
 from webstrata.errors import StoreError
-from webstrata.remember import schema
+from webstrata.remember import engine as store_engine
 from webstrata.remember.engine import open_store
 from webstrata.remember.tables import metadata
 
@@ -39,22 +38,6 @@ def count(connection, cursor, statement, *rest):
 
 open_store(sys.argv[1], ManualClock())
 """
-
-
-FORMER = """
-INSERT INTO pages (id, url, host, weight, tags, role, depth, requisites, state, added_at, next_at, due_at, lease_until,
-                   lease_owner, policy_state, reason, visits, changes, failures, gone, memory, edits)
-VALUES (:id, 'https://a.example/' || :id, 'a.example', 1.5, '["x"]', 'page', 0, :no, :state, 1.25, :next, :due, :until,
-        :owner, :bytes, 'because', :id, 0, 0, :no, :bytes, 3)
-"""
-FORMER_PAGES = [
-    # state, next visit, place in the queue, lease
-    ("active", 10.0, 10.0, None, None),
-    ("active", 20.0, 99.5, 99.5, "me"),
-    ("paused", 30.0, None, None, None),
-    ("paused", 40.0, None, 99.5, "me"),
-    ("active", None, None, None, None),
-]
 
 
 def engine_of(url: str) -> Engine:
@@ -94,8 +77,8 @@ def test_migrated_equals_declared(store_url: str) -> None:
 def test_head_is_the_newest_script() -> None:
     """The version that the code names is the newest migration."""
     config = Config()
-    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
-    assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
+    config.set_main_option("script_location", str(Path(store_engine.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_current_head() == store_engine.HEAD
 
 
 def test_a_newer_database_is_refused(store_url: str) -> None:
@@ -110,11 +93,11 @@ def test_a_newer_database_is_refused(store_url: str) -> None:
 
 
 def test_foreign_tables_are_refused(store_url: str) -> None:
-    """A database that something else uses is not touched."""
+    """A database of another program is not changed."""
     engine = engine_of(store_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE pages (x integer)"))
-    with pytest.raises(StoreError, match="something else"):
+    with pytest.raises(StoreError, match="another program"):
         open_store(store_url, ManualClock())
     assert inspect(engine).get_table_names() == ["pages"]
     engine.dispose()
@@ -132,31 +115,3 @@ def test_a_migration_killed_half_way_is_as_if_never_begun(store_url: str, statem
     assert inspect(engine).get_table_names() == []
     engine.dispose()
     open_store(store_url, ManualClock())
-
-
-def test_a_former_database_is_moved_without_loss(store_url: str) -> None:
-    """Pages of the version before, leased, paused or waiting, keep every value, their place and their holder."""
-    engine = engine_of(store_url)
-    with engine.begin() as connection:
-        schema.upgrade(connection, "0003")
-        for id_, (state, next_at, due_at, until, owner) in enumerate(FORMER_PAGES, 1):
-            values = {"id": id_, "state": state, "next": next_at, "due": due_at, "until": until, "owner": owner}
-            connection.execute(text(FORMER), {**values, "no": False, "bytes": b"\x00\xff"})
-        before = [dict(row._mapping) for row in connection.execute(text("SELECT * FROM pages ORDER BY id"))]
-
-    async def moved() -> list[int]:
-        store = open_store(store_url, ManualClock())
-        claimed = await store.queue.claim(50.0, 9, 200.0, "you")
-        claimed += await store.queue.claim(100.0, 9, 200.0, "you")
-        await store.close()
-        return [page.id for page in claimed]
-
-    open_store(store_url, ManualClock())
-    with engine.connect() as connection:
-        after = [dict(row._mapping) for row in connection.execute(text("SELECT * FROM pages ORDER BY id"))]
-        places = [tuple(row) for row in connection.execute(text("SELECT * FROM queue ORDER BY page_id"))]
-    engine.dispose()
-    moving = {"due_at", "lease_until", "lease_owner"}
-    assert after == [{name: value for name, value in row.items() if name not in moving} for row in before]
-    assert places == [(row["id"], row["due_at"], row["lease_until"], row["lease_owner"]) for row in before]
-    assert asyncio.run(moved()) == [1, 2]

@@ -13,7 +13,7 @@ import pytest
 from webstrata.clock import ManualClock
 from webstrata.records import NewPage
 from webstrata.remember.engine import open_store
-from webstrata.remember.engine_check import EngineCheck
+from webstrata.remember.integrity import EngineCheck
 
 
 def soundness_of(url: str, *add: str) -> EngineCheck:

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from webstrata.clock import ManualClock
 from webstrata.records import Batch, FinishedVisit, NewAnnouncements, NewPage, Outcome, Page, PageRole, Site, Visit
 from webstrata.remember.engine import open_store
-from webstrata.remember.invariants import Contradiction
+from webstrata.remember.integrity import Contradiction
 from webstrata.remember.store import SqlStore
 
 NOW = 1_800_000_000.5
@@ -64,24 +64,24 @@ def contradictions_of(url: str, *statements: str, mend: bool = False) -> list[Co
 
 
 DERIVED = {
-    "UPDATE totals SET visits = visits + 1 WHERE visits > 0": "the kept count of visits is 5, the rows give 4",
-    "UPDATE totals SET hosts = 0": "the kept count of hosts is 0, the rows give 2",
-    "UPDATE totals SET rate = 7": "count of rate",
+    "UPDATE totals SET visits = visits + 1 WHERE visits > 0": "the counter of visits is 5, the rows give 4",
+    "UPDATE totals SET hosts = 0": "the counter of hosts is 0, the rows give 2",
+    "UPDATE totals SET rate = 7": "counter of rate",
     "UPDATE host_days SET bytes = 1 WHERE host = 'a.example'": "of a.example on day",
     "DELETE FROM host_days": "visits of a.example on day",
     "UPDATE day_totals SET changes = changes + 2": "changes on day",
-    "DELETE FROM queue WHERE page_id = 1": "1 pages have no place in the queue",
-    "INSERT INTO queue (page_id) VALUES (4711)": "1 places in the queue have no page, the first 4711",
-    "UPDATE queue SET due_at = 5 WHERE lease_until IS NULL AND due_at IS NOT NULL": "where their next visit puts them",
-    "UPDATE queue SET due_at = 5 WHERE lease_until IS NOT NULL": "1 pages are not in the queue where",
-    "UPDATE pages SET state = 'paused' WHERE id = 2": "count of paused is 1, the rows give 2",
+    "DELETE FROM queue WHERE page_id = 1": "1 pages are missing from the queue",
+    "INSERT INTO queue (page_id) VALUES (4711)": "1 queue rows have no page; the first is 4711",
+    "UPDATE queue SET due_at = 5 WHERE lease_until IS NULL AND due_at IS NOT NULL": "queue rows do not match",
+    "UPDATE queue SET due_at = 5 WHERE lease_until IS NOT NULL": "1 queue rows do not match",
+    "UPDATE pages SET state = 'paused' WHERE id = 2": "counter of paused is 1, the rows give 2",
 }
 FACTS = {
-    "DELETE FROM pages WHERE id = 1": "visits name a row of pages that is not there, the first page_id 1",
-    "INSERT INTO page_tags (tag, page_id) VALUES ('t', 4711)": "1 tags name a row of pages",
-    "DELETE FROM sources": "1 signals name a row of sources",
-    "DELETE FROM sites": "10 pages name a row of sites",
-    "DELETE FROM visits WHERE page_id = 1": "1 pages were visited and have nothing in the log, the first https://a",
+    "DELETE FROM pages WHERE id = 1": "visits refer to a missing row of pages; the first page_id is 1",
+    "INSERT INTO page_tags (tag, page_id) VALUES ('t', 4711)": "1 tags refer to a missing row of pages",
+    "DELETE FROM sources": "1 signals refer to a missing row of sources",
+    "DELETE FROM sites": "10 pages refer to a missing row of sites",
+    "DELETE FROM visits WHERE page_id = 1": "1 pages count visits but have none in the log; the first is https://a",
 }
 
 

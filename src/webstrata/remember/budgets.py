@@ -1,0 +1,103 @@
+"""What budgets are spent on: summaries of active pages, policy states of sites, boosts and interval interval_limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, select
+
+from webstrata.records import Boost, IntervalLimit, PageRole, PageState, PageSummary
+from webstrata.remember import rows, statements
+from webstrata.remember.statements import chunks
+from webstrata.remember.tables import boosts, interval_limits, pages, site_states
+from webstrata.remember.text import named
+
+_REQUISITE = PageRole.REQUISITE.value
+_ACTIVE_PAGES = (pages.c.state == PageState.ACTIVE.value) & (pages.c.role != _REQUISITE)
+_SUMMARY = select(
+    pages.c.id, pages.c.url, pages.c.host, pages.c.weight, pages.c.tags, pages.c.policy, pages.c.policy_state,
+    pages.c.last_seen_at, pages.c.failures, pages.c.next_at, pages.c.visits, pages.c.changes, pages.c.added_at,
+).where(_ACTIVE_PAGES)  # fmt: skip
+
+
+def page_summaries(connection: Connection, after: int, limit: int) -> list[PageSummary]:
+    """The next active pages by id, without requisites."""
+    query = _SUMMARY.where(pages.c.id > after).order_by(pages.c.id).limit(limit)
+    return [_summary(row) for row in connection.execute(query)]
+
+
+def page_summaries_of(connection: Connection, ids: Sequence[int]) -> list[PageSummary]:
+    """The active pages among these, without requisites."""
+    return [
+        _summary(row)
+        for chunk in chunks(sorted(set(ids)))
+        for row in connection.execute(_SUMMARY.where(pages.c.id.in_(chunk)).order_by(pages.c.id))
+    ]
+
+
+def _summary(row: Sequence[Any]) -> PageSummary:
+    id_, url, host, weight, tags, policy, state, seen_at, failures, next_at, visited, changes, added_at = row
+    return PageSummary(
+        id=id_, url=url, host=host, weight=weight, tags=rows.unpacked(tags), policy=policy, policy_state=state,
+        last_seen_at=seen_at, failures=failures, next_at=next_at, visits=visited, changes=changes, added_at=added_at,
+    )  # fmt: skip
+
+
+# ── policy states of sites ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def site_states_of(connection: Connection, hosts: Sequence[str] | None = None) -> dict[str, bytes]:
+    query = select(site_states.c.host, site_states.c.state)
+    if hosts is None:
+        return {row.host: row.state for row in connection.execute(query)}
+    return {
+        host: state
+        for chunk in chunks(sorted(set(hosts)))
+        for host, state in connection.execute(query.where(site_states.c.host.in_(chunk)))
+    }
+
+
+def save_site_states(connection: Connection, states: Sequence[tuple[str, bytes]]) -> None:
+    statements.put(connection, site_states, "host", [{"host": host, "state": state} for host, state in states])
+
+
+# ── boosts and interval limits ────────────────────────────────────────────────────────────────────────────────────
+
+
+def all_boosts(connection: Connection) -> list[Boost]:
+    found = connection.execute(select(boosts.c.tag, boosts.c.factor, boosts.c.since, boosts.c.until))
+    return sorted(
+        (Boost(tag=tag, factor=factor, since=since, until=until) for tag, factor, since, until in found),
+        key=lambda boost: boost.tag,
+    )
+
+
+def set_boost(connection: Connection, boost: Boost) -> None:
+    values = {"tag": named(boost.tag, "tag"), "factor": boost.factor, "since": boost.since, "until": boost.until}
+    statements.put(connection, boosts, "tag", [values])
+
+
+def end_boost(connection: Connection, tag: str) -> int:
+    return connection.execute(delete(boosts).where(boosts.c.tag == tag)).rowcount
+
+
+def all_limits(connection: Connection) -> list[IntervalLimit]:
+    found = connection.execute(
+        select(interval_limits.c.kind, interval_limits.c.name, interval_limits.c.min_s, interval_limits.c.max_s)
+    )
+    return sorted(
+        (IntervalLimit(kind=kind, name=name, min_s=min_s, max_s=max_s) for kind, name, min_s, max_s in found),
+        key=lambda limit: (limit.kind, limit.name),
+    )
+
+
+def set_limit(connection: Connection, limit: IntervalLimit) -> None:
+    """Replace the limit of this page or tag. A limit without minimum and maximum removes it."""
+    connection.execute(
+        delete(interval_limits).where(interval_limits.c.kind == limit.kind, interval_limits.c.name == limit.name)
+    )
+    if limit.min_s is not None or limit.max_s is not None:
+        name = named(limit.name, "URL" if limit.kind == "page" else "tag")
+        values = {"kind": limit.kind, "name": name, "min_s": limit.min_s, "max_s": limit.max_s}
+        connection.execute(interval_limits.insert().values(values))
