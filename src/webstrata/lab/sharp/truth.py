@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from webstrata.clock import parse_instant
-from webstrata.detect.layers import candidate_layers, layer_digest
+from webstrata.detect.layers import deciding_layer, layer_digest
 from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.observe.page import fingerprint
@@ -78,8 +78,6 @@ class SiteTruth:
         if (path, blob) not in self._contents:
             body = self._recording.contents[blob]
             page_fingerprint = fingerprint(body, *media_type(path, body), self._recording.url(path))
-            layer, digest = next(
-                (name, digest) for name in candidate_layers(None) if (digest := layer_digest(page_fingerprint, name))
-            )
-            self._contents[path, blob] = f"{layer}:{digest}"
+            layer = deciding_layer(page_fingerprint)
+            self._contents[path, blob] = f"{layer}:{layer_digest(page_fingerprint, layer)}"
         return self._contents[path, blob]

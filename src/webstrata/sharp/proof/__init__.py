@@ -1,1 +1,1 @@
-"""What a capture proves: verdicts for its pages, certificate, signature, time stamp, coherence."""
+"""The proof of a capture: verdicts of its pages, certificate, signature and time stamp; coherence of any collection."""

@@ -1,13 +1,13 @@
-"""A page's downloads over all passes of a capture, and which two of them stand for it at the chosen instant.
+"""The outcome of a capture: its instant, and the two downloads of each page that prove its content at that instant.
 
-After the first revisits every further pass over the pages makes a new instant: what was the revisit is now the visit.
-Pages that stayed the same over several passes are sharp as of all their instants; the instant that most pages share is
-the capture's.
+Each pass after the first revisits defines a new instant: the last revisit becomes the visit. A page with the same
+content over several passes is sharp as of all their instants. The instant that most pages share becomes the instant of
+the capture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -18,24 +18,25 @@ from webstrata.sharp.proof.coherence import CoveredInstant, instants
 
 
 class PageDownloads(Struct, kw_only=True):
-    """A page of a capture with all its downloads, in order."""
+    """A page of a capture with all its downloads, in order of time."""
 
     url: str
     rate_per_s: float
     rate_from: str = ""
     rate_shape: float | None = None
-    """Of the Gamma belief about the rate; none: the rate is sure."""
-    lasts_s: float | None = None
-    """How long a download takes, before there was one."""
+    """Of the Gamma belief about the rate; None if the rate is known exactly."""
+    duration_s: float | None = None
+    """The duration of a download, estimated from earlier visits; None if it is unknown."""
     weight: float = 1.0
     expected: float = 0.0
+    """The planned probability to be sharp."""
     downloads: list[Download] = []
     why: str = ""
-    """The last reason why a download failed."""
+    """Why the last download failed."""
 
 
 class CaptureOutcome(Struct, frozen=True, kw_only=True):
-    """What a capture shows: its instant, each page as certified, and instants that would serve other pages."""
+    """The instant of a capture, its pages as certified, and other instants at which further pages are sharp."""
 
     instant: CoveredInstant | None
     pages: tuple[CapturedPage, ...]
@@ -43,22 +44,24 @@ class CaptureOutcome(Struct, frozen=True, kw_only=True):
 
 
 def capture_outcome(histories: Sequence[PageDownloads]) -> CaptureOutcome:
-    """The largest set of pages that is sharp as of one instant."""
+    """Find the largest (weighted) set of pages that is sharp as of one instant."""
     runs: list[CapturedPage] = []
-    of: list[int] = []
+    page_of_run: list[int] = []
     for i, history in enumerate(histories):
         for run in _runs(history):
             runs.append(run)
-            of.append(i)
+            page_of_run.append(i)
     best = joint_instant(runs)
-    chosen: Mapping[int, CapturedPage] = {of[place]: runs[place] for place in best.pages} if best is not None else {}
+    chosen: Mapping[int, CapturedPage] = (
+        {page_of_run[index]: runs[index] for index in best.pages} if best is not None else {}
+    )
     pages = tuple(
         _as_sharp(chosen[i], history, best) if i in chosen and best is not None else _as_blurred(history, best)
         for i, history in enumerate(histories)
     )
-    spans = [span for place, run in enumerate(runs) if (span := span_of(run, of[place])) is not None]
+    spans = [span for index, run in enumerate(runs) if (span := span_of(run, page_of_run[index])) is not None]
     weights = [history.weight for history in histories]
-    others = [one for one in instants(spans, weights) if best is None or set(one.pages) - set(chosen)]
+    others = [other for other in instants(spans, weights) if best is None or set(other.pages) - set(chosen)]
     instant = (
         None
         if best is None
@@ -68,34 +71,39 @@ def capture_outcome(histories: Sequence[PageDownloads]) -> CaptureOutcome:
 
 
 def _runs(history: PageDownloads) -> list[CapturedPage]:
-    """Downloads in a row that saw the same, as pages of their own: first and last of each."""
+    """One page for each run of consecutive downloads with equal content: its first and last download."""
     runs = []
-    for _, same in groupby(history.downloads, key=lambda one: (one.content, one.status)):
-        row = list(same)
-        runs.append(_page(history, row[0], row[-1] if len(row) > 1 else None))
+    for _, equal in groupby(history.downloads, key=lambda download: (download.content, download.status)):
+        run = list(equal)
+        runs.append(_page(history, run[0], run[-1] if len(run) > 1 else None))
     return runs
 
 
 def _as_sharp(run: CapturedPage, history: PageDownloads, instant: CoveredInstant) -> CapturedPage:
-    """The nearest downloads on both sides of the instant: what is proved needs no longer stretch."""
+    """The page with its nearest downloads on both sides of the instant, which prove its content there."""
     if run.revisit is None:
         return run
-    before = [one for one in history.downloads if one.ended <= instant.start]
-    after = [one for one in history.downloads if one.started >= instant.end]
+    before, after = _around(history, instant)
     return _page(history, before[-1], after[0])
 
 
 def _as_blurred(history: PageDownloads, instant: CoveredInstant | None) -> CapturedPage:
-    """What was seen on both sides of the instant, as far as it was."""
+    """The page with its downloads on both sides of the instant, as far as there are any."""
     if not history.downloads:
         return _page(history, None, None, history.why)
     if instant is None:
         return _page(history, history.downloads[0], None, history.why)
-    before = [one for one in history.downloads if one.ended <= instant.start]
-    after = [one for one in history.downloads if one.started >= instant.end]
+    before, after = _around(history, instant)
     if before and after:
         return _page(history, before[-1], after[0])
     return _page(history, history.downloads[0], None, history.why or _one_sided(bool(before)))
+
+
+def _around(history: PageDownloads, instant: CoveredInstant) -> tuple[list[Download], list[Download]]:
+    """The downloads that ended before the instant, and those that started after it."""
+    before = [download for download in history.downloads if download.ended <= instant.start]
+    after = [download for download in history.downloads if download.started >= instant.end]
+    return before, after
 
 
 def _one_sided(before: bool) -> str:

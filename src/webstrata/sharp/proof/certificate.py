@@ -1,9 +1,9 @@
-"""The certificate of a capture: what was seen of each page and when, and what that proves.
+"""The certificate of a capture: the downloads of each page and the verdict that follows from them.
 
-A page is `sharp` if it was downloaded before the instant and again after it, and had the same content at both ends:
-the layer that counts as content is named in the policy. One page may have been downloaded once only, in the middle;
-then its download is the instant. All else is `blurred` (two contents, or no second look that straddles the instant) or
-`unreachable`. Numbers that are not whole are written as decimal strings, so that every language signs the same bytes.
+A page is `sharp` if it was downloaded before the instant and again after it with the same content. The policy names the
+layer that is compared. One page may have been downloaded once; its download is then the instant. All other pages are
+`blurred` (two contents, or no second download on the other side of the instant) or `unreachable`. Fractional numbers
+are written as decimal strings, so that programs in all languages sign the same bytes.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ Verdict = Literal["sharp", "blurred", "unreachable"]
 
 
 class Download(Struct, frozen=True, kw_only=True):
-    """One download of a page, as the archive holds it."""
+    """One download of a page, as stored in the archive."""
 
     started: float
     ended: float
     status: int
     payload: str
-    """The WARC's payload digest."""
+    """The payload digest of the WARC record."""
     content: str
-    """Digest of the layer that counts."""
+    """Name and digest of the compared layer."""
     record: str
     """WARC-Record-ID of the response or revisit record."""
 
 
 class CapturedPage(Struct, frozen=True, kw_only=True):
-    """A page of the capture: what was seen, and what was expected."""
+    """A page of the capture: its downloads and its expected outcome."""
 
     url: str
     visit: Download | None = None
     revisit: Download | None = None
     why: str = ""
-    """Of a page that could not be had, or not be had again."""
+    """Why the page could not be downloaded, or not again."""
     rate_per_day: float = 0.0
     rate_from: str = ""
     rate_shape: float | None = None
-    """Of the Gamma belief about the rate; none: the rate is sure."""
+    """Of the Gamma belief about the rate; None if the rate is known exactly."""
     weight: float = 1.0
     expected: float = 0.0
-    """Chance to be sharp, as planned."""
+    """The planned probability to be sharp."""
 
     @property
     def same(self) -> bool:
-        """Both ends were seen and are the same content."""
+        """Whether visit and revisit have the same content and status."""
         if self.visit is None or self.revisit is None:
             return False
         return self.visit.content == self.revisit.content and self.visit.status == self.revisit.status
 
 
 class CapturePolicy(Struct, frozen=True, kw_only=True):
-    """By which rules the capture was made."""
+    """The rules of the capture."""
 
     algorithm: str
     tau: float
@@ -77,48 +77,48 @@ class CapturePolicy(Struct, frozen=True, kw_only=True):
     sharp: bool = True
     conditional_requests: bool = False
     reversion: float = 0.0
-    """Share of changes that bring an earlier content back, as seen on this site or assumed."""
+    """The share of changes that restore an earlier content, as observed on this site or assumed."""
 
 
-def span_of(page: CapturedPage, place: int = 0) -> UnchangedSpan | None:
-    """When the page's content is proved: between its two downloads, or during the only one."""
+def span_of(page: CapturedPage, index: int = 0) -> UnchangedSpan | None:
+    """The span in which the page's content is proved: between its two downloads, or during its only one."""
     if page.same and page.visit is not None and page.revisit is not None:
         if page.visit.ended <= page.revisit.started:
-            return UnchangedSpan(page=place, start=page.visit.ended, end=page.revisit.started)
+            return UnchangedSpan(page=index, start=page.visit.ended, end=page.revisit.started)
         return None
     if page.visit is not None and page.revisit is None:
-        return UnchangedSpan(page=place, start=page.visit.started, end=page.visit.ended)
+        return UnchangedSpan(page=index, start=page.visit.started, end=page.visit.ended)
     return None
 
 
 def joint_instant(pages: Sequence[CapturedPage]) -> CoveredInstant | None:
-    """The stretch in which most pages are sharp, and which they are.
+    """The span in which most pages (by weight) are sharp, and these pages.
 
-    A page that was downloaded once stood as recorded at some moment of that download, nobody knows which. So it is
-    sharp only if the whole download lies within all other pages' spans, and then the download is the instant.
+    A page that was downloaded once had the downloaded content at an unknown time during the download. So it is sharp
+    only if the whole download lies within the spans of the other pages, and the download is then the instant.
     """
     weights = [page.weight for page in pages]
     twice = [span for i, page in enumerate(pages) if page.revisit is not None and (span := span_of(page, i))]
     best = best_instant(twice, weights)
     starts, ends = np.array([span.start for span in twice]), np.array([span.end for span in twice])
-    heavy = np.array([weights[span.page] for span in twice])
+    span_weights = np.array([weights[span.page] for span in twice])
     for i, page in enumerate(pages):
         if page.revisit is not None or (only := span_of(page, i)) is None:
             continue
         around = np.flatnonzero((starts <= only.start) & (only.end <= ends))
-        weight = float(heavy[around].sum()) + page.weight
+        weight = float(span_weights[around].sum()) + page.weight
         if best is None or weight > best.weight:
-            sharp = tuple(sorted([twice[place].page for place in around] + [i]))
+            sharp = tuple(sorted([twice[j].page for j in around] + [i]))
             best = CoveredInstant(start=only.start, end=only.end, weight=weight, pages=sharp)
     return best
 
 
 def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, reversion: float) -> float:
-    """Chance that a page with equal ends was another in between: it changed, and its last change brought it back."""
+    """The probability that a page with equal contents at both ends changed and changed back in between."""
     changes = max(0.0, rate_per_day) * max(0.0, span_s) / DAY_S
-    still = math.exp(-changes if shape is None else -shape * math.log1p(changes / shape))
-    back = (1.0 - still) * min(1.0, max(0.0, reversion))
-    return back / (still + back) if back else 0.0
+    unchanged = math.exp(-changes if shape is None else -shape * math.log1p(changes / shape))
+    reverted = (1.0 - unchanged) * min(1.0, max(0.0, reversion))
+    return reverted / (unchanged + reverted) if reverted else 0.0
 
 
 def certify(
@@ -131,15 +131,15 @@ def certify(
     records: Mapping[str, str],
     files: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The certificate as plain data, ready to be signed.
+    """The certificate as plain data, to be signed.
 
-    `records`: WARC-Record-ID -> SHA-256 of the whole record, for every record of the archive; `files`: path in the
+    `records`: WARC-Record-ID -> SHA-256 of the whole record, for every record of the archive. `files`: path in the
     WACZ -> `sha256:…`.
     """
     instant = joint_instant(pages)
     sharp = set(instant.pages) if instant else set()
-    judged = [_page(page, i in sharp, instant, policy, records) for i, page in enumerate(pages)]
-    verdicts = [one["verdict"] for one in judged]
+    documents = [_page(page, i in sharp, instant, policy, records) for i, page in enumerate(pages)]
+    verdicts = [document["verdict"] for document in documents]
     return {
         "type": TYPE,
         "version": VERSION,
@@ -149,26 +149,26 @@ def certify(
         "policy": _policy(policy),
         "instant": {"from": iso(instant.start), "to": iso(instant.end)} if instant else None,
         "counts": {
-            "pages": len(judged),
+            "pages": len(documents),
             "sharp": verdicts.count("sharp"),
             "blurred": verdicts.count("blurred"),
             "unreachable": verdicts.count("unreachable"),
             "expected_sharp": _decimal(sum(page.expected for page in pages)),
         },
-        "pages": judged,
-        "archive": {"records": len(records), "sha256": whole(records), "files": dict(files)},
+        "pages": documents,
+        "archive": {"records": len(records), "sha256": records_digest(records), "files": dict(files)},
         "statement": _statement(policy),
     }
 
 
-def whole(records: Mapping[str, str]) -> str:
-    """One digest for all records: SHA-256 of the lines `id sha256`, sorted."""
+def records_digest(records: Mapping[str, str]) -> str:
+    """One digest of all records: SHA-256 of the sorted lines `id sha256`."""
     lines = "".join(f"{name} {digest}\n" for name, digest in sorted(records.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def canonical(document: Any) -> bytes:
-    """The bytes that are signed: JSON without blanks, keys sorted; no number in it has a fraction."""
+    """The bytes that are signed: JSON without whitespace, with sorted keys and without fractional numbers."""
     return msgspec.json.encode(document, order="sorted")
 
 
@@ -177,8 +177,8 @@ def _page(
 ) -> dict[str, Any]:
     verdict: Verdict = "sharp" if sharp else "unreachable" if page.visit is None else "blurred"
     span = span_of(page) if verdict == "sharp" else None
-    lasted = span.end - span.start if span else 0.0
-    back = changed_and_back(page.rate_per_day, page.rate_shape, lasted, policy.reversion)
+    span_s = span.end - span.start if span else 0.0
+    reverted = changed_and_back(page.rate_per_day, page.rate_shape, span_s, policy.reversion)
     interval = interval_of(page.rate_per_day / DAY_S, page.rate_shape, policy.tau)
     return {
         "url": page.url,
@@ -192,7 +192,7 @@ def _page(
         "rate_shape": None if page.rate_shape is None else _decimal(page.rate_shape),
         "interval_s": _decimal(interval) if math.isfinite(interval) else None,
         "expected": _decimal(page.expected),
-        "changed_and_back": _decimal(back) if sharp else None,
+        "changed_and_back": _decimal(reverted) if sharp else None,
     }
 
 
@@ -235,9 +235,9 @@ def _decimal(value: float) -> str:
 
 
 def _statement(policy: CapturePolicy) -> str:
-    how = "asked for again (conditional requests count)" if policy.conditional_requests else "downloaded again"
+    how = "requested again (conditional requests count)" if policy.conditional_requests else "downloaded again"
     return (
-        f"Every page called sharp was downloaded before the instant and {how} after it; both answers had the same "
+        f"Every page called sharp was downloaded before the instant and {how} after it; both responses had the same "
         f"status and the same content by the layer {policy.layer!r}. (One page may have been downloaded once: its "
         "download then is the instant.) This proves equal content at both ends. It does not prove that a page was "
         "never another in between: `changed_and_back` is the modelled chance that it changed and changed back, from "

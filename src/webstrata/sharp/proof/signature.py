@@ -1,4 +1,4 @@
-"""A certificate with its signature (Ed25519) and, where one was had, an RFC 3161 time stamp over the signature."""
+"""The Ed25519 signature of a certificate. The signed document is an envelope: certificate, signature, time stamp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ except ModuleNotFoundError as missing:  # pragma: no cover - an installation wit
 
 
 def new_key() -> bytes:
-    """The 32 bytes of a fresh private key."""
+    """The 32 bytes of a new private key."""
     return Ed25519PrivateKey.generate().private_bytes_raw()
 
 
@@ -38,17 +38,17 @@ def sign(certificate: dict[str, Any], private_key: bytes) -> dict[str, Any]:
 
 
 def fingerprint_of(private_key: bytes) -> str:
-    """That of the public key that belongs to a private one."""
+    """The fingerprint of the public key of a private key."""
     return fingerprint(Ed25519PrivateKey.from_private_bytes(private_key).public_key().public_bytes_raw())
 
 
 def fingerprint(public_key: bytes) -> str:
-    """How people compare keys."""
+    """The SHA-256 fingerprint by which people compare public keys."""
     return "sha256:" + hashlib.sha256(public_key).hexdigest()
 
 
 def signature_fault(envelope: dict[str, Any], expected: str | None = None) -> str | None:
-    """What is wrong with the signature, if anything; `expected` is the fingerprint of the key that must have signed."""
+    """What is wrong with the signature; None if it is valid. `expected`: fingerprint of the required key."""
     signature = envelope.get("signature")
     if not isinstance(signature, dict) or signature.get("algorithm") != "Ed25519":
         return "there is no Ed25519 signature"
@@ -57,9 +57,9 @@ def signature_fault(envelope: dict[str, Any], expected: str | None = None) -> st
         value = base64.b64decode(str(signature.get("value")), validate=True)
         Ed25519PublicKey.from_public_bytes(public).verify(value, canonical(envelope.get("certificate")))
     except (binascii.Error, ValueError):
-        return "the signature or its key cannot be read"
+        return "the signature or its key cannot be decoded"
     except InvalidSignature:
-        return "the signature does not fit the certificate: one of them was altered"
+        return "the signature does not match the certificate: one of them was altered"
     if signature.get("fingerprint") != fingerprint(public):
         return "the key's fingerprint is not that of the key"
     if expected is not None and expected != fingerprint(public):
