@@ -52,9 +52,8 @@ def capture_outcome(histories: Sequence[PageDownloads]) -> CaptureOutcome:
             runs.append(run)
             page_of_run.append(i)
     best = joint_instant(runs)
-    chosen: Mapping[int, CapturedPage] = (
-        {page_of_run[index]: runs[index] for index in best.pages} if best is not None else {}
-    )
+    best_runs = best.pages if best is not None else ()
+    chosen = {page_of_run[index]: runs[index] for index in best_runs}
     pages = tuple(
         _as_sharp(chosen[i], history, best) if i in chosen and best is not None else _as_blurred(history, best)
         for i, history in enumerate(histories)

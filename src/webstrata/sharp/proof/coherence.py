@@ -68,9 +68,7 @@ def _heaviest(spans: Sequence[UnchangedSpan], weights: Sequence[float] | None) -
     """
     starts = np.array([span.start for span in spans])
     ends = np.array([span.end for span in spans])
-    span_weights = (
-        np.ones(len(spans)) if weights is None else np.array([weights[span.page] for span in spans], dtype=float)
-    )
+    span_weights = np.array([1.0 if weights is None else weights[span.page] for span in spans], dtype=float)
     if not np.isfinite(span_weights).all() or (span_weights < 0).any():
         raise UsageError("weights must be finite numbers, 0 or more.")
     # At equal times, starts come before ends: both ends of a span are included.
@@ -134,12 +132,9 @@ def coherence(sightings: Iterable[Sighting], *, at: float | None = None, max_ins
 
     Only URLs with at least one successful response count as pages.
     """
-    by_page = {
-        url: list(seen) for url, seen in groupby(sorted(sightings, key=_order), key=lambda sighting: sighting.url)
-    }
-    pages = [
-        (url, _runs(seen)) for url, seen in by_page.items() if any(200 <= sighting.status < 300 for sighting in seen)
-    ]
+    in_order = sorted(sightings, key=lambda sighting: (sighting.url, sighting.at))
+    by_page = [(url, list(seen)) for url, seen in groupby(in_order, key=lambda sighting: sighting.url)]
+    pages = [(url, _runs(seen)) for url, seen in by_page if any(200 <= one.status < 300 for one in seen)]
     spans = [UnchangedSpan(page=i, start=run.start, end=run.end) for i, (_, runs) in enumerate(pages) for run in runs]
     best = instants(spans, max_instants=max_instants)
     chosen = (at, at) if at is not None else (best[0].start, best[0].end) if best else None
