@@ -69,8 +69,8 @@ class PageLinkedData(Protocol):
 class LinkedReader(Protocol):
     """What reads pages and JSON-LD (`webstrata.observe.linked_data.LinkedData`)."""
 
-    def found(self, body: bytes, content_type: str | None, url: str) -> PageLinkedData: ...
-    def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
+    def embedded_data(self, body: bytes, content_type: str | None, url: str) -> PageLinkedData: ...
+    def missing_context(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
     def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes: ...
 
 
@@ -93,7 +93,7 @@ class RdfHandler:
         if got.failure is not None or answer is None or answer.status != 200 or is_rdf(answer):
             return await self._document(page, polite, got)
         body = _body(answer)
-        found = await self._read(self._reader.found, body, answer.header("content-type"), answer.url)
+        found = await self._read(self._reader.embedded_data, body, answer.header("content-type"), answer.url)
         if url := best_alternate([*_from_header(answer), *found.alternates], accept, page.url):
             there = await polite.get(url, accept=accept)
             assert not isinstance(there, Wait), "a wait comes only before the first request"
@@ -117,7 +117,7 @@ class RdfHandler:
         if bare_type(answer.header("content-type")) != _JSON_LD:
             return visit_result(page, polite, got)
         body, main = _body(answer), len(got.exchanges) - 1
-        if not body or self._reader.missing(body, answer.url, {}) is None:
+        if not body or self._reader.missing_context(body, answer.url, {}) is None:
             return visit_result(page, polite, got)
         return await self._expanded(page, polite, got, main, body, b"", None)
 
@@ -143,7 +143,7 @@ class RdfHandler:
     ) -> VisitResult:
         """JSON-LD with its contexts, as N-Quads with `more` of them; else `plain`, or the answer as it came."""
         answer = got.exchanges[main]
-        gathered: NeededContexts = await self._contexts.gather(partial(self._reader.missing, body, answer.url), polite)
+        gathered: NeededContexts = await self._contexts.gather(partial(self._reader.missing_context, body, answer.url), polite)
         got = FetchResult(exchanges=got.exchanges + gathered.asked.exchanges, again_at=got.again_at)
         problem = gathered.problem
         if not problem:
