@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from webstrata.observe.html.scan import scan_metadata, without_invisible
+from webstrata.observe.html.tree import scan_metadata
+from webstrata.observe.html.tree import without_invisible
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.html.tree import plain_lines
 from webstrata.observe.page import observe

@@ -94,7 +94,7 @@ NOTED = [
         "application/xml",
         PageRules(include=("xpath://a",)),
         None,
-        "not well-formed XML, or with entities of its own",
+        "not well-formed XML, or it declares entities",
     ),
     ("\x89PNG", "image/png", PageRules(include=("css:p",)), None, "not for image/png: css:p"),
     (

@@ -33,10 +33,10 @@ class EmbeddedData(NamedTuple):
 class LinkedData:
     """The parsing functions for the `rdf` handler, in one object: `fetch` does not import `observe`."""
 
-    def found(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
+    def embedded_data(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
         return embedded_data(body, content_type, url)
 
-    def missing(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
+    def missing_context(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
         """The URL of a context that a JSON-LD document needs and that `contexts` does not contain."""
         return jsonld.missing_context(body, url, contexts)
 

@@ -20,8 +20,7 @@ from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
 from webstrata.observe.html.outline import HtmlOutline, PageParts, clean, outline
-from webstrata.observe.html.scan import scan_metadata, without_invisible
-from webstrata.observe.html.tree import joined_lines, parse, plain_lines
+from webstrata.observe.html.tree import joined_lines, parse, plain_lines, scan_metadata, without_invisible
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select

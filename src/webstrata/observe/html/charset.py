@@ -1,9 +1,7 @@
-"""The labels of encodings that the WHATWG Encoding Standard knows, and the codecs that read them.
+"""Decodes bytes as browsers do: byte order mark, then HTTP header, then the page's own declaration, then a default.
 
-Bytes -> text, as browsers do it: byte order mark, then the HTTP header, then the page's own `meta`, then a default.
-
-After the WHATWG standards (Encoding; HTML, "determining the character encoding"). Decoding never fails: what cannot be
-read becomes U+FFFD.
+After the WHATWG standards (Encoding; HTML, "determining the character encoding"). Contains the standard's labels of
+encodings and Python's codecs for them. Decoding never fails: bytes that cannot be decoded become U+FFFD.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ x-user-defined: x-user-defined
 replacement: csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement
 """
 
-# Python's codec, where it has another name or the standard's encoding is a superset of the one of that name.
+# Python's codec, if it has another name or if the standard's encoding is a superset of Python's of that name.
 _CODECS = {
     "big5": "big5hkscs",
     "euc-kr": "cp949",
@@ -80,28 +78,28 @@ def _labels() -> dict[str, str]:
 
 
 _LABELS = _labels()
-_LONGEST_LABEL = 64
+_MAX_LABEL_LENGTH = 64
 
 
 def encoding_of(label: str | None) -> str | None:
-    """The encoding that a label stands for, by its name in the standard; None if it stands for none."""
-    return _LABELS.get(label[:_LONGEST_LABEL].strip("\t\n\f\r ").lower()) if label else None
+    """The encoding of a label, by its name in the standard; None for an unknown label."""
+    return _LABELS.get(label[:_MAX_LABEL_LENGTH].strip("\t\n\f\r ").lower()) if label else None
 
 
 def codec_of(encoding: str) -> str:
-    """Python's name for an encoding that `encoding_of` gave."""
+    """The name of Python's codec for an encoding from `encoding_of`."""
     return _CODECS.get(encoding, encoding)
 
 
 DEFAULT = "windows-1252"
-_PRESCANNED = 1024
-_READ_AGAIN = 16_384  # a browser that meets a declaration after the prescan starts anew; we look ahead instead
+_PRESCAN = 1024
+_EXTENDED_PRESCAN = 16_384  # browsers parse again if a declaration follows later; here the prescan is extended
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _WIDE_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _XML_ENCODING = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
-_MARK = re.compile(rb"<(?:(!--)|(meta(?=[\t\n\f\r /]))|(/?[a-z])|[!/?])", re.IGNORECASE)
+_TAG_START = re.compile(rb"<(?:(!--)|(meta(?=[\t\n\f\r /]))|(/?[a-z])|[!/?])", re.IGNORECASE)
 _TAG_NAME = re.compile(rb"[^\t\n\f\r >]*")
 _ATTRIBUTE = re.compile(
     rb"[\t\n\f\r /]*(=?[^\t\n\f\r />=]+|=)"
@@ -113,26 +111,26 @@ _META_CHARSET = re.compile(
 
 
 def decode(body: bytes, label: str | None, *, html: bool = False, default: str = DEFAULT) -> tuple[str, str]:
-    """The text of a body, and the encoding it was read in. `label` is what the HTTP header said. Never raises."""
+    """The text of a body, and its encoding. `label` is the charset in the HTTP header. Never raises."""
     encoding = sniff(body, label, html=html, default=default)
-    for mark, marked in _BOMS:
-        if encoding == marked and body.startswith(mark):
+    for mark, name in _BOMS:
+        if encoding == name and body.startswith(mark):
             body = body[len(mark) :]
-    if encoding == "replacement":  # the standard reads nothing in these, since they can hide markup
+    if encoding == "replacement":  # the standard refuses these encodings, because they can hide markup
         return "\ufffd" if body else "", encoding
     return body.decode(codec_of(encoding), "replace"), encoding
 
 
 def sniff(body: bytes, label: str | None, *, html: bool = True, default: str = DEFAULT) -> str:
     """The encoding of a body, by its name in the standard."""
-    for mark, marked in _BOMS:
+    for mark, name in _BOMS:
         if body.startswith(mark):
-            return marked
-    return encoding_of(label) or (_declared_early_or_late(body) if html else None) or default
+            return name
+    return encoding_of(label) or (_declared_in_head(body) if html else None) or default
 
 
 def decode_plain(body: bytes, label: str | None) -> tuple[str, str]:
-    """Plain text declares nothing, so where the header is silent too it is UTF-8 if it can be."""
+    """Decode plain text, which has no declaration: without a charset in the header it is UTF-8 if it is valid UTF-8."""
     if encoding_of(label) is None and not body.startswith((b"\xfe\xff", b"\xff\xfe")):
         try:
             return body.decode("utf-8-sig"), "utf-8"
@@ -141,65 +139,65 @@ def decode_plain(body: bytes, label: str | None) -> tuple[str, str]:
     return decode(body, label)
 
 
-def _declared_early_or_late(body: bytes) -> str | None:
-    early = _declared(body[:_PRESCANNED])
-    if early is None and b"charset" in body[_PRESCANNED - 16 : _READ_AGAIN].lower():
-        return _declared(body[:_READ_AGAIN])
+def _declared_in_head(body: bytes) -> str | None:
+    early = _declared(body[:_PRESCAN])
+    if early is None and b"charset" in body[_PRESCAN - 16 : _EXTENDED_PRESCAN].lower():
+        return _declared(body[:_EXTENDED_PRESCAN])
     return early
 
 
 def _declared(head: bytes) -> str | None:
-    """The encoding that the page declares itself (the standard's prescan, with XML declarations)."""
-    for mark, marked in _WIDE_XML:
+    """The encoding that the page declares (the standard's prescan, and XML declarations)."""
+    for mark, name in _WIDE_XML:
         if head.startswith(mark):
-            return marked
+            return name
     xml = _XML_ENCODING.match(head)
     if xml:
-        return _readable(xml[1] or xml[2])
-    place = 0
-    while (mark_found := _MARK.search(head, place)) is not None:
-        if mark_found[1]:
-            end = head.find(b"-->", mark_found.end() - 2)
-            place = end + 3
-        elif mark_found[2] or mark_found[3]:
-            attributes, place = _attributes(head, mark_found.end())
-            found = _meta_encoding(attributes) if mark_found[2] else None
-            if found:
-                return found
-            end = place
+        return _declared_encoding(xml[1] or xml[2])
+    position = 0
+    while (match := _TAG_START.search(head, position)) is not None:
+        if match[1]:
+            end = head.find(b"-->", match.end() - 2)
+            position = end + 3
+        elif match[2] or match[3]:
+            attributes, position = _attributes(head, match.end())
+            declared = _meta_encoding(attributes) if match[2] else None
+            if declared:
+                return declared
+            end = position
         else:
-            end = head.find(b">", mark_found.end() - 1)
-            place = end + 1
+            end = head.find(b">", match.end() - 1)
+            position = end + 1
         if end < 0:
             return None
     return None
 
 
-def _attributes(head: bytes, place: int) -> tuple[dict[bytes, bytes], int]:
-    """Attributes of the tag whose name goes on at `place`, and where it ends; -1 where the bytes end before."""
-    name_end = _TAG_NAME.match(head, place)
-    place = name_end.end() if name_end else place
+def _attributes(head: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
+    """The attributes of the tag whose name continues at `position`, and its end; -1 if the bytes end before."""
+    name_end = _TAG_NAME.match(head, position)
+    position = name_end.end() if name_end else position
     attributes: dict[bytes, bytes] = {}
-    while (match := _ATTRIBUTE.match(head, place)) is not None:
-        if match[5]:  # a quote that never closes
+    while (match := _ATTRIBUTE.match(head, position)) is not None:
+        if match[5]:  # a quote without an end
             return {}, -1
         value = match[3] if match[3] is not None else match[4] if match[4] is not None else match[6] or b""
         attributes.setdefault(match[1].lower(), value.lower())
-        place = match.end()
-    return (attributes, place) if head.find(b">", place) >= 0 else ({}, -1)
+        position = match.end()
+    return (attributes, position) if head.find(b">", position) >= 0 else ({}, -1)
 
 
 def _meta_encoding(attributes: dict[bytes, bytes]) -> str | None:
     if b"charset" in attributes:
-        return _readable(attributes[b"charset"])
+        return _declared_encoding(attributes[b"charset"])
     if attributes.get(b"http-equiv") != b"content-type":
         return None
     match = _META_CHARSET.search(attributes.get(b"content", b""))
-    return _readable(match[1] or match[2] or match[3]) if match else None
+    return _declared_encoding(match[1] or match[2] or match[3]) if match else None
 
 
-def _readable(label: bytes | None) -> str | None:
-    """A declaration that was read byte by byte cannot be in UTF-16, whatever it says."""
+def _declared_encoding(label: bytes | None) -> str | None:
+    """The declared encoding; UTF-8 instead of UTF-16, because the declaration was found as single bytes."""
     encoding = encoding_of((label or b"").decode("latin-1"))
     if encoding in ("utf-16le", "utf-16be"):
         return "utf-8"

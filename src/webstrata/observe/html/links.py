@@ -1,6 +1,6 @@
-"""Addresses as a page writes them -> canonical absolute URLs, each once; their kinds, their hashes, a digest of all.
+"""Resolves the links of a page to canonical absolute URLs, and computes their counts, hashes and digest.
 
-The kernel does most of it (`observe/kernel`); addresses that need a URL parser are resolved here.
+The kernel does most of this (`observe/kernel`); addresses that need a URL parser are resolved here.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.kernel.results import MAX_LINKS
 from webstrata.urls import join
 
-# The memo: template links come again on every page of a site, so each is resolved once per site (rooted ones), folder
-# (relative ones) or at all (absolute ones). Its size is bounded, whatever pages send.
-_MEMO_ENTRIES = 32_768
-_MEMO_LENGTH = 256
+# The same links occur on every page of a site. The cache resolves each once: per site if it starts with a slash, per
+# folder if it is relative, once if it is absolute. The number and the length of its entries are limited.
+_MAX_CACHED = 32_768
+_MAX_CACHED_LENGTH = 256
 
-_NOWHERE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
+_NOT_FETCHABLE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
 
 class PageLinks(Struct, frozen=True, gc=False):
-    """Where the links of a page, or of a part of it, lead."""
+    """The URLs to which the links of a page, or of a part of it, lead."""
 
     packed: bytes = b""
-    """The URLs in the order of first appearance, a 0 behind each."""
+    """The URLs in the order of first appearance, each followed by a 0."""
     digest: str = hashlib.sha256(b"").hexdigest()
-    """SHA-256 of the set, without the parameters that only say who sent the reader."""
+    """SHA-256 of the set of URLs without tracking parameters."""
     hashes: bytes = b""
-    """Sorted; rows of `LINK`. Only of all links of a page."""
+    """Sorted rows of `LINK`. Empty for a part of a page."""
     internal: int = 0
-    """Links to the page's own host, with `www.` or without. Every link is of one of three kinds."""
+    """Links to the page's own host, with or without `www.`. Every link is of one of the three kinds."""
     external: int = 0
     documents: int = 0
-    """Links to files of other media, wherever they are."""
+    """Links to files of other media types, on any host."""
 
     @property
     def count(self) -> int:
@@ -57,11 +57,13 @@ class LinkResolver:
         self._base = base
         self._root = base[: path_start + 1]
         self._folder = path[: path.rfind("/") + 1]
-        self._long = len(self._folder) > _MEMO_LENGTH
+        self._long = len(self._folder) > _MAX_CACHED_LENGTH
 
     def links(self, hrefs: bytes, page: str, spans: bytes | None = None) -> PageLinks:
-        """Of a page with this URL. `hrefs` are in UTF-8, a 0 behind each; `spans` (pairs of int32) tell which of them
-        are meant, none: all of them."""
+        """The links of the page with this URL. `hrefs` are in UTF-8, each followed by a 0.
+
+        `spans` (pairs of int32) selects ranges of them; None selects all.
+        """
         root = (_joined(self._root, "/") or "").encode()
         folder = b"" if self._long else (_joined(self._folder, ".") or "").encode()
         table = KERNEL.collect_links(hrefs, spans, root=root, folder=folder, home=_host(page), resolve=self.resolve)
@@ -75,16 +77,16 @@ class LinkResolver:
         )
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
-        """Where a few addresses lead, in the order of first appearance, without doubles and what cannot be visited."""
+        """The URLs of some addresses in the order of first appearance, without duplicates and other schemes."""
         urls = dict.fromkeys(self.resolve(href) for href in dict.fromkeys(hrefs) if href)
         return tuple(url for url in urls if url is not None)[:MAX_LINKS]
 
     def resolve(self, href: str) -> str | None:
-        """Canonical absolute URL of a link that is not empty; None where there is nothing to visit."""
+        """The canonical absolute URL of an address that is not empty; None if it cannot be fetched."""
         first = href[0]
-        if href.startswith(_NOWHERE):
+        if href.startswith(_NOT_FETCHABLE):
             return None
-        if self._long or len(href) > _MEMO_LENGTH:
+        if self._long or len(href) > _MAX_CACHED_LENGTH:
             return join(self._base, href)
         if first == "/":
             return _joined(self._root, href)
@@ -95,21 +97,21 @@ class LinkResolver:
         return _joined(self._folder, href)
 
 
-@lru_cache(maxsize=_MEMO_ENTRIES)
+@lru_cache(maxsize=_MAX_CACHED)
 def _joined(base: str, href: str) -> str | None:
     return join(base, href)
 
 
 def _host(url: str) -> str:
-    """The host of a URL as links are counted by it: with its port, without `www.`."""
+    """The host of a URL with its port, without `www.`."""
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
 def srcset_urls(srcset: str) -> list[str]:
-    """Addresses in a `srcset`, as the standard reads it: white space ends one, a comma at its end is no part."""
+    """The addresses in a `srcset`: white space ends an address, and a comma at its end does not belong to it."""
     urls: list[str] = []
     rest = srcset.lstrip(" \t\n\r\f,")
-    while rest and len(urls) < _MOST_CANDIDATES:
+    while rest and len(urls) < _MAX_CANDIDATES:
         url, *more = rest.split(None, 1)
         rest = more[0] if more else ""
         bare = url.rstrip(",")
@@ -120,17 +122,17 @@ def srcset_urls(srcset: str) -> list[str]:
     return urls
 
 
-_MOST_CANDIDATES = 100
+_MAX_CANDIDATES = 100
 
 
 def _after_descriptors(text: str) -> str:
-    """What follows the comma that ends the descriptors; commas in parentheses do not count."""
+    """The text after the comma that ends the descriptors; commas in parentheses do not count."""
     depth = 0
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         if char == "(":
             depth += 1
         elif char == ")":
             depth = max(0, depth - 1)
         elif char == "," and not depth:
-            return text[place + 1 :]
+            return text[index + 1 :]
     return ""

@@ -1,22 +1,19 @@
-"""Tree -> the lines of its body, its links, and which of them are the main content: shared by all that is read from it.
+"""The outline of a page: the lines and links of its body, and its parts (header, body, footer).
 
-By these rules (docs/reference/fingerprint.md has them in full):
+The rules for lines (complete in docs/reference/fingerprint.md):
 
-1. The tree is the one a browser with scripting on builds (WHATWG parsing), so the content of `noscript` is no markup.
-2. What stands in silent elements, in comments and in attributes says nothing.
-3. All other text of the body counts in document order, whether or not a style sheet hides it. A line ends where an
-   element that ends lines starts or ends. Inside a line two texts are joined as they stand (`foo<b>bar</b>` is one
-   word), unless between them both an element starts and an element ends (`<a>foo</a><a>bar</a>`): then a space is put.
-4. White space is ASCII's (U+0009 to U+000D and U+0020) and U+00A0. It is collapsed to one space, and cut at the ends.
-   Lines are in Unicode's composed form (NFC) and, here, in UTF-8. Empty lines do not count.
+1. The tree is the one that a browser with scripting enabled builds (WHATWG parsing), so `noscript` contains no markup.
+2. The content of invisible elements, comments and attributes is not text.
+3. All other text of the body counts in document order, even if a style sheet hides it. A line ends where an element
+   that ends lines starts or ends. Inside a line two texts are joined without a space (`foo<b>bar</b>` is one word),
+   unless both a start tag and an end tag are between them (`<a>foo</a><a>bar</a>`): then a space is inserted.
+4. White space is U+0009 to U+000D, U+0020 and U+00A0. It is collapsed to one space and removed at the ends of a line.
+   Lines are in Unicode's composed form (NFC), here in UTF-8. Empty lines do not count.
 
-The kernel does this (`observe/kernel`).
-
-Outline -> title, header, body and footer: the main content, found by how much of a box's text is links.
-
-After WCD (section 4.1) and Pan et al.: link text density, amount of links, their density, and length of text decide.
-All sums are of whole numbers, so that every implementation divides a page alike (docs/reference/fingerprint.md).
-Rather a menu too much than a paragraph too little: what is left out of the body is not looked at by default.
+The body part is the main content. It is selected after WCD (section 4.1) and Pan et al. by link text density, number
+and density of links, and length of text. All sums are of integers, so that every implementation gives the same parts.
+The selection prefers including a menu to losing a paragraph, because text outside the body part is not compared by
+default. The kernel computes lines, links and main content (`observe/kernel`).
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ _NOTHING = BodyOutline(b"", np.zeros(0, dtype=np.int32), b"", b"", [], b"")
 
 
 class HtmlOutline:
-    """The body of a page."""
+    """The lines and links of a page's body element."""
 
     __slots__ = ("has_body", "hrefs", "line_ends", "main_lines", "main_links", "pointers", "text")
 
@@ -57,7 +54,7 @@ class HtmlOutline:
         """The ranges of links in the main content, as pairs of int32."""
 
     def lined(self, first: int = 0, end: int | None = None) -> bytes:
-        """Some lines, or all, a line feed between them."""
+        """A range of lines, separated by line feeds."""
         ends = self.line_ends[first:end]
         if not len(ends):
             return b""
@@ -67,7 +64,7 @@ class HtmlOutline:
         return text.tobytes()
 
     def joined(self, first: int, end: int) -> bytes:
-        """Some lines, at least one, joined by a space."""
+        """A range of at least one line, separated by spaces."""
         return self.text[self._start(first) : self.line_ends[end - 1]]
 
     def _start(self, line: int) -> int:
@@ -75,14 +72,14 @@ class HtmlOutline:
 
 
 def outline(body: LexborNode | None) -> HtmlOutline:
-    """Of a page's body element, if it has one."""
+    """The outline of a body element; empty if the page has none."""
     if body is None or body.tag != "body":
         return HtmlOutline()
     return HtmlOutline(KERNEL.outline_body(body))
 
 
 def clean(text: str) -> list[bytes]:
-    """The words of a text, in UTF-8: what white space leaves of its composed form."""
+    """The words of a text in composed form, in UTF-8."""
     return composed(text).split()
 
 
@@ -90,7 +87,7 @@ ALL_LINKS = pack("=ii", 0, 2**31 - 1)
 
 
 class PageParts:
-    """The lines of a page's body element, each in one part, and which links stand in the body part."""
+    """The lines of a page's body element, each in one part, and the links in the body part."""
 
     __slots__ = ("_body", "_footer", "_header", "_outline", "main_links")
 
@@ -98,8 +95,8 @@ class PageParts:
         number = len(outline.line_ends)
         lines = outline.main_lines
         self.main_links = outline.main_links
-        """Spans, as the kernel writes them."""
-        if not lines:  # nothing but menus: then these are the page
+        """The ranges of links, as pairs of int32."""
+        if not lines:  # only menus: then the whole page is the body part
             lines, self.main_links = [(0, number)] if number else [], ALL_LINKS
         self._outline = outline
         self._body = lines
@@ -109,7 +106,7 @@ class PageParts:
 
     @property
     def header(self) -> str:
-        """Its text, in lines."""
+        """The text of the header in lines."""
         return self._lined(self._header)
 
     @property
@@ -121,7 +118,7 @@ class PageParts:
         return self._lined(self._footer)
 
     def digests(self, title: bytes) -> tuple[str, str, str, str]:
-        """MD5 of the title and of each part, its lines joined by one space."""
+        """MD5 of the title and of each part, with lines joined by one space."""
         return _md5(title), self._digest(self._header), self._digest(self._body), self._digest(self._footer)
 
     def _lined(self, spans: list[Span]) -> str:

@@ -1,9 +1,10 @@
-"""Parses HTML into a tree if the cost is bounded, and formats useful text as lines.
+"""Parses HTML into a tree if the cost is bounded, scans it otherwise, and formats useful text as lines.
 
 Parsing HTML as the standard says does not take linear time. Deep nesting and many attributes in one tag are quadratic,
 and 20 KB of unclosed formatting elements (`<p><b id=1><p><b id=2>…`) become a million nodes. Therefore a tree is built
 only if the worst case, computed as if no element were closed, stays below about one second and half a gigabyte. Other
-pages are scanned without a tree (`scan.py`).
+pages are scanned in one pass: title, links and text are nearly the same for large pages without tricks. Every regular
+expression for this is linear: it stops at the next `<`, or runs to the end of the page only once.
 
 The lines contain the same words from which the digests are computed. For HTML they are the title and the lines of the
 body (rules in `outline.py`); plain text keeps its own lines, with white space collapsed in each.
@@ -12,13 +13,15 @@ body (rules in `outline.py`); plain text keeps its own lines, with white space c
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser
 
-from webstrata.observe.html.head import title_words
-from webstrata.observe.html.outline import outline
+from webstrata.observe.html.head import PageMetadata, title_words
+from webstrata.observe.html.links import LinkResolver
+from webstrata.observe.html.outline import clean, outline
 from webstrata.observe.kernel.reserialise import INVISIBLE
-from webstrata.observe.kernel.results import composed
+from webstrata.observe.kernel.results import MAX_LINKS, composed
 
 _MAX_TAGS = 20_000
 """Characters `<` in a page. Parsing takes 0.1 s if half of the tags are nested and 0.75 s if all are."""
@@ -77,3 +80,44 @@ def joined_lines(lines: list[bytes]) -> str:
 def plain_lines(text: str) -> str:
     """The lines of plain text that are not empty, with white space collapsed."""
     return joined_lines([b" ".join(line.split()) for line in composed(text).split(b"\n")])
+
+
+_INVISIBLE_MARKUP = re.compile(
+    r"<(?=[!sntiSNTI])"  # excludes most tags at once
+    rf"(?:!--.*?(?:-->|\Z)|({'|'.join(INVISIBLE)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
+    re.IGNORECASE | re.DOTALL,
+)
+_INVISIBLE_STARTS = ("<!--", *(f"<{name}" for name in INVISIBLE))
+_TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
+_LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
+
+
+def without_invisible(html: str) -> str:
+    """The markup without comments and invisible elements: the input for scanning text and metadata."""
+    return _INVISIBLE_MARKUP.sub(_replacement, html) if _may_have_invisible(html) else html
+
+
+def _may_have_invisible(html: str) -> bool:
+    """Whether the regular expression may match. (IGNORECASE also matches some letters outside ASCII.)"""
+    if not html.isascii() or any(start in html for start in _INVISIBLE_STARTS):
+        return True
+    lower = html.lower()
+    return any(start in lower for start in _INVISIBLE_STARTS)
+
+
+def scan_metadata(markup: str, url: str) -> PageMetadata:
+    """Title and links of markup without invisible elements."""
+    hrefs: dict[str, None] = {}
+    for match in _LINK.finditer(markup):
+        href = match[match.lastindex or 0]  # one of the three groups has matched
+        hrefs[unescape(href) if "&" in href else href] = None
+        if len(hrefs) >= MAX_LINKS:
+            break
+    title = _TITLE.search(markup)
+    words = clean(unescape(title[1])) if title else []
+    written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
+    return PageMetadata(title=tuple(words), links=LinkResolver(url).links(written, url))
+
+
+def _replacement(match: re.Match[str]) -> str:
+    return " " if match[1] else ""

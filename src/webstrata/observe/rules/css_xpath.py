@@ -1,7 +1,7 @@
-"""CSS and XPath rules: the parts of an HTML or XML document that are to be compared, as lines of text.
+"""CSS and XPath rules: select the parts of an HTML or XML document to compare, as lines of text.
 
-CSS runs on the tree that the fingerprint is taken of. XPath (1.0, without any function that reads files, addresses or
-the environment, and without regular expressions) runs on a copy of that tree in libxml2. Neither changes anything.
+CSS selectors run on the tree from which the fingerprint is computed. XPath runs on a copy of that tree in libxml2:
+XPath 1.0 without regular expressions and without functions that access files, URLs or the environment.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from webstrata.errors import UsageError
 from webstrata.observe.html.tree import parse, remove_invisible, text_lines
 
-_LONGEST = 500
-_MOST_MATCHES = 5_000
+_MAX_LENGTH = 500
+_MAX_MATCHES = 5_000
 _WIDE = ("//", "descendant", "ancestor", "following", "preceding")
-_MOST_WIDE = 4
-"""Steps of an XPath that look at a whole tree: each may multiply the work by the number of nodes."""
+_MAX_WIDE = 4
+"""Steps of an XPath that search the whole tree; each may multiply the work by the number of nodes."""
 
 
 def check_css(selector: str) -> None:
-    """A `UsageError` says what is wrong with a CSS selector."""
+    """Check a CSS selector. Raises `UsageError` with the reason."""
     _check_length(selector)
     try:
         LexborHTMLParser("<p>").css(selector)
-    except SelectolaxError as wrong:
-        raise UsageError(f"{selector!r} is no CSS selector that can be used here") from wrong
+    except SelectolaxError as error:
+        raise UsageError(f"{selector!r} is not a supported CSS selector") from error
 
 
 @lru_cache(maxsize=256)
 def xpath(expression: str) -> etree.XPath:
-    """The compiled expression; a `UsageError` says what is wrong with it."""
+    """The compiled expression. Raises `UsageError` with the reason if it is invalid."""
     _check_length(expression)
-    if sum(expression.count(step) for step in _WIDE) > _MOST_WIDE:
-        raise UsageError(f"{expression!r} searches the whole tree more than {_MOST_WIDE} times (//, descendant, …)")
+    if sum(expression.count(step) for step in _WIDE) > _MAX_WIDE:
+        raise UsageError(f"{expression!r} searches the whole tree more than {_MAX_WIDE} times (//, descendant, …)")
     try:
-        made = etree.XPath(expression, regexp=False, smart_strings=False)
-        made(etree.Element("p"))  # unknown functions and prefixes show only now
-    except etree.XPathError as wrong:
-        raise UsageError(f"{expression!r} is no XPath 1.0 that can be used here: {wrong}") from wrong
-    return made
+        compiled = etree.XPath(expression, regexp=False, smart_strings=False)
+        compiled(etree.Element("p"))  # unknown functions and prefixes are only detected here
+    except etree.XPathError as error:
+        raise UsageError(f"{expression!r} is not a supported XPath 1.0 expression: {error}") from error
+    return compiled
 
 
 def _check_length(expression: str) -> None:
-    if not expression.strip() or len(expression) > _LONGEST:
-        raise UsageError(f"an expression must have 1 to {_LONGEST} characters: {expression[:80]!r}")
+    if not expression.strip() or len(expression) > _MAX_LENGTH:
+        raise UsageError(f"an expression must have 1 to {_MAX_LENGTH} characters: {expression[:80]!r}")
 
 
 # ── HTML ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -56,7 +56,7 @@ def _check_length(expression: str) -> None:
 def select_html(
     html: str, include: list[tuple[str, str]], ignore: list[tuple[str, str]]
 ) -> tuple[str, list[str]] | None:
-    """(Text in lines, rules that matched nothing); None where the page is too costly to have a tree."""
+    """(Text in lines, rules that matched nothing); None if the page is too costly to parse into a tree."""
     tree = parse(html)
     if tree is None:
         return None
@@ -64,9 +64,9 @@ def select_html(
     missed: list[str] = []
     copy = None
     if any(kind == "xpath" for kind, _ in (*ignore, *include)):
-        tree, copy = _without_both(tree, ignore, missed)
+        tree, copy = _without_matches(tree, ignore, missed)
     else:
-        for node in _outermost(_marked(tree, ignore, missed)):
+        for node in _outermost(_css_matches(tree, ignore, missed)):
             node.decompose()
     if not include:
         return text_lines(tree), missed
@@ -79,78 +79,78 @@ def select_html(
     return "\n".join(lines), missed
 
 
-def _marked(tree: LexborHTMLParser, ignore: list[tuple[str, str]], missed: list[str]) -> list[LexborNode]:
-    """What the CSS rules find, all of them in the whole tree: no rule sees what another would leave."""
+def _css_matches(tree: LexborHTMLParser, ignore: list[tuple[str, str]], missed: list[str]) -> list[LexborNode]:
+    """The nodes that the CSS rules match. Each rule is applied to the whole tree, before any node is removed."""
     found: dict[int, LexborNode] = {}
     for rule in [rule for kind, rule in ignore if kind == "css"]:
-        nodes = tree.css(rule)[:_MOST_MATCHES]
+        nodes = tree.css(rule)[:_MAX_MATCHES]
         found.update({node.mem_id: node for node in nodes})
         if not nodes:
             missed.append(f"css:{rule}")
     return list(found.values())
 
 
-def _without_both(
+def _without_matches(
     tree: LexborHTMLParser, ignore: list[tuple[str, str]], missed: list[str]
 ) -> tuple[LexborHTMLParser, etree._Element]:
-    """Without what CSS and XPath rules find, each in the whole tree; as a tree for either."""
-    marked = _marked(tree, ignore, missed)
+    """Remove the nodes that CSS and XPath rules match. Returns the tree for CSS and the copy for XPath."""
+    marked = _css_matches(tree, ignore, missed)
     for node in marked:
-        node.attrs[_MARK] = ""  # so that it is known in the copy
+        node.attrs[_MARKER] = ""  # marks the node in the copy
     copy = _as_lxml(tree)
     paths = [rule for kind, rule in ignore if kind == "xpath"]
-    gone: list[object] = []
+    removed: list[object] = []
     for rule in paths:
         found = _results(copy, rule)
-        gone += found
+        removed += found
         if not found:
             missed.append(f"xpath:{rule}")
-    gone += copy.xpath(f"//*[@{_MARK}]") if marked else []
-    for one in gone:
-        if isinstance(one, etree._Element):
-            _remove(one)
-    if gone:
+    removed += copy.xpath(f"//*[@{_MARKER}]") if marked else []
+    for result in removed:
+        if isinstance(result, etree._Element):
+            _remove(result)
+    if removed:
         tree = LexborHTMLParser(etree.tostring(copy, encoding="unicode", method="html"))
     return tree, copy
 
 
-_MARK = "webstrata-ignored"
+_MARKER = "webstrata-ignored"
 
 
 def _css_texts(tree: LexborHTMLParser, selector: str) -> list[str]:
-    texts = (text_lines(LexborHTMLParser(node.html or "")) for node in _outermost(tree.css(selector)[:_MOST_MATCHES]))
+    texts = (text_lines(LexborHTMLParser(node.html or "")) for node in _outermost(tree.css(selector)[:_MAX_MATCHES]))
     return [text for text in texts if text]
 
 
 def _outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
-    """Those of the nodes, in whatever order, that do not lie in another."""
-    found = list(nodes)
-    taken = {node.mem_id for node in found}
-    kept = []
-    for node in found:
-        above = node.parent
-        while above is not None and above.mem_id not in taken:
-            above = above.parent
-        if above is None:
-            kept.append(node)
-    return kept
+    """The nodes that are not inside another of the nodes."""
+    candidates = list(nodes)
+    ids = {node.mem_id for node in candidates}
+    outermost = []
+    for node in candidates:
+        parent = node.parent
+        while parent is not None and parent.mem_id not in ids:
+            parent = parent.parent
+        if parent is None:
+            outermost.append(node)
+    return outermost
 
 
 def _as_lxml(tree: LexborHTMLParser) -> etree._Element:
     parser = etree.HTMLParser(no_network=True, recover=True, remove_comments=True, remove_pis=True)
-    # NUL and other controls would stop libxml2, which says nothing of what it left out.
+    # libxml2 stops at NUL and other control characters without an error.
     html = (tree.html or "").translate(_CONTROLS)
-    made = etree.fromstring(html, parser) if html.strip() else None
-    return etree.Element("html") if made is None else made
+    root = etree.fromstring(html, parser) if html.strip() else None
+    return etree.Element("html") if root is None else root
 
 
 _CONTROLS = dict.fromkeys([*range(9), 11, 12, *range(14, 32)])
 
 
 def _remove(node: etree._Element) -> None:
-    """Take an element out and leave the text behind it."""
-    above = node.getparent()
-    if above is None:
+    """Remove an element and keep the text after it."""
+    parent = node.getparent()
+    if parent is None:
         for child in list(node):
             node.remove(child)
         node.text = None
@@ -160,39 +160,39 @@ def _remove(node: etree._Element) -> None:
         if before is not None:
             before.tail = (before.tail or "") + node.tail
         else:
-            above.text = (above.text or "") + node.tail
-    above.remove(node)
+            parent.text = (parent.text or "") + node.tail
+    parent.remove(node)
 
 
 def _results(root: etree._Element, expression: str) -> list[object]:
-    """What an expression finds: elements, strings (of attributes and texts), a number or a truth."""
+    """The results of an expression: elements, strings (of attributes and texts), a number or a boolean."""
     found = xpath(expression)(root)
-    results = list(found[:_MOST_MATCHES]) if isinstance(found, list) else [found]
-    return [one for one in results if one not in ("", None, False)]
+    results = list(found[:_MAX_MATCHES]) if isinstance(found, list) else [found]
+    return [result for result in results if result not in ("", None, False)]
 
 
 def _xpath_texts(root: etree._Element | None, expression: str) -> list[str]:
     texts: list[str] = []
-    for one in [] if root is None else _results(root, expression):
-        if isinstance(one, etree._Element):
-            html = etree.tostring(one, encoding="unicode", method="html", with_tail=False)
+    for result in [] if root is None else _results(root, expression):
+        if isinstance(result, etree._Element):
+            html = etree.tostring(result, encoding="unicode", method="html", with_tail=False)
             texts.append(text_lines(LexborHTMLParser(html)))
         else:
-            texts.append(_scalar(one))
+            texts.append(_scalar(result))
     return [text for text in texts if text]
 
 
-def _scalar(one: object) -> str:
-    if isinstance(one, float):
-        return f"{one:.15g}"
-    return " ".join(str(one).split())
+def _scalar(result: object) -> str:
+    if isinstance(result, float):
+        return f"{result:.15g}"
+    return " ".join(str(result).split())
 
 
 # ── XML ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def select_xml(body: bytes, include: list[str], ignore: list[str]) -> tuple[str, list[str]] | None:
-    """The same for XML, by XPath only, attributes and all; None where it is not well-formed, or wants entities."""
+    """Like `select_html` for XML, with XPath only; the lines include attributes. None if it is not well-formed."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
@@ -200,9 +200,9 @@ def select_xml(body: bytes, include: list[str], ignore: list[str]) -> tuple[str,
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-    found_by = {rule: _results(root, rule) for rule in ignore}
-    missed = [f"xpath:{rule}" for rule, found in found_by.items() if not found]
-    for node in [node for found in found_by.values() for node in found]:
+    matches = {rule: _results(root, rule) for rule in ignore}
+    missed = [f"xpath:{rule}" for rule, found in matches.items() if not found]
+    for node in [node for found in matches.values() for node in found]:
         if isinstance(node, etree._Element):
             _remove(node)
     lines: list[str] = [] if include else list(_xml_lines(root))
@@ -210,13 +210,13 @@ def select_xml(body: bytes, include: list[str], ignore: list[str]) -> tuple[str,
         found = _results(root, rule)
         if not found:
             missed.append(f"xpath:{rule}")
-        for one in found:
-            lines += _xml_lines(one) if isinstance(one, etree._Element) else [_scalar(one)]
+        for result in found:
+            lines += _xml_lines(result) if isinstance(result, etree._Element) else [_scalar(result)]
     return "\n".join(lines), missed
 
 
 def _xml_lines(root: etree._Element) -> Iterator[str]:
-    """One line for each element: its name, its attributes in order of name, its own text."""
+    """One line for each element: its name, its attributes sorted by name, its own text."""
     for node in root.iter(etree.Element):
         attributes = "".join(f" {_local(name)}={value}" for name, value in sorted(node.attrib.items()))
         own = " ".join("".join([node.text or "", *(child.tail or "" for child in node)]).split())

@@ -1,6 +1,6 @@
-"""JSONPath rules (RFC 9535): the parts of a JSON document that are to be compared, one line for each value.
+"""JSONPath rules (RFC 9535): select the values of a JSON document to compare, one line for each.
 
-The functions `match` and `search` run on RE2, so no expression can be slow; there is none that reads anything but the
+The functions `match` and `search` use RE2, so that no expression is slow. No function accesses anything except the
 document.
 """
 
@@ -21,13 +21,13 @@ from webstrata.errors import UsageError
 from webstrata.observe.rules.regex import pattern
 
 _LF = "\n"
-_LONGEST = 500
-_MOST_MATCHES = 5_000
-_MOST_LINES = 100_000
+_MAX_LENGTH = 500
+_MAX_MATCHES = 5_000
+_MAX_LINES = 100_000
 
 
 class _Regex(FilterFunction):
-    """`match(value, pattern)` (whole) and `search(value, pattern)` (anywhere)."""
+    """`match(value, pattern)` (the whole value) and `search(value, pattern)` (a part of it)."""
 
     arg_types = [ExpressionType.VALUE, ExpressionType.VALUE]  # noqa: RUF012 - as the library declares it
     return_type = ExpressionType.LOGICAL
@@ -39,62 +39,62 @@ class _Regex(FilterFunction):
         if not isinstance(value, str) or not isinstance(expression, str):
             return False
         try:
-            made = pattern(f"^(?:{expression})$" if self._whole else expression)
-        except UsageError:  # the expression came from the document
+            compiled = pattern(f"^(?:{expression})$" if self._whole else expression)
+        except UsageError:  # the expression is a value in the document
             return False
-        return made.search(value) is not None
+        return compiled.search(value) is not None
 
 
-class _Sandbox(JSONPathEnvironment):
+class _Environment(JSONPathEnvironment):
     def setup_function_extensions(self) -> None:
         super().setup_function_extensions()
         self.function_extensions["match"] = _Regex(whole=True)
         self.function_extensions["search"] = _Regex(whole=False)
 
 
-_ENVIRONMENT = _Sandbox(strict=True)
+_ENVIRONMENT = _Environment(strict=True)
 
 
 @lru_cache(maxsize=256)
 def jsonpath(expression: str) -> JSONPath:
-    """The compiled expression; a `UsageError` says what is wrong with it."""
-    if not expression.strip() or len(expression) > _LONGEST:
-        raise UsageError(f"an expression must have 1 to {_LONGEST} characters: {expression[:80]!r}")
+    """The compiled expression. Raises `UsageError` with the reason if it is invalid."""
+    if not expression.strip() or len(expression) > _MAX_LENGTH:
+        raise UsageError(f"an expression must have 1 to {_MAX_LENGTH} characters: {expression[:80]!r}")
     try:
-        made = _ENVIRONMENT.compile(expression)
-    except (JSONPathError, RecursionError) as wrong:
-        raise UsageError(f"{expression!r} is no JSONPath (RFC 9535): {str(wrong).partition(_LF)[0]}") from wrong
-    if not isinstance(made, JSONPath):
-        raise UsageError(f"{expression!r} is more than one JSONPath; give each as a rule of its own")
-    return made
+        compiled = _ENVIRONMENT.compile(expression)
+    except (JSONPathError, RecursionError) as error:
+        raise UsageError(f"{expression!r} is not a JSONPath (RFC 9535): {str(error).partition(_LF)[0]}") from error
+    if not isinstance(compiled, JSONPath):
+        raise UsageError(f"{expression!r} is more than one JSONPath; write each as a separate rule")
+    return compiled
 
 
 def select_json(body: str, include: list[str], ignore: list[str]) -> tuple[str, list[str]] | None:
-    """(Lines `path: value`, rules that matched nothing); None where it is no JSON, or too deep."""
+    """(Lines `path: value`, rules that matched nothing); None if it is not JSON or nested too deeply."""
     try:
         document: Any = msgspec.json.decode(body)
-        unwanted = {rule: _found(document, rule) for rule in ignore}
-        missed = [f"jsonpath:{rule}" for rule, found in unwanted.items() if not found]
-        _drop(document, [one.parts for found in unwanted.values() for one in found])
+        ignored = {rule: _matches(document, rule) for rule in ignore}
+        missed = [f"jsonpath:{rule}" for rule, found in ignored.items() if not found]
+        _drop(document, [match.parts for found in ignored.values() for match in found])
         lines: list[str] = [] if include else list(_lines("$", document))
         for rule in include:
-            found = _found(document, rule)
+            found = _matches(document, rule)
             if not found:
                 missed.append(f"jsonpath:{rule}")
-            for one in found:
-                lines += _lines("$" + "".join(map(_step, one.parts)), one.obj)
+            for match in found:
+                lines += _lines("$" + "".join(map(_step, match.parts)), match.obj)
     except (msgspec.DecodeError, JSONPathError, RecursionError):
         return None
-    return "\n".join(lines[:_MOST_LINES]), missed
+    return "\n".join(lines[:_MAX_LINES]), missed
 
 
-def _found(document: Any, rule: str) -> list[JSONPathMatch]:
-    return list(islice(jsonpath(rule).finditer(document), _MOST_MATCHES))
+def _matches(document: Any, rule: str) -> list[JSONPathMatch]:
+    return list(islice(jsonpath(rule).finditer(document), _MAX_MATCHES))
 
 
-def _drop(document: object, places: list[tuple[int | str, ...]]) -> None:
-    """Take places out of the document; from the end, so that the places before keep their numbers."""
-    for parts in sorted(set(places), key=lambda parts: [(isinstance(part, str), part) for part in parts], reverse=True):
+def _drop(document: object, paths: list[tuple[int | str, ...]]) -> None:
+    """Delete paths from the document, the last first, so that the indexes of the others remain valid."""
+    for parts in sorted(set(paths), key=lambda parts: [(isinstance(part, str), part) for part in parts], reverse=True):
         _delete(document, parts)
 
 
@@ -112,18 +112,18 @@ def _delete(document: object, parts: tuple[int | str, ...]) -> None:
 
 
 def _lines(path: str, value: object) -> Iterator[str]:
-    """Every value that holds no others, with its path; members in the order of their names."""
-    waiting: list[tuple[str, object]] = [(path, value)]
-    for _ in range(_MOST_LINES):
-        if not waiting:
+    """Every value that contains no others, with its path; members sorted by name."""
+    pending: list[tuple[str, object]] = [(path, value)]
+    for _ in range(_MAX_LINES):
+        if not pending:
             return
-        place, one = waiting.pop()
-        if isinstance(one, dict) and one:
-            waiting += [(place + _step(name), one[name]) for name in sorted(one)[::-1]]
-        elif isinstance(one, list) and one:
-            waiting += [(place + _step(i), one[i]) for i in reversed(range(len(one)))]
+        path, value = pending.pop()
+        if isinstance(value, dict) and value:
+            pending += [(path + _step(name), value[name]) for name in sorted(value)[::-1]]
+        elif isinstance(value, list) and value:
+            pending += [(path + _step(i), value[i]) for i in reversed(range(len(value)))]
         else:
-            yield f"{place}: {json.dumps(one, ensure_ascii=False)}"
+            yield f"{path}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _step(part: int | str) -> str:

@@ -1,4 +1,7 @@
-"""Regular expressions of users: RE2, which knows no backtracking, so no expression and no text can make it slow."""
+"""Regular expressions of users, compiled with RE2, which takes linear time for every expression and text.
+
+Separate from `select.py`, so that RE2 is loaded only for pages with rules, and without the JSONPath library.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import re2
 
 from webstrata.errors import UsageError
 
-_LONGEST = 1_000
-_MOST_MEMORY = 8 << 20
+_MAX_LENGTH = 1_000
+_MAX_MEMORY = 8 << 20
 
 
 def pattern(expression: str) -> Any:
-    """The compiled expression; a `UsageError` says what is wrong with it."""
-    if not expression or len(expression) > _LONGEST:
-        raise UsageError(f"a regular expression must have 1 to {_LONGEST} characters: {expression[:80]!r}")
+    """The compiled expression. Raises `UsageError` with the reason if it is invalid."""
+    if not expression or len(expression) > _MAX_LENGTH:
+        raise UsageError(f"a regular expression must have 1 to {_MAX_LENGTH} characters: {expression[:80]!r}")
     return _compiled(expression)
 
 
@@ -25,20 +28,20 @@ def pattern(expression: str) -> Any:
 def _compiled(expression: str) -> Any:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _MOST_MEMORY
+    options.max_mem = _MAX_MEMORY
     try:
         return re2.compile(f"(?m){expression}", options)
-    except re2.error as wrong:
-        said = wrong.args[0] if wrong.args else ""
-        why = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    except re2.error as error:
+        message = error.args[0] if error.args else ""
+        reason = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
         raise UsageError(
-            f"{expression!r} is no regular expression that RE2 knows: {why}. Look-around and back-references are not"
-            " among them; see https://github.com/google/re2/wiki/Syntax"
-        ) from wrong
+            f"{expression!r} is not a regular expression of RE2: {reason}. Look-around and back-references are not"
+            " supported; see https://github.com/google/re2/wiki/Syntax"
+        ) from error
 
 
 def without(text: str, expressions: Sequence[str]) -> str:
-    """The lines of a text without what the expressions match; lines that this leaves empty are gone too."""
+    """The lines of a text without the matches of the expressions, and without lines that become empty."""
     for expression in expressions:
         text = pattern(expression).sub(" ", text)
     lines = (" ".join(line.split()) for line in text.split("\n"))

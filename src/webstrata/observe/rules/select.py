@@ -1,7 +1,7 @@
-"""A page's own include and ignore rules: content -> the text that they leave to be compared.
+"""Applies a page's include and ignore rules: returns the text to compare.
 
-What is ignored is gone from the comparison and from every difference shown. Rules that the media type cannot have (CSS
-on JSON) are passed over, and said so. Rules find nothing outside the document: no file, address, time or environment.
+Ignored parts are excluded from the comparison and from every difference shown. Rules that do not fit the media type
+(CSS on JSON) are skipped, with a note. Rules access only the document: no file, URL, time or environment variable.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from webstrata.records import PageRules
 
 HANDLERS = ("auto", "http", "rdf", "sparql", "feed", "sitemap", "browser")
 LAYERS = ("auto", "raw", "text", "main", "links", "data")
-_MOST_RULES = 50
-_LONGEST_TEXT = 4_000_000
-_TOO_COSTLY = "the page is too large or too deep for CSS and XPath rules; they were passed over"
+_MAX_RULES = 50
+_MAX_TEXT_LENGTH = 4_000_000
+_TOO_COSTLY = "the page is too large or too deep for CSS and XPath rules; they were skipped"
 
 Rule = tuple[str, str]
 
 
 class SelectedContent(Struct, frozen=True, kw_only=True, gc=False):
-    """What the rules leave."""
+    """The content that the rules select."""
 
     text: str | None
-    """In lines; none where no rule fits the media type, so that the whole content counts."""
+    """In lines; None if no rule fits the media type, so that the whole content is compared."""
     note: str | None = None
     """Rules that matched nothing or could not be used."""
 
@@ -44,23 +44,23 @@ def has_rules(page_rules: PageRules | None) -> bool:
 
 
 def check_page_rules(page_rules: PageRules) -> None:
-    """A `UsageError` says which of the rules cannot be used, and why."""
+    """Check the rules. Raises `UsageError` with the invalid rule and the reason."""
     if page_rules.handler not in HANDLERS:
-        raise UsageError(f"{page_rules.handler!r} is no handler; there are {', '.join(HANDLERS)}")
+        raise UsageError(f"{page_rules.handler!r} is not a handler; use one of {', '.join(HANDLERS)}")
     if page_rules.layer not in LAYERS:
-        raise UsageError(f"{page_rules.layer!r} is no layer; there are {', '.join(LAYERS)}")
+        raise UsageError(f"{page_rules.layer!r} is not a layer; use one of {', '.join(LAYERS)}")
     if not 0.0 <= page_rules.min_size <= 1.0:
-        raise UsageError(f"the minimum size is a share from 0 to 1, not {page_rules.min_size}")
+        raise UsageError(f"the minimum size is a fraction from 0 to 1, not {page_rules.min_size}")
     if page_rules.ordered and page_rules.unordered:
-        raise UsageError("the order of a table's rows counts or does not: --ordered or --unordered, not both.")
-    if len(page_rules.include) + len(page_rules.ignore) + len(page_rules.ignore_text) > _MOST_RULES:
-        raise UsageError(f"a page can have at most {_MOST_RULES} rules")
+        raise UsageError("use --ordered or --unordered, not both")
+    if len(page_rules.include) + len(page_rules.ignore) + len(page_rules.ignore_text) > _MAX_RULES:
+        raise UsageError(f"a page can have at most {_MAX_RULES} rules")
     rules = [_rule(rule) for rule in (*page_rules.include, *page_rules.ignore)]
     if rules or page_rules.ignore_text:
         _check_rules(rules, page_rules.ignore_text)
 
 
-# Most pages have no rules: what these need (lxml, JSONPath, RE2) takes longer to load than most pages to read.
+# Most pages have no rules, so the libraries for rules (lxml, JSONPath, RE2) are imported only when they are needed.
 
 
 def _check_rules(rules: list[Rule], ignore_text: Sequence[str]) -> None:
@@ -76,29 +76,29 @@ def _check_rules(rules: list[Rule], ignore_text: Sequence[str]) -> None:
 
 
 def select(content: str, media_type: str, page_rules: PageRules) -> SelectedContent:
-    """What a page's rules (checked before) leave of its decoded content."""
+    """Apply a page's rules (checked before) to its decoded content."""
     from webstrata.observe.rules.regex import without
 
     include, ignore = [_rule(rule) for rule in page_rules.include], [_rule(rule) for rule in page_rules.ignore]
     found, note = _by_kind(content, media_type, include, ignore)
     if found is None and not page_rules.ignore_text:
         return SelectedContent(text=None, note=note)
-    text, missed = found if found is not None else (plain_lines(content[:_LONGEST_TEXT]), [])
+    text, missed = found if found is not None else (plain_lines(content[:_MAX_TEXT_LENGTH]), [])
     notes = [note] if note else []
     notes += [f"{rule} matched nothing" for rule in missed]
-    text = without(text[:_LONGEST_TEXT], page_rules.ignore_text)
+    text = without(text[:_MAX_TEXT_LENGTH], page_rules.ignore_text)
     return SelectedContent(text=text, note="; ".join(notes) or None)
 
 
 def _by_kind(
     content: str, media_type: str, include: list[Rule], ignore: list[Rule]
 ) -> tuple[tuple[str, list[str]] | None, str | None]:
-    """(Text and rules that matched nothing, or None where the rules cannot be used; a note)."""
+    """(Text and rules that matched nothing, or None if the rules cannot be applied; a note)."""
     usable = _usable(media_type)
-    strange = [f"{kind}:{rule}" for kind, rule in (*include, *ignore) if kind not in usable]
-    note = f"not for {media_type}: {', '.join(strange)}" if strange else None
+    unusable = [f"{kind}:{rule}" for kind, rule in (*include, *ignore) if kind not in usable]
+    note = f"not for {media_type}: {', '.join(unusable)}" if unusable else None
     include, ignore = [rule for rule in include if rule[0] in usable], [rule for rule in ignore if rule[0] in usable]
-    if not usable or (strange and not include and not ignore):
+    if not usable or (unusable and not include and not ignore):
         return None, note
     paths = [rule for _, rule in include], [rule for _, rule in ignore]
     if media_type in HTML:
@@ -112,7 +112,7 @@ def _by_kind(
     from webstrata.observe.rules.css_xpath import select_xml
 
     found = select_xml(content.encode(), *paths)
-    return (found, note) if found else (None, "not well-formed XML, or with entities of its own")
+    return (found, note) if found else (None, "not well-formed XML, or it declares entities")
 
 
 def _usable(media_type: str) -> frozenset[str]:
@@ -129,5 +129,5 @@ def _usable(media_type: str) -> frozenset[str]:
 def _rule(rule: str) -> Rule:
     kind, colon, expression = rule.partition(":")
     if not colon or kind not in ("css", "xpath", "jsonpath"):
-        raise UsageError(f"a rule begins with css:, xpath: or jsonpath:, unlike {rule[:80]!r}")
+        raise UsageError(f"a rule must begin with css:, xpath: or jsonpath:, unlike {rule[:80]!r}")
     return kind, expression.strip()
