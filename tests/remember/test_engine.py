@@ -48,10 +48,10 @@ def with_store(url: str, work: Callable[[SqlStore], Awaitable[None]], patience_s
     ("url", "says"),
     [
         ("no url", "not a database URL"),
-        ("mysql://h/x", "no such kind of database"),
+        ("mysql://h/x", "unknown kind of database"),
         ("sqlite://", "needs a file"),
-        ("sqlite:////nonexistent/folder/x.db", "folder exists"),
-        ("postgresql://u:secret@127.0.0.1:1/x", "See that the server runs"),
+        ("sqlite:////nonexistent/folder/x.db", "folder is writable"),
+        ("postgresql://u:secret@127.0.0.1:1/x", "Check that the server is running"),
     ],
 )
 def test_bad_urls(url: str, says: str) -> None:

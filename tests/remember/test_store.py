@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from webstrata.remember.engine import open_store
-from webstrata.testing.store import STORE_CHECKS, Check, run_check
+from webstrata.testing.store import Check, run_check, store_checks
 
 
-@pytest.mark.parametrize("check", STORE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", store_checks(), ids=lambda check: check.__name__)
 def test_contract(check: Check, store_url: str) -> None:
     """Every promise of the Store port holds on a new database."""
     run_check(check, lambda clock: open_store(store_url, clock))

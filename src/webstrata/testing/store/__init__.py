@@ -1,41 +1,51 @@
-"""The contract of the `Store` port: what any store must pass.
+"""Contracts of the `Store` port: the checks that any store must pass, by role.
 
-    check_store(make_store)            # runs all, each on a store of its own
-    @pytest.mark.parametrize("check", STORE_CHECKS)
+    check_store(make_store)                                  # all roles, each check on a store of its own
+    check_store(make_store, "queue")                         # one role
+    @pytest.mark.parametrize("check", store_checks())        # one test for each check
 
-`make_store(clock)` gives a new, empty store each time.
+`make_store(clock)` returns a new, empty store.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, commits, leases, page_rules, showing, signals, watching
-from webstrata.testing.store.material import NOW, Check
+from webstrata.testing.store import budgets, maintenance, pages, queue, signals, visit_log
+from webstrata.testing.store.examples import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
+StoreRole = Literal["pages", "queue", "visit_log", "budgets", "signals", "maintenance"]
 
-STORE_CHECKS: tuple[Check, ...] = (
-    *watching.CHECKS,
-    *leases.CHECKS,
-    *commits.CHECKS,
-    *page_rules.CHECKS,
-    *signals.CHECKS,
-    *showing.CHECKS,
-    *budgets.CHECKS,
-)
+CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
+    "pages": pages.CHECKS,
+    "queue": queue.CHECKS,
+    "visit_log": visit_log.CHECKS,
+    "budgets": budgets.CHECKS,
+    "signals": signals.CHECKS,
+    "maintenance": maintenance.CHECKS,
+}
+"""The checks of each role."""
 
 
-def check_store(make_store: MakeStore) -> None:
-    """Run every check; the first broken promise is an `AssertionError`."""
-    for check in STORE_CHECKS:
+def store_checks(*roles: StoreRole) -> list[Check]:
+    """The checks of these roles (default: all)."""
+    return [check for role in roles or CONTRACTS for check in CONTRACTS[role]]
+
+
+def check_store(make_store: MakeStore, *roles: StoreRole) -> None:
+    """Run the checks of these roles (default: all); the first failed check raises `AssertionError`."""
+    for check in store_checks(*roles):
         run_check(check, make_store)
 
 
 def run_check(check: Check, make_store: MakeStore) -> None:
+    """Run one check on a new store."""
+
     async def run() -> None:
         store = make_store(ManualClock(NOW))
         try:

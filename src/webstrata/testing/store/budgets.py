@@ -1,4 +1,4 @@
-"""What the allocator needs: chosen pages, outlines, budgets and their portions."""
+"""Contract of `BudgetStore`: page summaries, budget states, reservations, boosts, limits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from webstrata.records import (
     IntervalLimit,
     PageRole,
 )
-from webstrata.testing.store.material import NOW, Check, all_of, entry_of, new, page_of, visit_of
+from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of, visit_of
 
 
-async def chosen_pages_are_leased_and_no_others(store: Store) -> None:
-    """The allocator gets exactly the pages that it chose, in its order, unless another owner holds them."""
+async def claim_pages_leases_exactly_the_given_pages(store: Store) -> None:
+    """`claim_pages` leases the given pages in the given order, except pages leased by another owner."""
     await store.pages.add([new("1"), new("2", next_at=NOW + 99), new("3"), new("4", next_at=NOW + 99)], NOW)
     ids = {page.url[-1]: page.id for page in await all_of(store.pages.stream())}
     await store.pages.pause([(await page_of(store, "4")).url])
@@ -31,8 +31,8 @@ async def chosen_pages_are_leased_and_no_others(store: Store) -> None:
     assert [page.id for page in await store.queue.claim(NOW, 10, NOW + 60, "you")] == [ids["1"]]
 
 
-async def pages_are_outlined_for_the_allocator(store: Store) -> None:
-    """Watched pages come by id, requisites and paused ones apart, with the policy's row and the log's answers."""
+async def summaries_hold_active_pages(store: Store) -> None:
+    """Summaries list active pages by id, without requisites and paused pages, with the policy state."""
     await store.pages.add([new("1", tags=("a", "b"), weight=2.5), new("2"), new("3", role=PageRole.REQUISITE)], NOW)
     assert await store.queue.largest_id() == 3
     first, second = await store.budgets.summaries(0, 10)
@@ -48,8 +48,8 @@ async def pages_are_outlined_for_the_allocator(store: Store) -> None:
     assert await store.signals.announcements_after(0, 10) == []
 
 
-async def budgets_and_wishes_are_kept(store: Store) -> None:
-    """How budgets stand, what sites do, boosts and limits come back as they were, the later in place of the earlier."""
+async def budget_states_boosts_and_limits_are_stored(store: Store) -> None:
+    """Budget states, site states, boosts and limits are read back; later values replace earlier ones."""
     first = BudgetState(name="all", price=0.5, credit=-2.25, at=NOW)
     second = BudgetState(name="all", price=0.25, credit=7.0, at=NOW + 1)
     await store.budgets.reserve("me", NOW, NOW + 60, lambda states, held: [(first, 0.0)])
@@ -78,7 +78,7 @@ async def budgets_and_wishes_are_kept(store: Store) -> None:
 async def _traded(
     store: Store, owner: str, take: float | None, now: float = NOW, until: float = NOW + 60
 ) -> tuple[float | None, float]:
-    """Take so much of the budget `all` (None: only give back); (how it stood, what the owner had left)."""
+    """Reserve an amount of the budget `all` (None: return everything); (state before, unspent reservation before)."""
     seen: list[tuple[float | None, float]] = []
 
     def deal(stands: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
@@ -93,8 +93,8 @@ async def _traded(
     return seen[-1]
 
 
-async def portions_are_taken_paid_from_and_given_back(store: Store) -> None:
-    """What one takes of a budget the other does not see, what a visit cost is gone, and the rest comes back."""
+async def reservations_are_made_spent_and_returned(store: Store) -> None:
+    """A reservation is not available to others, the cost of a visit is spent, the rest is returned."""
     await store.pages.add([new("1"), new("2")], NOW)
     one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
     assert await _traded(store, "me", 3.0) == (None, 0.0)
@@ -109,8 +109,8 @@ async def portions_are_taken_paid_from_and_given_back(store: Store) -> None:
     assert [pace.credit for pace in await store.budgets.states()] == [4.5]
 
 
-async def portions_of_the_dead_come_back(store: Store) -> None:
-    """A portion that nobody spent in its time is there for all again; that of an owner who is back, at once."""
+async def expired_reservations_return_to_the_budget(store: Store) -> None:
+    """An expired reservation returns to the budget; the reservation of a restarted owner at once."""
     await _traded(store, "dead", 4.0, until=NOW + 60)
     assert await _traded(store, "me", None, now=NOW + 59) == (6.0, 0.0)
     assert await _traded(store, "me", 1.0, now=NOW + 60, until=NOW + 600) == (10.0, 0.0)
@@ -121,9 +121,9 @@ async def portions_of_the_dead_come_back(store: Store) -> None:
 
 
 CHECKS: tuple[Check, ...] = (
-    chosen_pages_are_leased_and_no_others,
-    pages_are_outlined_for_the_allocator,
-    budgets_and_wishes_are_kept,
-    portions_are_taken_paid_from_and_given_back,
-    portions_of_the_dead_come_back,
+    claim_pages_leases_exactly_the_given_pages,
+    summaries_hold_active_pages,
+    budget_states_boosts_and_limits_are_stored,
+    reservations_are_made_spent_and_returned,
+    expired_reservations_return_to_the_budget,
 )

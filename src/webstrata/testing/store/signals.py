@@ -1,4 +1,4 @@
-"""What feeds and sitemaps say of pages, and how right they were."""
+"""Contract of `SignalStore`: announcements of feeds and sitemaps, and the counts of sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webstrata.records import (
     NewAnnouncements,
     SourceCheck,
 )
-from webstrata.testing.store.material import NOW, Check, entry_of, new, page_of
+from webstrata.testing.store.examples import NOW, Check, entry_of, new, page_of
 
 _LIST = "https://a.example/list"
 
@@ -33,7 +33,7 @@ async def _news(store: Store, *names: str) -> list[int]:
     return [said.get(one, -1) for one in ids]
 
 
-async def what_nobody_watches_is_kept_a_while(store: Store) -> None:
+async def signals_about_unwatched_urls_are_kept(store: Store) -> None:
     def heard(*others: tuple[str, float | None], at: float) -> Batch:
         return _announced(at=at, others=tuple((f"https://a.example/{name}", given) for name, given in others))
 
@@ -57,7 +57,7 @@ async def what_nobody_watches_is_kept_a_while(store: Store) -> None:
     assert "old7" not in found, "words of more than half a year ago are forgotten"
 
 
-async def a_signal_is_kept_once(store: Store) -> None:
+async def a_repeated_signal_is_stored_once(store: Store) -> None:
     await store.pages.add([new("1"), new("2"), new("3")], NOW)
     await _seen(store, "1", "2", at=NOW)
     first = _announced(("1", NOW + 5, NOW + 5), ("2", NOW - 5, NOW - 5), ("3", None, None), ("4", NOW, NOW), at=NOW + 9)
@@ -81,7 +81,7 @@ async def a_signal_is_kept_once(store: Store) -> None:
     assert await store.signals.sources(["https://a.example/other"]) == []
 
 
-async def a_signal_calls_its_page(store: Store) -> None:
+async def a_signal_moves_the_next_visit_forward(store: Store) -> None:
     names = ("1", "2", "3", "4", "5")
     await store.pages.add([new(name, **_FAR.get(name, {})) for name in names], NOW)
     await _seen(store, "1", "2", "3", "4", at=NOW, next_at=NOW + 1000)
@@ -105,7 +105,7 @@ async def a_signal_calls_its_page(store: Store) -> None:
 _FAR: dict[str, dict[str, object]] = {"5": {"next_at": NOW + 1000}}
 
 
-async def a_source_is_judged_by_visits(store: Store) -> None:
+async def visits_update_the_counts_of_a_source(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     await _seen(store, "1", "2", at=NOW)
     await store.visit_log.commit(_announced(("1", NOW + 5, NOW + 5), ("2", NOW + 5, NOW + 5), at=NOW + 9))
@@ -124,8 +124,8 @@ async def a_source_is_judged_by_visits(store: Store) -> None:
 
 
 CHECKS: tuple[Check, ...] = (
-    what_nobody_watches_is_kept_a_while,
-    a_signal_is_kept_once,
-    a_signal_calls_its_page,
-    a_source_is_judged_by_visits,
+    signals_about_unwatched_urls_are_kept,
+    a_repeated_signal_is_stored_once,
+    a_signal_moves_the_next_visit_forward,
+    visits_update_the_counts_of_a_source,
 )

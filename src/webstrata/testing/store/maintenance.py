@@ -1,4 +1,4 @@
-"""What is asked of the log and the counts."""
+"""Contract of `StoreMaintenance`, and of filters on the visit log: totals and counts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from webstrata.records import (
     PageRole,
     Site,
 )
-from webstrata.testing.store.material import DAY, NOW, Check, all_of, entry_of, new, page_of, visit_of
+from webstrata.testing.store.examples import DAY, NOW, Check, all_of, entry_of, new, page_of, visit_of
 
 
-async def visits_can_be_narrowed(store: Store) -> None:
+async def visits_can_be_filtered(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     page, other = await store.queue.claim(NOW, 2, NOW + 60, "me")
     outcomes = (Outcome.NEW, Outcome.SAME, Outcome.CHANGED, Outcome.ERROR, Outcome.GONE, Outcome.BACK)
@@ -38,7 +38,7 @@ async def visits_can_be_narrowed(store: Store) -> None:
     assert await store.visit_log.of_page(123_456) == []
 
 
-async def the_census_counts(store: Store) -> None:
+async def totals_match_the_rows(store: Store) -> None:
     image = new("i.png", role=PageRole.REQUISITE)
     await store.pages.add([new("1"), new("2"), new("3"), image], NOW)
     await store.pages.add([NewPage(url="https://b.example/", host="b.example")], NOW + 500)
@@ -78,8 +78,8 @@ async def hosts_are_counted_by_day(store: Store) -> None:
     assert [d.day for d in await store.maintenance.host_days(since_day=DAY + 1)] == [DAY + 1]
 
 
-async def what_the_web_sends_can_be_stored(store: Store) -> None:
-    """U+0000 and halves of surrogate pairs do not stop a commit; a tag with one is refused."""
+async def any_text_from_the_web_can_be_stored(store: Store) -> None:
+    """U+0000 and unpaired surrogates do not fail a commit; a tag with one is an error."""
     await store.pages.add([new("1")], NOW)
     (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
     bad = "a\x00b\ud800c"
@@ -100,8 +100,8 @@ async def what_the_web_sends_can_be_stored(store: Store) -> None:
 
 
 CHECKS: tuple[Check, ...] = (
-    visits_can_be_narrowed,
-    the_census_counts,
+    visits_can_be_filtered,
+    totals_match_the_rows,
     hosts_are_counted_by_day,
-    what_the_web_sends_can_be_stored,
+    any_text_from_the_web_can_be_stored,
 )

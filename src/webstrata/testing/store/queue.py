@@ -1,4 +1,4 @@
-"""Who visits what is due: claims, leases, next visits."""
+"""Contract of `VisitQueue`: claims, leases, next visits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webstrata.records import (
     Hop,
     NewPage,
 )
-from webstrata.testing.store.material import NOW, Check, entry_of, new, page_of
+from webstrata.testing.store.examples import NOW, Check, entry_of, new, page_of
 
 
 async def most_overdue_pages_come_first(store: Store) -> None:
@@ -37,7 +37,7 @@ async def two_owners_never_share_a_page(store: Store) -> None:
     assert len(ids) == len(set(ids)) == 200
 
 
-async def known_urls_are_told_from_new_ones(store: Store) -> None:
+async def known_urls_are_recognised(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     await store.pages.pause(["https://a.example/2"])
     asked = [f"https://a.example/{n}" for n in range(2000)] + ["https://a.example/\0"]
@@ -55,7 +55,7 @@ async def a_released_page_is_due_again(store: Store) -> None:
     await store.queue.release([])
 
 
-async def a_dead_owner_gets_its_leases_back(store: Store) -> None:
+async def leases_of_a_stopped_owner_can_be_ended(store: Store) -> None:
     await store.pages.add([new(str(n), site_id=4) for n in range(5)], NOW)
     await store.queue.claim(NOW, 3, NOW + 60, "me")
     await store.queue.claim(NOW, 1, NOW + 60, "other")
@@ -84,7 +84,7 @@ async def upcoming_visits_are_listed_and_moved(store: Store) -> None:
     await store.queue.move([])
 
 
-async def download_times_are_those_of_the_log(store: Store) -> None:
+async def download_times_come_from_the_log(store: Store) -> None:
     other = NewPage(url="https://b.example/", host="b.example")
     await store.pages.add([new("1"), other], NOW)
     one, two = await store.queue.claim(NOW, 9, NOW + 60, "me")
@@ -101,7 +101,7 @@ async def download_times_are_those_of_the_log(store: Store) -> None:
     assert await store.visit_log.download_times(1) == [(one.host, 0.0, 0)]
 
 
-async def next_due_is_none_when_nothing_will_be(store: Store) -> None:
+async def next_due_is_none_without_due_pages(store: Store) -> None:
     assert await store.queue.next_due() is None
     await store.pages.add([new("1")], NOW)
     await store.pages.pause(["https://a.example/1"])
@@ -112,10 +112,10 @@ CHECKS: tuple[Check, ...] = (
     most_overdue_pages_come_first,
     a_lease_holds_until_it_ends,
     two_owners_never_share_a_page,
-    known_urls_are_told_from_new_ones,
+    known_urls_are_recognised,
     a_released_page_is_due_again,
-    a_dead_owner_gets_its_leases_back,
+    leases_of_a_stopped_owner_can_be_ended,
     upcoming_visits_are_listed_and_moved,
-    download_times_are_those_of_the_log,
-    next_due_is_none_when_nothing_will_be,
+    download_times_come_from_the_log,
+    next_due_is_none_without_due_pages,
 )

@@ -1,4 +1,4 @@
-"""What the checks are made of."""
+"""Example records for the contracts."""
 
 from __future__ import annotations
 

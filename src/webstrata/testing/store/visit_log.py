@@ -1,4 +1,4 @@
-"""Batches of visits made permanent, whole or not at all."""
+"""Contract of `VisitLog`: a batch is committed as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from webstrata.records import (
     PageState,
     RobotsState,
 )
-from webstrata.testing.store.material import NOW, Check, all_of, entry_of, new, page_of, position, visit_of
+from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of, position, visit_of
 
 
-async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
+async def a_committed_page_is_read_back(store: Store) -> None:
     await store.pages.add([new("1", tags=("t",), weight=0.1, depth=3)], NOW)
     (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
     seen = replace(
@@ -53,7 +53,7 @@ async def a_page_comes_back_as_it_was_committed(store: Store) -> None:
     assert await store.queue.claim(seen.next_at or 0.0, 1, NOW + 60, "other") == [seen]
 
 
-async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
+async def a_committed_visit_is_read_back(store: Store) -> None:
     await store.pages.add([new("1")], NOW)
     page = await page_of(store, "1")
     visit = visit_of(
@@ -87,7 +87,7 @@ async def a_visit_comes_back_as_it_was_committed(store: Store) -> None:
     assert await all_of(store.visit_log.positions()) == [(position(1), None), (position(5), "sha1:A")]
 
 
-async def a_commit_repeated_changes_nothing(store: Store) -> None:
+async def a_repeated_commit_changes_nothing(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
     batch = Batch(
@@ -131,7 +131,7 @@ async def a_commit_keeps_what_the_user_changed_meanwhile(store: Store) -> None:
     assert [page.id for page in await store.queue.claim(NOW + 1000, 9, NOW + 2000, "me")] == [two.id]
 
 
-async def a_broken_batch_leaves_nothing(store: Store) -> None:
+async def a_failed_commit_writes_nothing(store: Store) -> None:
     await store.pages.add([new("1")], NOW)
     (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
     before = await store.maintenance.totals(NOW)
@@ -147,7 +147,7 @@ async def a_broken_batch_leaves_nothing(store: Store) -> None:
     assert await store.visit_log.of_page(page.id) == []
 
 
-async def the_first_original_stays(store: Store) -> None:
+async def the_first_original_is_kept(store: Store) -> None:
     first = Original(payload="sha1:A", record_id="<1>", at=NOW, url="u", file="f", offset=1 << 40)
     later = replace(first, record_id="<2>")
     await store.visit_log.commit(Batch(originals=(first, later)))
@@ -156,7 +156,7 @@ async def the_first_original_stays(store: Store) -> None:
     assert await store.visit_log.originals([]) == {}
 
 
-async def discovered_pages_are_due_and_known_ones_left_alone(store: Store) -> None:
+async def discovered_pages_are_due_and_known_pages_unchanged(store: Store) -> None:
     await store.pages.add([new("1", weight=3.0)], NOW - 5)
     await store.pages.pause(["https://a.example/1"])
     image = new("i.png", role=PageRole.REQUISITE, site_id=1, tags=("t",))
@@ -192,7 +192,7 @@ async def waking_does_not_break_a_lease(store: Store) -> None:
     assert await store.queue.claim(NOW + 1, 1, NOW + 90, "other") == []
 
 
-async def politeness_survives(store: Store) -> None:
+async def politeness_state_is_stored(store: Store) -> None:
     host = HostState(host="a.example", next_at=NOW + 1 / 3, backoff_until=NOW, backoff_count=2, last_duration_s=0.1)
     address = AddressState(address="2001:db8::1", next_at=NOW)
     robots = RobotsState(origin="https://a.example", at=NOW, status=200, body=b"\x00\xff")
@@ -206,7 +206,7 @@ async def politeness_survives(store: Store) -> None:
     assert await store.queue.politeness() == ([later], [address], [gone])
 
 
-async def a_memory_is_bytes(store: Store) -> None:
+async def page_memory_is_bytes(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     (one, two) = await store.queue.claim(NOW, 2, NOW + 60, "me")
     await store.visit_log.commit(Batch(entries=(entry_of(replace(one, memory=bytes(range(256)))), entry_of(two))))
@@ -214,16 +214,16 @@ async def a_memory_is_bytes(store: Store) -> None:
 
 
 CHECKS: tuple[Check, ...] = (
-    a_page_comes_back_as_it_was_committed,
-    a_visit_comes_back_as_it_was_committed,
-    a_commit_repeated_changes_nothing,
+    a_committed_page_is_read_back,
+    a_committed_visit_is_read_back,
+    a_repeated_commit_changes_nothing,
     a_commit_ends_the_lease,
     a_commit_keeps_what_the_user_changed_meanwhile,
-    a_broken_batch_leaves_nothing,
-    the_first_original_stays,
-    discovered_pages_are_due_and_known_ones_left_alone,
+    a_failed_commit_writes_nothing,
+    the_first_original_is_kept,
+    discovered_pages_are_due_and_known_pages_unchanged,
     waking_moves_visits_forward_only,
     waking_does_not_break_a_lease,
-    politeness_survives,
-    a_memory_is_bytes,
+    politeness_state_is_stored,
+    page_memory_is_bytes,
 )

@@ -1,0 +1,174 @@
+"""Contract of `WatchedPages`: adding, pausing, listing, rules."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from webstrata.ports import Store
+from webstrata.records import (
+    Batch,
+    Fingerprint,
+    NewPage,
+    PageRole,
+    PageRules,
+    PageState,
+    Site,
+)
+from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of
+
+
+async def adding_twice_changes_nothing(store: Store) -> None:
+    assert await store.pages.add([new("1"), new("2")], NOW) == (2, 0)
+    assert await store.pages.add([new("2"), new("3"), new("3")], NOW + 5) == (1, 2)
+    assert len(await all_of(store.pages.stream())) == 3
+    page = await page_of(store, "2")
+    assert (page.added_at, page.next_at, page.state) == (NOW, NOW, PageState.ACTIVE)
+    assert await store.pages.add([], NOW) == (0, 0)
+
+
+async def adding_again_updates_and_reactivates(store: Store) -> None:
+    await store.pages.add([new("1", tags=("b",), role=PageRole.REQUISITE, requisites=True)], NOW)
+    await store.pages.pause(["https://a.example/1"])
+    assert await store.queue.claim(NOW, 10, NOW + 60, "me") == []
+    await store.pages.add([new("1", tags=("a",), weight=2.5)], NOW + 5)
+    page = await page_of(store, "1")
+    assert (page.tags, page.weight, page.role, page.requisites) == (("a", "b"), 2.5, PageRole.PAGE, True)
+    assert page.state == PageState.ACTIVE
+    assert [page.id for page in await store.queue.claim(NOW + 5, 10, NOW + 60, "me")] == [page.id]
+
+
+async def pausing_is_counted_and_stored(store: Store) -> None:
+    await store.pages.add([new("1"), new("2")], NOW)
+    one = "https://a.example/1"
+    assert await store.pages.pause([one, one, "https://unknown.example/"]) == 1
+    assert await store.pages.pause([one]) == 0
+    assert (await page_of(store, "1")).state == PageState.PAUSED
+    assert [page.url for page in await store.queue.claim(NOW, 10, NOW + 60, "me")] == ["https://a.example/2"]
+
+
+async def sites_are_stored_by_url(store: Store) -> None:
+    site = Site(id=0, url="https://a.example/", include=("/x",), tags=("t",), requisites=True)
+    first = await store.pages.add_site(site, NOW)
+    assert first == replace(site, id=first.id)
+    again = await store.pages.add_site(replace(site, max_pages=5), NOW + 1)
+    assert again == replace(first, max_pages=5)
+    assert await store.pages.sites() == [again]
+
+
+async def pages_are_found_by_tag_state_and_host(store: Store) -> None:
+    other = NewPage(url="https://b.example/", host="b.example", tags=("t",))
+    await store.pages.add([new("1", tags=("t", "u")), new("2"), other], NOW)
+    await store.pages.pause(["https://a.example/2"])
+
+    async def names(**wanted: str) -> list[str]:
+        return [page.url.removeprefix("https://") for page in await all_of(store.pages.stream(**wanted))]  # type: ignore[arg-type]
+
+    assert await names(tag="t") == ["a.example/1", "b.example/"]
+    assert await names(tag="t", host="b.example") == ["b.example/"]
+    assert await names(state="paused") == ["a.example/2"]
+    assert await names(host="a.example") == ["a.example/1", "a.example/2"]
+    assert await names(tag="T") == []
+    assert await store.pages.get("https://a.example/none") is None
+
+
+async def long_streams_are_complete(store: Store) -> None:
+    await store.pages.add([new(str(n), tags=("t",)) for n in range(2_345)], NOW)
+    for listing in (store.pages.stream(), store.pages.stream(tag="t"), store.pages.stream(order="next")):
+        found = [page.url async for page in listing]
+        assert len(found) == len(set(found)) == 2_345
+    assert len(await all_of(store.pages.stream(limit=1_500))) == 1_500
+
+
+async def streams_by_next_visit_are_ordered(store: Store) -> None:
+    await store.pages.add([new("late")], NOW + 5)
+    await store.pages.add([new("early")], NOW)
+    await store.pages.add([new("never")], NOW)
+    await store.pages.pause(["https://a.example/never"])
+    found = await all_of(store.pages.stream(order="next", limit=5))
+    assert [page.url for page in found] == ["https://a.example/early", "https://a.example/late"]
+
+
+async def page_rules_are_stored(store: Store) -> None:
+    wish = PageRules(
+        handler="rdf", layer="data", ignore=("css:é",), ignore_text=("[0-9]+",), min_size=0.1, entries=True
+    )
+    await store.pages.add([new("1", page_rules=wish), new("2")], NOW)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, None)
+    await store.pages.add([new("1"), new("2", page_rules=wish)], NOW + 5)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, wish)
+    await store.pages.set_rules((await page_of(store, "1")).id, None)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (None, wish)
+    (found, _) = await store.queue.claim(NOW + 5, 2, NOW + 60, "me")
+    await store.pages.set_rules(found.id, PageRules(layer="raw"))
+    await store.visit_log.commit(Batch(entries=(entry_of(found),)))
+    assert (await page_of(store, "1")).page_rules == PageRules(layer="raw"), "a visit in flight must not undo a wish"
+
+
+async def tag_rules_are_stored_separately(store: Store) -> None:
+    await store.pages.add([new("1", tags=("b",))], NOW)
+    await store.pages.set_tag_rules("b", PageRules(layer="raw"))
+    await store.pages.set_tag_rules("a", PageRules(layer="text"))
+    await store.pages.set_tag_rules("b", PageRules(layer="links"))
+    assert await store.pages.tag_rules() == {"a": PageRules(layer="text"), "b": PageRules(layer="links")}
+    assert (await page_of(store, "1")).page_rules is None
+    await store.pages.set_tag_rules("a", None)
+    await store.pages.set_tag_rules("unknown", None)
+    assert await store.pages.tag_rules() == {"b": PageRules(layer="links")}
+
+
+async def new_rules_remove_validators(store: Store) -> None:
+    await store.pages.add([new(name, tags=("t",) if name == "2" else ()) for name in "1234"], NOW)
+    mark = Fingerprint(raw="00", size=1, selected="11")
+    pages = await store.queue.claim(NOW, 4, NOW + 60, "me")
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
+    await store.pages.set_rules(pages[0].id, PageRules(layer="raw"))
+    await store.pages.set_tag_rules("t", PageRules(layer="raw"))
+    await store.pages.add([new("3", page_rules=PageRules(layer="raw")), new("4")], NOW)
+    for name in "123":
+        page = await page_of(store, name)
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+    page = await page_of(store, "4")
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+
+
+async def rules_changed_during_a_visit_are_kept(store: Store) -> None:
+    await store.pages.add([new(name, tags=("t",)) for name in "123"], NOW)
+    pages = await store.queue.claim(NOW, 3, NOW + 60, "me")
+    await store.pages.set_rules(pages[0].id, PageRules(ignore=("css:b",)))
+    await store.pages.add([new("2", page_rules=PageRules(ignore=("css:b",)))], NOW)
+    mark = Fingerprint(raw="00", size=1, selected="by the old rules")
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
+    for name in "12":
+        page = await page_of(store, name)
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+    page = await page_of(store, "3")
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+
+
+async def counted_places_are_kept_by_visits(store: Store) -> None:
+    await store.pages.add([new("1")], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    await store.pages.set_counted(page.id, [5, 1 << 62, 5])
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(page, memory=b"learned")),)))
+    page = await page_of(store, "1")
+    assert (page.counted, page.memory) == ((5, 1 << 62), b"learned"), "a visit in flight must not undo it"
+    await store.pages.set_counted(page.id, [])
+    assert (await page_of(store, "1")).counted == ()
+
+
+CHECKS: tuple[Check, ...] = (
+    adding_twice_changes_nothing,
+    adding_again_updates_and_reactivates,
+    pausing_is_counted_and_stored,
+    sites_are_stored_by_url,
+    pages_are_found_by_tag_state_and_host,
+    long_streams_are_complete,
+    streams_by_next_visit_are_ordered,
+    page_rules_are_stored,
+    tag_rules_are_stored_separately,
+    new_rules_remove_validators,
+    rules_changed_during_a_visit_are_kept,
+    counted_places_are_kept_by_visits,
+)
