@@ -36,7 +36,7 @@ def main() -> None:
                        if not is_as_published(case, folder)],
         "links": repr(LinkResolver(BASE).links(HREFS, BASE)),
         "text": KERNEL.scan_text("<p>one<br>two<b>three</b>&amp;<img>four"),
-        "forecast": np.column_stack(Activity().outlook(beliefs, random.integers(0, 500, 50))).tobytes().hex(),
+        "forecast": np.column_stack(Activity().forecast(beliefs, random.integers(0, 500, 50))).tobytes().hex(),
         "rates": irregular_rate(visit_history(range(0, 601, 20), lengths, changed)).tolist(),
     }  # fmt: skip
     print(json.dumps(results))

@@ -48,13 +48,13 @@ def test_forecasts_are_those_of_single_days(pages: list[tuple[int, int]], seed: 
     days, rows = (np.array(column) for column in zip(*pages, strict=True))
     activity = Activity()
 
-    forecast = np.column_stack(activity.outlook(table["levels"], days, rows))
+    forecast = np.column_stack(activity.forecast(table["levels"], days, rows))
 
     expected = np.array([forecast_by_days(table["levels"][row], day) for day, row in pages])
     assert forecast == pytest.approx(expected, rel=2e-4, abs=1e-6)
     if is_compiled("predict"):
         compiled, fallback = (
-            select_kernel(compiled=compiled).outlook(table["levels"], rows, days.astype(np.int16), activity._tables)
+            select_kernel(compiled=compiled).forecast(table["levels"], rows, days.astype(np.int16), activity._tables)
             for compiled in (True, False)
         )
         assert compiled.tobytes() == fallback.tobytes()
@@ -67,16 +67,16 @@ def test_rows_outside_the_table(is_compiled_kernel: bool, row: int) -> None:
     activity = Activity()
     kernel = select_kernel(compiled=is_compiled_kernel)
     with pytest.raises(IndexError, match="3 beliefs"):
-        kernel.outlook(activity.start(3), np.array([0, row]), np.array([1, 1], dtype=np.int16), activity._tables)
+        kernel.forecast(activity.start(3), np.array([0, row]), np.array([1, 1], dtype=np.int16), activity._tables)
 
 
 def test_columns_that_do_not_fit() -> None:
     """Beliefs with another number of levels, and rows without days, are errors before anything is computed."""
     activity = Activity()
     with pytest.raises(ValueError, match="10 levels"):
-        activity.outlook(np.ones((3, 9), dtype=np.float32), np.array([1, 1, 1]))
+        activity.forecast(np.ones((3, 9), dtype=np.float32), np.array([1, 1, 1]))
     with pytest.raises(ValueError, match="10 levels"):
-        activity.outlook(activity.start(3), np.array([1]), np.array([0, 1]))
+        activity.forecast(activity.start(3), np.array([1]), np.array([0, 1]))
 
 
 @with_both_kernels
@@ -87,11 +87,11 @@ def test_days_beyond_the_last(is_compiled_kernel: bool, days: int) -> None:
     kernel = select_kernel(compiled=is_compiled_kernel)
     belief = activity.start(1)
     last, beyond = (
-        kernel.outlook(belief, None, np.array([day], dtype=np.int16), activity._tables)
+        kernel.forecast(belief, None, np.array([day], dtype=np.int16), activity._tables)
         for day in (400, min(days, 32_767))
     )
     assert last.tobytes() == beyond.tobytes()
-    assert activity.outlook(belief, np.array([days])) == activity.outlook(belief, np.array([400]))
+    assert activity.forecast(belief, np.array([days])) == activity.forecast(belief, np.array([400]))
 
 
 @with_both_kernels

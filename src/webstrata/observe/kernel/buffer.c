@@ -9,22 +9,22 @@ char *tail(buffer *to, size_t room) {
     if (room > SIZE_MAX / 4 || to->length > SIZE_MAX / 4)
         return NULL;
     if (to->room - to->length < room || to->data == NULL) {
-        size_t wanted = 2 * to->length + room + 64;
-        char *data = realloc(to->data, wanted);
+        size_t new_room = 2 * to->length + room + 64;
+        char *data = realloc(to->data, new_room);
         if (data == NULL)
             return NULL;
         to->data = data;
-        to->room = wanted;
+        to->room = new_room;
     }
     return to->data + to->length;
 }
 
 int put(buffer *to, const void *data, size_t length) {
-    char *place = tail(to, length);
-    if (place == NULL)
+    char *end = tail(to, length);
+    if (end == NULL)
         return 0;
     if (length)
-        memcpy(place, data, length);
+        memcpy(end, data, length);
     to->length += length;
     return 1;
 }

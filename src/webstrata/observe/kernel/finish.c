@@ -1,9 +1,9 @@
-/* Texts as they stand -> lines of words, and how much of them stands in each box. */
+/* Collapses the white space of the texts, and counts the text in each box. */
 #include <stdlib.h>
 
 #include "kernel.h"
 
-/* Collapses white space in place; lines end where a 0 stands. Notes the end of each line, and bytes of words so far. */
+/* Collapses white space in place; a 0 ends a line. Stores the end of each line, and the bytes of words before it. */
 static int collapse(page *of, int64_t *sizes) {
     int32_t *ends = (int32_t *)tail(&of->line_ends, ((size_t)of->lines + 1) * sizeof(int32_t));
     const char *at = of->text.data, *end = at + of->text.length;
@@ -63,7 +63,7 @@ static void weigh(page *of, const int64_t *lines, const int64_t *pieces) {
     }
 }
 
-/* Of a page that was READ. Its texts must be in composed form by now, their zeros untouched. */
+/* Finishes a page with status READ. Its texts must be in composed form, with all their zeros. */
 EXPORTED void page_finish(page *of) {
     int64_t *lines, *pieces;
     if (of->status != READ)
@@ -73,14 +73,14 @@ EXPORTED void page_finish(page *of) {
     if (lines != NULL && pieces != NULL && collapse(of, lines)) {
         weigh_pieces(of, pieces);
         weigh(of, lines, pieces);
-        divide(of);
+        select_main(of);
     } else
         of->status = NO_MEMORY;
     free(lines);
     free(pieces);
 }
 
-/* Puts other texts in the place of those read: the same in composed form, where they were not. */
+/* Replaces the texts by their composed form. */
 EXPORTED void page_recompose(page *of, const char *text, size_t text_length, const char *linked, size_t linked_length) {
     of->text.length = of->linked.length = 0;
     if (!put(&of->text, text, text_length) || !put(&of->linked, linked, linked_length))

@@ -1,7 +1,7 @@
-/* What reads a page's markup and words fast. Pure functions over bytes: no input and output, no clock, no state.
+/* The compiled kernel of `observe`: pure functions over bytes, without input and output, clock and state.
  *
- * Every function takes any bytes whatever: all reads are bounded, nothing recurses, and the work grows with the length
- * of the input alone. The rules are those of docs/reference/fingerprint.md; tests/observe/twin says them in Python.
+ * Every function accepts any bytes: all reads are bounded, nothing recurses, and the work is linear in the length of
+ * the input. The rules are those of docs/reference/fingerprint.md; python.py implements the same functions in Python.
  */
 #ifndef WEBSTRATA_KERNEL_H
 #define WEBSTRATA_KERNEL_H
@@ -12,30 +12,30 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Of what Python knows of the functions and fields; goes up with every change (kernel/library.py has the same). */
+/* The version of the functions and fields; increase it with every change (library.py has the same number). */
 #define KERNEL_VERSION 2
 
-/* Bytes, or rows of anything, that grow. */
+/* A growing array of bytes or rows. */
 typedef struct {
     char *data;
     size_t length, room;
 } buffer;
 
 int put(buffer *to, const void *data, size_t length); /* 0: no memory left */
-char *tail(buffer *to, size_t room);                  /* room behind the end, to be added to the length; NULL: none */
+char *tail(buffer *to, size_t room);                  /* room after the end, to be added to the length; NULL: none */
 
 static inline int is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Names of elements: what each does to the lines and boxes around it. Higher kinds end lines. */
+/* The kinds of elements by their effect on lines and boxes. Kinds from LINE on end lines. */
 enum kind { INLINE, SILENT, POINTER, LINK, LINE, BOX };
 enum tag { OTHER, ASIDE, MARGIN, LAYOUT, SECTION, MAIN, ARTICLE }; /* of boxes; a `section` is LAYOUT and SECTION */
 #define IS_SECTION 8
 
 typedef struct {
     uint8_t kind, tag;
-    uint8_t is_raw;     /* its content is serialised as it stands */
-    uint8_t is_void;    /* it has neither content nor end tag */
-    uint8_t is_foreign; /* other rules hold for the names inside */
+    uint8_t is_raw;     /* its content is serialised without escapes */
+    uint8_t is_void;    /* it has no content and no end tag */
+    uint8_t is_foreign; /* other rules apply to the names inside */
 } name_facts;
 
 name_facts facts_of(const char *name, size_t length);
@@ -54,24 +54,24 @@ typedef struct {
 
 enum status { READ, UNCLEAR, NO_MEMORY };
 
-/* A body, as far as it is known. Python reads the fields down to `boxes` (kernel/library.py has the same list). */
+/* A body. Python accesses the fields down to `boxes` (library.py has the same list). */
 typedef struct {
     int32_t status;
-    int32_t is_composed; /* all text is surely in Unicode's composed form */
-    buffer text;         /* words one space apart; before `page_finish`: texts as they stand, 0 where lines end */
-    buffer linked;       /* texts inside links, a 0 behind each */
-    buffer hrefs;        /* of links, a 0 behind each */
+    int32_t is_composed; /* all text is known to be in Unicode's composed form */
+    buffer text;         /* words separated by one space; before `page_finish`: texts with a 0 where a line ends */
+    buffer linked;       /* texts inside links, each followed by a 0 */
+    buffer hrefs;        /* of links, each followed by a 0 */
     buffer pointers;     /* of image maps and inline frames */
     buffer line_ends;    /* int32_t */
-    buffer main_lines;   /* span: of the main content, without the noise in it */
+    buffer main_lines;   /* span: of the main content, without the noise inside it */
     buffer main_links;   /* span */
     buffer boxes;        /* box */
     int32_t lines, links, pieces;
 } page;
 
-void divide(page *of); /* fills main_lines and main_links */
+void select_main(page *of); /* fills main_lines and main_links */
 
-uint64_t blake64(const char *text, size_t length); /* BLAKE2b; the digest of eight bytes, lowest first */
+uint64_t blake64(const char *text, size_t length); /* BLAKE2b, a digest of eight bytes, little-endian */
 
 #define LONGEST_URL 2600 /* urls.py has the same */
 
@@ -85,7 +85,7 @@ static inline int begins(slice text, const char *with) {
     return text.length >= length && memcmp(text.at, with, length) == 0;
 }
 
-/* The next text of a buffer with a 0 behind each. */
+/* The next text of a buffer in which each is followed by a 0. */
 static inline slice next_text(const char **at, const char *end) {
     const char *stop = memchr(*at, 0, (size_t)(end - *at));
     slice found = {*at, (size_t)((stop == NULL ? end : stop) - *at)};
@@ -93,25 +93,25 @@ static inline slice next_text(const char **at, const char *end) {
     return found;
 }
 
-/* Where a link leads: its URL begins there in `resolved`; or, with no length, it is the answer of that number. */
+/* The URL of a link: its position and length in `resolved`; with length 0, the index of its answer. */
 typedef struct {
     size_t at, length;
 } target;
 
-/* The links of a page. Python reads the fields down to `resolved` (kernel/library.py has the same list). */
+/* The links of a page. Python accesses the fields down to `resolved` (library.py has the same list). */
 typedef struct {
     int32_t status;
     int32_t internal, external, documents;
-    buffer hard;     /* addresses left to the caller, a 0 behind each */
-    buffer urls;     /* in the order of first appearance, a 0 behind each */
-    buffer places;   /* sorted, a line feed between them */
+    buffer hard;     /* addresses left to the caller, each followed by a 0 */
+    buffer urls;     /* in the order of first appearance, each followed by a 0 */
+    buffer sorted_urls; /* without tracking parameters, separated by line feeds */
     buffer hashes;   /* uint64_t, sorted */
-    buffer resolved; /* URLs put together here */
+    buffer resolved; /* URLs resolved by the kernel */
     buffer targets;  /* target */
-    size_t left;     /* number of hard ones */
+    size_t left;     /* number of hard addresses */
 } links;
 
-void count_link(links *to, slice url, slice home); /* by where it leads */
-size_t without_tracking(slice url, char *to);              /* writes it without what only says who sent the reader */
+void count_link(links *to, slice url, slice home); /* by its kind */
+size_t without_tracking(slice url, char *to);              /* writes the URL without tracking parameters */
 
 #endif

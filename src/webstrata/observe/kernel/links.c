@@ -1,10 +1,10 @@
-/* URLs of a page, in any order and number -> each once; their kinds, hashes, and what their digest is of. */
+/* Collects the different URLs of a page, their kinds, their hashes, and the text that their digest is computed of. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel.h"
 
-#define MOST_LINKS 50000 /* further ones are left out */
+#define MAX_LINKS 50000 /* results.py has the same number */
 
 static int compare(slice one, slice other) {
     size_t shorter = one.length < other.length ? one.length : other.length;
@@ -35,7 +35,7 @@ static int by_hash(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* The links with their URLs, nowhere left out; their number. */
+/* The links that have a URL; returns their number. */
 static size_t gather(const links *of, const char *answers, size_t length, slice *answered, link *to) {
     const target *targets = (const target *)of->targets.data;
     size_t number = of->targets.length / sizeof *targets, found = 0;
@@ -54,26 +54,26 @@ static size_t gather(const links *of, const char *answers, size_t length, slice 
     return found;
 }
 
-/* Leaves the first of each, in order; their number. */
+/* Keeps the first link of each URL, sorted by URL; returns their number. */
 static size_t once(link *all, size_t number) {
     size_t kept = 0;
     qsort(all, number, sizeof *all, by_url);
     for (size_t i = 0; i < number; i++)
         if (i == 0 || compare(all[kept - 1].url, all[i].url) != 0)
             all[kept++] = all[i];
-    if (kept > MOST_LINKS) {
+    if (kept > MAX_LINKS) {
         qsort(all, kept, sizeof *all, by_order);
-        kept = MOST_LINKS;
+        kept = MAX_LINKS;
         qsort(all, kept, sizeof *all, by_url);
     }
     return kept;
 }
 
-static int put_places(links *to, const link *all, size_t number, slice *places) {
+static int put_sorted_urls(links *to, const link *all, size_t number, slice *shortened) {
     buffer texts = {NULL, 0, 0};
     size_t room = 0, kept = 0;
     char *text;
-    int is_moved = 0, is_put = 1;
+    int is_shortened = 0, is_put = 1;
     for (size_t i = 0; i < number; i++)
         room += all[i].url.length;
     text = tail(&texts, room + 1);
@@ -81,16 +81,17 @@ static int put_places(links *to, const link *all, size_t number, slice *places) 
         return 0;
     for (size_t i = 0; i < number; i++) {
         slice one = {text, without_tracking(all[i].url, text)};
-        is_moved |= one.length != all[i].url.length;
-        places[i] = one;
+        is_shortened |= one.length != all[i].url.length;
+        shortened[i] = one;
         text += one.length;
     }
-    if (is_moved)
-        qsort(places, number, sizeof *places, by_text);
+    if (is_shortened)
+        qsort(shortened, number, sizeof *shortened, by_text);
     for (size_t i = 0; is_put && i < number; i++)
-        if (i == 0 || compare(places[kept - 1], places[i]) != 0) {
-            is_put = (kept == 0 || put(&to->places, "\n", 1)) && put(&to->places, places[i].at, places[i].length);
-            places[kept++] = places[i];
+        if (i == 0 || compare(shortened[kept - 1], shortened[i]) != 0) {
+            is_put = (kept == 0 || put(&to->sorted_urls, "\n", 1)) &&
+                     put(&to->sorted_urls, shortened[i].at, shortened[i].length);
+            shortened[kept++] = shortened[i];
         }
     free(texts.data);
     return is_put;
@@ -111,18 +112,18 @@ static int put_hashes(links *to, const link *all, size_t number) {
     return 1;
 }
 
-static int put_urls(links *to, const link *all, size_t number, slice *ordered, size_t places) {
-    memset(ordered, 0, places * sizeof *ordered);
+static int put_urls(links *to, const link *all, size_t number, slice *ordered, size_t orders) {
+    memset(ordered, 0, orders * sizeof *ordered);
     for (size_t i = 0; i < number; i++)
         ordered[all[i].order] = all[i].url;
-    for (size_t i = 0; i < places; i++)
+    for (size_t i = 0; i < orders; i++)
         if (ordered[i].length != 0)
             if (!put(&to->urls, ordered[i].at, ordered[i].length) || !put(&to->urls, "", 1))
                 return 0;
     return 1;
 }
 
-/* `answers` has the URL of each hard address, or nothing, a 0 behind each; `home` is the page's own host. */
+/* `answers` has the URL of each hard address, or nothing, each followed by a 0; `home` is the page's host. */
 EXPORTED void links_finish(links *of, const char *answers, size_t length, const char *home, size_t home_length,
                            int is_hashed) {
     size_t found, number = of->targets.length / sizeof(target);
@@ -133,7 +134,7 @@ EXPORTED void links_finish(links *of, const char *answers, size_t length, const 
         number = once(all, found);
         for (size_t i = 0; i < number; i++)
             count_link(of, all[i].url, home_slice);
-        if (!put_places(of, all, number, texts) || !put_urls(of, all, number, texts, found) ||
+        if (!put_sorted_urls(of, all, number, texts) || !put_urls(of, all, number, texts, found) ||
             (is_hashed && !put_hashes(of, all, number)))
             of->status = NO_MEMORY;
     } else
@@ -143,7 +144,7 @@ EXPORTED void links_finish(links *of, const char *answers, size_t length, const 
 }
 
 EXPORTED void links_free(links *of) {
-    buffer *all[] = {&of->hard, &of->urls, &of->places, &of->hashes, &of->resolved, &of->targets};
+    buffer *all[] = {&of->hard, &of->urls, &of->sorted_urls, &of->hashes, &of->resolved, &of->targets};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->data);
     free(of);

@@ -1,4 +1,4 @@
-/* Element names -> facts, by a table that is filled when the library is loaded. */
+/* The properties of element names, in a hash table that is filled when the library is loaded. */
 #include <string.h>
 
 #include "kernel.h"
@@ -14,7 +14,7 @@ typedef struct {
 
 static slot slots[SLOTS];
 
-static unsigned place_of(const char *name, size_t length) {
+static unsigned slot_index(const char *name, size_t length) {
     unsigned hash = (unsigned)length;
     for (size_t i = 0; i < length; i++)
         hash = hash * 31 + (unsigned char)name[i];
@@ -22,10 +22,10 @@ static unsigned place_of(const char *name, size_t length) {
 }
 
 static slot *find(const char *name, size_t length) {
-    unsigned place = place_of(name, length);
-    while (slots[place].length && (slots[place].length != length || memcmp(slots[place].name, name, length)))
-        place = (place + 1) & (SLOTS - 1);
-    return &slots[place];
+    unsigned index = slot_index(name, length);
+    while (slots[index].length && (slots[index].length != length || memcmp(slots[index].name, name, length)))
+        index = (index + 1) & (SLOTS - 1);
+    return &slots[index];
 }
 
 name_facts facts_of(const char *name, size_t length) {
@@ -75,7 +75,7 @@ __attribute__((constructor)) static void fill(void) {
     each("main", main_);
     each("article", article);
     each("section", section);
-    /* How the HTML standard serialises them ("Serializing HTML fragments"), scripting on. */
+    /* How the HTML standard serialises elements ("Serializing HTML fragments"), with scripting enabled. */
     each("iframe noembed noframes noscript plaintext script style xmp", raw);
     each("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr", is_void);
     each("math svg", foreign);

@@ -1,7 +1,7 @@
-/* Markup without a tree -> text with line feeds where lines end: what observe/html/scan.py reads of giant pages.
+/* The text of markup without building a tree, with a line feed where a line ends; used for very large pages.
  *
- * A tag is `<`, a name behind an optional slash, and all up to the next `<` or `>`. Between texts it leaves a mark: a line
- * feed, a space, or that an element started or ended, of which both together make a space.
+ * A tag is `<`, an optional slash, a name, and everything up to the next `<` or `>`. Each is replaced by a marker: a line
+ * feed, a space, or that an element started or ended; a start and an end next to each other become a space.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { STARTED = 1, ENDED = 2 };
 
-/* Length of the white space of Unicode that begins here; 0: there is none. */
+/* Length in bytes of the Unicode white space character that begins here; 0: none. */
 static size_t white(const unsigned char *at, const unsigned char *end) {
     static const char wide[][4] = {"\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006",
                                    "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f",
@@ -29,7 +29,7 @@ static int is_letter(unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <
 
 #define LONGEST 16
 
-/* The name in lower case, as far as it can be a name with a meaning; the Kelvin sign is a K, as in Python. */
+/* The name in lower case, cut at the length of the longest known name; the Kelvin sign is a K, as in Python. */
 static size_t lower(const unsigned char *at, const unsigned char *end, char *to) {
     size_t length = 0;
     while (at < end && length < LONGEST) {
@@ -52,8 +52,8 @@ static int leaves_space(const char *name, size_t length) {
     return 0;
 }
 
-/* What a tag leaves, 0: nothing; `at` stands behind its `<`. */
-static char mark(const unsigned char *at, const unsigned char *end) {
+/* The marker of a tag, 0: none; `at` is the position after its `<`. */
+static char marker(const unsigned char *at, const unsigned char *end) {
     char name[LONGEST];
     const unsigned char *start;
     size_t length;
@@ -71,7 +71,7 @@ static char mark(const unsigned char *at, const unsigned char *end) {
     return is_end ? ENDED : STARTED;
 }
 
-/* Every `first` with `second` behind it becomes a space; the new length. */
+/* Replaces each `first` followed by `second` with a space; returns the new length. */
 static size_t join(char *text, size_t length, char first, char second) {
     size_t to = 0;
     for (size_t i = 0; i < length; i++)
@@ -83,7 +83,7 @@ static size_t join(char *text, size_t length, char first, char second) {
     return to;
 }
 
-static size_t drop_marks(char *text, size_t length) {
+static size_t drop_markers(char *text, size_t length) {
     size_t to = 0;
     for (size_t i = 0; i < length; i++)
         if (text[i] != STARTED && text[i] != ENDED)
@@ -91,7 +91,7 @@ static size_t drop_marks(char *text, size_t length) {
     return to;
 }
 
-/* Into `to`, which has room for as much as `text` has; how long it became. */
+/* Writes the text to `to`, which has room for `length` bytes; returns its length. */
 EXPORTED size_t scan_text(const char *text, size_t length, char *to) {
     const unsigned char *at = (const unsigned char *)text, *end = at + length;
     char *out = to;
@@ -99,10 +99,10 @@ EXPORTED size_t scan_text(const char *text, size_t length, char *to) {
     while (at < end) {
         unsigned char next = at + 1 < end ? at[1] : 0;
         if (*at == '<' && (is_letter(next) || next == '/' || next == '!' || next == '?')) {
-            char left = mark(at + 1, end);
+            char left = marker(at + 1, end);
             if (left)
                 *out++ = left;
-            at += 2; /* what follows the slash is no name, or has been looked at */
+            at += 2; /* what follows the slash is not a name, or was handled by `marker` */
             while (at < end && *at != '<' && *at != '>')
                 at++;
             at += at < end && *at == '>';
@@ -113,5 +113,5 @@ EXPORTED size_t scan_text(const char *text, size_t length, char *to) {
     }
     size = join(to, (size_t)(out - to), ENDED, STARTED);
     size = join(to, size, STARTED, ENDED);
-    return drop_marks(to, size);
+    return drop_markers(to, size);
 }

@@ -1,7 +1,7 @@
-/* The serialised body of a page -> its texts, links and boxes, as a walk through the tree would meet them.
+/* Parses the serialised body of a page into texts, links and boxes, in document order.
  *
- * A serialised tree is regular: every element ends, values are quoted, `<` stands in no text but that of the few raw
- * elements. Where such a text could hold what looks like its own end, or where tags do not match, the status is UNCLEAR
+ * A serialised tree is regular: every element has an end, values are quoted, `<` occurs in no text except that of raw
+ * elements. Where such a text could contain its own end tag, or where tags do not match, the status is UNCLEAR
  * and the caller writes the tree in the form that has no raw and no void elements (observe/kernel/reserialise.py).
  */
 #include <stdlib.h>
@@ -17,12 +17,12 @@ typedef struct {
 typedef struct {
     page *to;
     const char *start, *at, *end;
-    int is_spelled;
+    int is_unambiguous;
     buffer open; /* element */
-    size_t silent_from; /* depth at which silence began; 0: none */
+    size_t invisible_from; /* depth of the outermost invisible element; 0: none is open */
     int foreign_depth, link_depth;
     int32_t box;    /* the innermost one open, -1: none */
-    int passed;     /* since the last text: 1 the start of an element, 2 the end of one, 3 both */
+    int passed;     /* since the last text: 1 the start of an element, 2 the end of an element, 3 both */
     int is_new_line;
 } walk;
 
@@ -46,8 +46,8 @@ static const char *find(const char *from, const char *end, const char *what, siz
 
 /* ── text ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Characters that keep their form, whatever stands beside them: what real pages are mostly made of. Others are left to
- * Python's tables. tests/observe/kernel/test_composed.py checks each range. */
+/* Whether a character stays the same in composed form, next to any other character. These are most characters of real
+ * pages; for others the caller uses Python's Unicode tables. tests/observe/kernel/test_library.py checks each range. */
 static int keeps_form(uint32_t c) {
     static const uint32_t ranges[][2] = {
         {0x0000, 0x02FF}, {0x0388, 0x03FF}, {0x0400, 0x0482}, {0x048A, 0x052F}, {0x05D0, 0x05EA}, {0x0621, 0x064A},
@@ -61,7 +61,7 @@ static int keeps_form(uint32_t c) {
     return 0;
 }
 
-/* One character beyond ASCII; its length, or 0 where the bytes are no UTF-8. */
+/* Decodes a character beyond ASCII; returns its length, or 0 if the bytes are not UTF-8. */
 static size_t character(const unsigned char *at, const unsigned char *end, uint32_t *c) {
     size_t length = *at >= 0xF0 ? 4 : *at >= 0xE0 ? 3 : *at >= 0xC2 ? 2 : 0;
     if (!length || (size_t)(end - at) < length)
@@ -83,7 +83,7 @@ typedef struct {
 
 static const reference references[] = {{"&amp;", 5, '&'}, {"&lt;", 4, '<'}, {"&gt;", 4, '>'}, {"&quot;", 6, '"'}};
 
-/* What serialising escapes, put back. No-break spaces become spaces if they are but white space here. */
+/* Decodes a character reference of the serialisation. In text, a no-break space becomes a space. */
 static const char *unescaped(const char *at, const char *end, char **to, int is_text) {
     for (size_t i = 0; i < sizeof references / sizeof *references; i++)
         if ((size_t)(end - at) >= references[i].length && !memcmp(at, references[i].name, references[i].length)) {
@@ -102,7 +102,7 @@ static const char *unescaped(const char *at, const char *end, char **to, int is_
     return NULL;
 }
 
-/* Copies a text without its escapes, with spaces for white space; -1: unclear, else whether there was a word in it. */
+/* Copies a text without its escapes, with spaces for white space. Returns whether it has a word; -1: unclear. */
 static int copy_text(walk *w, const char *at, const char *end, char **to, int is_raw) {
     int has_word = 0;
     char *out = *to;
@@ -146,7 +146,7 @@ static int text_node(walk *w, const char *from, const char *end, int is_raw) {
     size_t before = to->text.length;
     char *start, *out;
     int has_word;
-    if (w->silent_from)
+    if (w->invisible_from)
         return 1;
     start = out = tail(&to->text, (size_t)(end - from) + 1);
     if (out == NULL)
@@ -174,14 +174,14 @@ static int text_node(walk *w, const char *from, const char *end, int is_raw) {
 
 /* ── tags ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Reads ` name="value"` or ` name`; 0: there is none. */
+/* Parses ` name="value"` or ` name`; 0: there is none. */
 static int attribute(walk *w, span *name, span *value) {
     const char *at = w->at;
     if (at >= w->end || *at != ' ')
         return 0;
     at++;
     name->first = (int32_t)(at - w->start);
-    if (at < w->end && *at == '=') /* may begin a name, and stand nowhere else in it */
+    if (at < w->end && *at == '=') /* allowed only as the first character of a name */
         at++;
     while (at < w->end && *at != '=' && *at != ' ' && *at != '>')
         at++;
@@ -214,21 +214,21 @@ static int put_value(walk *w, buffer *to, span value) {
     return 1;
 }
 
-/* To behind the `>`; `wanted` is the attribute to find. Returns whether it was there; check the status, too. */
+/* Moves past the `>`; `wanted` is the attribute to find. Returns whether it was found; check the status, too. */
 static int attributes(walk *w, const char *wanted, span *found) {
     size_t length = wanted ? strlen(wanted) : 0;
-    int is_there = 0;
+    int is_found = 0;
     span name, value;
     while (attribute(w, &name, &value))
-        if (wanted && !is_there && (size_t)(name.end - name.first) == length &&
+        if (wanted && !is_found && (size_t)(name.end - name.first) == length &&
             !memcmp(w->start + name.first, wanted, length)) {
-            is_there = 1;
+            is_found = 1;
             *found = value;
         }
     if (w->at >= w->end || *w->at != '>')
         return fail(w, UNCLEAR);
     w->at++;
-    return is_there;
+    return is_found;
 }
 
 static int end_line(walk *w) {
@@ -254,11 +254,11 @@ static void end_box(walk *w) {
     w->box = one->parent;
 }
 
-/* What the start of an element outside silence does; `kind` may turn out to be less. */
+/* Handles the start of a visible element; changes `kind` for a link without address and for a pointer. */
 static int started(walk *w, name_facts facts, uint8_t *kind) {
     span value = {0, 0};
     const char *wanted = facts.kind == LINK ? "href" : facts.kind == POINTER ? facts.is_raw ? "src" : "href" : NULL;
-    int is_there = attributes(w, wanted, &value);
+    int is_found = attributes(w, wanted, &value);
     if (w->to->status != READ)
         return 0;
     w->passed |= 1;
@@ -266,7 +266,7 @@ static int started(walk *w, name_facts facts, uint8_t *kind) {
         return 0;
     if (*kind == BOX)
         return start_box(w, facts.tag);
-    if (*kind == LINK && !is_there)
+    if (*kind == LINK && !is_found)
         *kind = INLINE;
     if (*kind == LINK) {
         w->to->links++;
@@ -291,7 +291,7 @@ static int ended(walk *w, uint8_t kind) {
     return 1;
 }
 
-/* Whether `<script` stands behind `<!--`: then `</script>` may be part of the script. */
+/* Whether `<script` follows `<!--`: then `</script>` may be part of the script. */
 static int may_hold_its_end(const char *from, const char *end) {
     const char *at = find(from, end, "<!--", 4);
     static const char name[] = "script";
@@ -305,11 +305,11 @@ static int may_hold_its_end(const char *from, const char *end) {
     return 0;
 }
 
-/* The content of a raw element, up to and with its end tag. */
+/* Parses the content of a raw element and its end tag. */
 static int raw_content(walk *w, const char *name, size_t length, uint8_t kind) {
     const char *at = w->at;
     if (w->foreign_depth || (length == 9 && !memcmp(name, "plaintext", 9)))
-        return fail(w, UNCLEAR); /* there it may hold anything */
+        return fail(w, UNCLEAR); /* its text may contain anything */
     for (;; at += 2) {
         at = find(at, w->end, "</", 2);
         if (at == NULL)
@@ -322,7 +322,7 @@ static int raw_content(walk *w, const char *name, size_t length, uint8_t kind) {
     if (kind != SILENT && at > w->at && !text_node(w, w->at, at, 1))
         return 0;
     w->at = at + length + 3;
-    return w->silent_from ? 1 : ended(w, kind);
+    return w->invisible_from ? 1 : ended(w, kind);
 }
 
 static int start_tag(walk *w) {
@@ -334,7 +334,7 @@ static int start_tag(walk *w) {
     one.length = (uint32_t)(at - name);
     w->at = at;
     facts = facts_of(name, one.length);
-    if (w->silent_from) {
+    if (w->invisible_from) {
         span nowhere;
         attributes(w, NULL, &nowhere);
         if (w->to->status != READ)
@@ -344,16 +344,16 @@ static int start_tag(walk *w) {
         if (!started(w, facts, &one.kind))
             return 0;
     }
-    if (!w->is_spelled && facts.is_void)
-        return w->silent_from ? 1 : ended(w, one.kind);
-    if (!w->is_spelled && facts.is_raw)
+    if (!w->is_unambiguous && facts.is_void)
+        return w->invisible_from ? 1 : ended(w, one.kind);
+    if (!w->is_unambiguous && facts.is_raw)
         return raw_content(w, name, one.length, one.kind);
     one.is_foreign = facts.is_foreign;
     w->foreign_depth += facts.is_foreign;
     if (!put(&w->open, &one, sizeof one))
         return fail(w, NO_MEMORY);
     if (one.kind == SILENT)
-        w->silent_from = w->open.length;
+        w->invisible_from = w->open.length;
     return 1;
 }
 
@@ -368,10 +368,10 @@ static int end_tag(walk *w) {
         return fail(w, UNCLEAR);
     w->at = name + one->length + 1;
     w->foreign_depth -= one->is_foreign;
-    if (w->silent_from == w->open.length)
-        w->silent_from = 0;
+    if (w->invisible_from == w->open.length)
+        w->invisible_from = 0;
     w->open.length -= sizeof *one;
-    return w->silent_from ? 1 : ended(w, one->kind);
+    return w->invisible_from ? 1 : ended(w, one->kind);
 }
 
 static int comment(walk *w) {
@@ -412,10 +412,10 @@ static void through(walk *w) {
         fail(w, UNCLEAR);
 }
 
-/* Reads one element, serialised; `is_spelled`: without raw and void elements. NULL: no memory. */
-EXPORTED page *page_read(const char *html, size_t length, int is_spelled) {
+/* Parses one serialised element; `is_unambiguous`: without raw and void elements. NULL: no memory. */
+EXPORTED page *page_read(const char *html, size_t length, int is_unambiguous) {
     page *to = calloc(1, sizeof *to);
-    walk w = {to, html, html, html + length, is_spelled, {NULL, 0, 0}, 0, 0, 0, -1, 0, 1};
+    walk w = {to, html, html, html + length, is_unambiguous, {NULL, 0, 0}, 0, 0, 0, -1, 0, 1};
     if (to == NULL)
         return NULL;
     to->is_composed = 1;

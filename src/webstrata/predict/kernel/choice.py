@@ -16,7 +16,7 @@ from webstrata.compiled import is_compiled
 class PredictKernel(Protocol):
     """What a kernel of `predict` computes; the modules `library` and `python` are the two implementations."""
 
-    def outlook(
+    def forecast(
         self,
         beliefs: NDArray[np.float32],
         rows: NDArray[np.int64] | None,

@@ -1,5 +1,5 @@
-/* What is computed for millions of pages at once. Pure functions over columns that belong to the caller: no memory is
- * taken, nothing is kept, and every place that is read or written follows from the lengths given.
+/* The compiled kernel of `predict`: pure functions over columns of the caller, for millions of pages at once. They
+ * allocate no memory, keep no state, and access the columns only within the lengths given.
  */
 #ifndef WEBSTRATA_PREDICT_KERNEL_H
 #define WEBSTRATA_PREDICT_KERNEL_H
@@ -9,18 +9,18 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Of what Python knows of the functions; goes up with every change (kernel/library.py has the same). */
-#define KERNEL_VERSION 1
+/* The version of the functions; increase it with every change (library.py has the same number). */
+#define KERNEL_VERSION 2
 
-/* For each of `pages`: its belief, `width` numbers, times the table of its day. There are `known` beliefs, `stride`
- * bytes from one to the next; `rows` says whose are asked for, NULL: the first ones. Each table has `width` rows of
- * four numbers, the day's for the four columns of the answer, which lie one behind the other; days beyond the last
- * have the last one's. Returns how many pages were answered for: fewer than all where a row is none. */
-EXPORTED int64_t outlook(const char *beliefs, int64_t stride, int64_t known, const int64_t *rows, const int16_t *days,
-                         int64_t pages, const float *tables, int64_t width, int64_t last_day, float *columns);
+/* For each of `pages`: the product of its belief, `width` numbers, and the table of its day. There are `known` beliefs,
+ * `stride` bytes apart; `rows` are the pages' rows, NULL: the first ones. Each table has `width` rows of four numbers,
+ * one for each column of the result; the columns are stored one after the other. Days beyond the last use the last
+ * table. Returns the number of pages computed: fewer than all if a row is outside the beliefs. */
+EXPORTED int64_t forecast(const char *beliefs, int64_t stride, int64_t known, const int64_t *rows, const int16_t *days,
+                          int64_t pages, const float *tables, int64_t width, int64_t last_day, float *columns);
 
-/* For each page the likeliest rate, from its visits `offsets[page]` to before `offsets[page + 1]`. `room` holds one
- * number more than any page has visits. */
+/* For each page the maximum-likelihood rate, from its visits `offsets[page]` to before `offsets[page + 1]`. `room` has
+ * space for one number more than the visits of any page. */
 EXPORTED void irregular_rates(const int64_t *offsets, int64_t pages, const double *lengths, const uint8_t *changed,
                               double *room, double *rates);
 

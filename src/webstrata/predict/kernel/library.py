@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from webstrata.compiled import load_library
 
-_VERSION = 1
+_VERSION = 2
 """The version of the functions below; kernel.h has the same number."""
 
 
 _library = load_library("predict", _VERSION)
 
-_outlook = _library.outlook
-_outlook.argtypes = [
+_forecast = _library.forecast
+_forecast.argtypes = [
     *(c_void_p, c_int64, c_int64),
     *(c_void_p, c_void_p, c_int64),
     *(c_void_p, c_int64, c_int64),
     c_void_p,
 ]
-_outlook.restype = c_int64
+_forecast.restype = c_int64
 _irregular_rates = _library.irregular_rates
 _irregular_rates.argtypes = [c_void_p, c_int64, *[c_void_p] * 4]
 _irregular_rates.restype = None
@@ -34,7 +34,7 @@ _irregular_rates.restype = None
 # ── the functions of the kernel's interface (choice.py) ─────────────────────────────────────────────────────
 
 
-def outlook(
+def forecast(
     beliefs: NDArray[np.float32],
     rows: NDArray[np.int64] | None,
     days: NDArray[np.int16],
@@ -43,7 +43,7 @@ def outlook(
     """The product of each page's belief and the table of its day."""
     days_tabled, width, _ = tables.shape
     columns = np.empty((4, len(days)), dtype=np.float32)
-    computed = _outlook(
+    computed = _forecast(
         *(beliefs.ctypes.data, beliefs.strides[0], len(beliefs)),
         *(None if rows is None else rows.ctypes.data, days.ctypes.data, len(days)),
         *(tables.ctypes.data, width, days_tabled - 1),

@@ -1,6 +1,6 @@
 """The kernel in NumPy: what runs where the package was installed without a C compiler.
 
-All pages are computed at once. `outlook` adds in the order of the C code, so that both give the same bits. The rates
+All pages are computed at once. `forecast` adds in the order of the C code, so that both give the same bits. The rates
 use the same Newton steps (rates.c explains them) in double precision from the start.
 """
 
@@ -18,7 +18,7 @@ _MAX_EXPONENT = 300.0
 _SERIES_BELOW = 0.1
 
 
-def outlook(
+def forecast(
     beliefs: NDArray[np.float32],
     rows: NDArray[np.int64] | None,
     days: NDArray[np.int16],

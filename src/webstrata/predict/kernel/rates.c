@@ -1,9 +1,9 @@
 /* Eq. 5: the rate at which sum over intervals t with a change of t / (exp(rate t) - 1) = sum of intervals without.
  *
- * With L its left side and F = L + (sum of the t) / 2, both ln L (convex, falling) and 1 / F (concave, rising) are
- * nearly straight, the one for long intervals, the other for short ones. From below Newton's step on either stays
- * below the root, so the larger of the two is taken, from the root for equal intervals, which is a lower bound. A few
- * rounds in single precision, four intervals at a time, come so near that mostly one in double is left. */
+ * With L the left side and F = L + (sum of the t) / 2, both ln L (convex, decreasing) and 1 / F (concave, increasing)
+ * are nearly linear, the first for long intervals, the second for short ones. From below, Newton's step on either stays
+ * below the root, so the larger of the two steps is used. The start is the root for equal intervals, a lower bound.
+ * After a few rounds in single precision, four intervals at a time, usually one round in double precision remains. */
 #include <math.h>
 #include <string.h>
 
@@ -11,17 +11,17 @@
 
 #define ROUNDS 100
 #define ROUGH_ROUNDS 4
-#define NEARLY 1e-6 /* a step this small leaves its square, which is beyond the digits that matter */
+#define NEARLY 1e-6 /* relative step after which the error, about its square, is negligible */
 #define ROUGHLY 1e-4f
 #define LARGEST 300.0
 #define SMALL 0.1
-#define ROOM 256 /* intervals with a change that the rough rounds look at, at most */
+#define ROOM 256 /* the rough rounds are used for at most this many intervals with a change */
 
 typedef float four __attribute__((vector_size(16)));
 typedef int32_t four_whole __attribute__((vector_size(16)));
 
 typedef struct {
-    double total, still; /* days: of intervals with a change, and without */
+    double total, still; /* days of intervals with a change, and of those without */
     int64_t seen;        /* intervals with a change */
 } sums;
 
@@ -32,7 +32,7 @@ static inline double larger_step(double left, double slope, const sums *of) {
     return (steep > straight ? steep : straight) / slope;
 }
 
-/* 1 / (exp(x) - 1) to all but the last digits; small x by the series, where exp(x) - 1 would lose some. */
+/* 1 / (exp(x) - 1); by its series for small x, where exp(x) - 1 would lose digits. */
 static inline double odds(double x) {
     if (x < SMALL) {
         double square = x * x;
@@ -48,7 +48,7 @@ static inline four least_of(four one, four other) {
     return (four)(((four_whole)one & first) | ((four_whole)other & ~first));
 }
 
-/* The same to about four digits. exp(x) = 2^n exp(r), |r| <= ln 2 / 2. */
+/* The same with about four digits. exp(x) = 2^n exp(r), |r| <= ln 2 / 2. */
 static inline four rough_odds(four x) {
     x = -least_of(-least_of(x, all(80)), all(-1e-4f));
     four_whole n = __builtin_convertvector(x * all(1.44269504f) + all(0.5f), four_whole);
@@ -112,7 +112,7 @@ EXPORTED void irregular_rates(const int64_t *offsets, int64_t pages, const doubl
                               double *room, double *rates) {
     for (int64_t page = 0; page < pages; page++) {
         sums of = {0, 0, 0};
-        for (int64_t visit = offsets[page]; visit < offsets[page + 1]; visit++) { /* no branch to be guessed wrong */
+        for (int64_t visit = offsets[page]; visit < offsets[page + 1]; visit++) { /* without branches, which would be mispredicted */
             room[of.seen] = lengths[visit];
             of.seen += changed[visit] != 0;
             of.total += changed[visit] ? lengths[visit] : 0;

@@ -1,9 +1,9 @@
-/* URLs -> of what kind each is, and the place it leads to whoever sent the reader. */
+/* The kind of a link, and its URL without tracking parameters. */
 #include <string.h>
 
 #include "kernel.h"
 
-/* Endings of addresses that lead to a file rather than to a page, up to four characters with zeros behind. */
+/* File name extensions of documents, up to four characters, padded with zeros. */
 static const char DOCUMENTS[][5] = {
     "7z", "avi", "bib",  "bz2", "csv",  "djvu", "doc",  "docx", "dvi",  "eps",    "epub", "flac", "gif",    "gz",
     "jpeg",   "jpg", "json", "m4a", "m4v",  "mkv",  "mobi", "mov",  "mp3",  "mp4",    "mpeg", "mpg",  "odp",    "ods",
@@ -71,7 +71,7 @@ static int is_tracking(const char *name, size_t length) {
     return is_campaign;
 }
 
-/* The end of a parameter that begins at a `?` or `&`, or its beginning if it is to be kept. */
+/* The end of a tracking parameter that begins at a `?` or `&`; its beginning if it is another parameter. */
 static const char *tracking_end(const char *at, const char *end) {
     const char *name = at + 1, *stop = name;
     while (stop < end && *stop != '=' && *stop != '&' && *stop != '?')

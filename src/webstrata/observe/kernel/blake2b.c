@@ -1,4 +1,4 @@
-/* BLAKE2b (RFC 7693) with a digest of eight bytes and no key: the hash by which links are remembered. */
+/* BLAKE2b (RFC 7693) with a digest of eight bytes and no key: the hash of link URLs. */
 #include <string.h>
 
 #include "kernel.h"
@@ -16,17 +16,17 @@ static const uint8_t ORDER[10][16] = {
     {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-static inline uint64_t turned(uint64_t x, int by) { return x >> by | x << (64 - by); }
+static inline uint64_t rotated(uint64_t x, int by) { return x >> by | x << (64 - by); }
 
 __attribute__((always_inline)) static inline void mix(uint64_t *v, int a, int b, int c, int d, uint64_t x, uint64_t y) {
     v[a] += v[b] + x;
-    v[d] = turned(v[d] ^ v[a], 32);
+    v[d] = rotated(v[d] ^ v[a], 32);
     v[c] += v[d];
-    v[b] = turned(v[b] ^ v[c], 24);
+    v[b] = rotated(v[b] ^ v[c], 24);
     v[a] += v[b] + y;
-    v[d] = turned(v[d] ^ v[a], 16);
+    v[d] = rotated(v[d] ^ v[a], 16);
     v[c] += v[d];
-    v[b] = turned(v[b] ^ v[c], 63);
+    v[b] = rotated(v[b] ^ v[c], 63);
 }
 
 static inline uint64_t word(const uint8_t *at) {
@@ -34,7 +34,7 @@ static inline uint64_t word(const uint8_t *at) {
            (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
 }
 
-/* Written out, so that the order of the words is known when it is compiled: twice as fast as a loop. */
+/* Unrolled, so that the order of the words is known at compile time: twice as fast as a loop. */
 #define MIX(r, i, a, b, c, d) mix(v, a, b, c, d, words[ORDER[r][2 * i]], words[ORDER[r][2 * i + 1]])
 #define ROUND(r)                                                                                                       \
     MIX(r, 0, 0, 4, 8, 12), MIX(r, 1, 1, 5, 9, 13), MIX(r, 2, 2, 6, 10, 14), MIX(r, 3, 3, 7, 11, 15),                  \

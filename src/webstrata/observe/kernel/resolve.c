@@ -1,7 +1,7 @@
-/* Addresses as a page writes them -> URLs.
+/* Resolves the addresses of a page's links to URLs.
  *
- * Those that stand in the URL as they are written are put together here. All others are left to the URL library: the
- * caller resolves what `hard` lists and hands the answers to `links_finish`.
+ * Addresses that need no change except a prefix are resolved here. All others need the URL parser: the caller resolves
+ * the addresses in `hard` and passes the results to `links_finish`.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LONGEST_PLAIN 256
 
-/* Where a character may stand as it is written. */
+/* The parts of a URL in which a character needs no change. */
 enum { SEGMENT = 1, FIRST = 2, QUERY = 4, HOST = 8 };
 #define NAME (SEGMENT | FIRST | QUERY)
 
@@ -32,7 +32,7 @@ static const uint8_t CLASSES[256] = {
 
 static inline int is_of(int class, char c) { return CLASSES[(unsigned char)c] & class; }
 
-/* A path without empty or dotted segments at its front, dots at the front of others, or anything to encode. */
+/* Whether a path has no empty segment, no segment that begins with a dot, and no character to encode. */
 static int is_plain(const char *at, const char *end) {
     while (at < end && *at != '?') {
         if (!is_of(FIRST, *at))
@@ -53,7 +53,7 @@ static int is_plain(const char *at, const char *end) {
     return at == end;
 }
 
-/* The end of a host name that stands as it is written: lower case, nothing encoded, surely no number. NULL: none. */
+/* The end of a host name that needs no change: lower case, nothing encoded, not a number. NULL: there is none. */
 static const char *host_end(const char *at, const char *end) {
     const char *label = at;
     for (;; at++) {
@@ -69,7 +69,7 @@ static const char *host_end(const char *at, const char *end) {
     }
 }
 
-static int leads_nowhere(slice href) {
+static int is_not_fetched(slice href) {
     static const char *const schemes[] = {"mailto:", "javascript:", "data:", "tel:", "about:", "blob:"};
     if (href.at[0] == '#')
         return 1;
@@ -79,7 +79,7 @@ static int leads_nowhere(slice href) {
     return 0;
 }
 
-
+/* Adds a URL that consists of a prefix, a part of the address, and an end. */
 static int resolve(links *to, slice front, slice rest, const char *closing) {
     target one = {to->resolved.length, front.length + rest.length + strlen(closing)};
     if (one.length > LONGEST_URL)
@@ -88,15 +88,16 @@ static int resolve(links *to, slice front, slice rest, const char *closing) {
            put(&to->resolved, closing, strlen(closing)) && put(&to->targets, &one, sizeof one);
 }
 
+/* Leaves an address to the URL parser. */
 static int leave(links *to, slice href) {
     target one = {to->left++, 0};
     return put(&to->hard, href.at, href.length) && put(&to->hard, "", 1) && put(&to->targets, &one, sizeof one);
 }
 
-static int take(links *to, slice href, slice root, slice folder) {
+static int add_address(links *to, slice href, slice root, slice folder) {
     const char *cut, *end, *host;
     slice nothing = {"", 0}, rest = href;
-    if (href.length == 0 || leads_nowhere(href))
+    if (href.length == 0 || is_not_fetched(href))
         return 1;
     cut = memchr(href.at, '#', href.length);
     rest.length = cut == NULL ? href.length : (size_t)(cut - href.at);
@@ -121,7 +122,7 @@ static int take(links *to, slice href, slice root, slice folder) {
     return resolve(to, folder, rest, "");
 }
 
-/* `spans` tell which of the addresses count, in order; NULL: all do. An empty root or folder: nothing is plain there. */
+/* `spans` selects addresses by index, in order; NULL selects all. An empty root or folder cannot be a prefix. */
 EXPORTED links *links_read(const char *hrefs, size_t length, const span *spans, size_t number, const char *root,
                            size_t root_length, const char *folder, size_t folder_length) {
     links *to = calloc(1, sizeof *to);
@@ -140,7 +141,7 @@ EXPORTED links *links_read(const char *hrefs, size_t length, const span *spans, 
             if (index < spans[current].first)
                 continue;
         }
-        if (!take(to, href, root_slice, folder_slice)) {
+        if (!add_address(to, href, root_slice, folder_slice)) {
             to->status = NO_MEMORY;
             break;
         }

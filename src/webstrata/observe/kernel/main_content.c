@@ -1,4 +1,4 @@
-/* Boxes -> which lines and links are the main content (docs/reference/fingerprint.md, "The parts"). */
+/* Selects the lines and links of the main content, from the boxes of a page (docs/reference/fingerprint.md). */
 #include <stdlib.h>
 
 #include "kernel.h"
@@ -14,15 +14,15 @@ typedef struct {
 
 static int kind(const box *one) { return one->tag & 7; }
 
-/* The boxes inside one: those that follow, up to the first whose surrounding box came before. */
+/* The end of the boxes inside a box: those that follow it, up to the first whose parent comes before it. */
 static int32_t end_inside(const division *d, int32_t start) {
-    int32_t place = start + 1;
-    while (place < d->number && d->boxes[place].parent >= start)
-        place++;
-    return place;
+    int32_t end = start + 1;
+    while (end < d->number && d->boxes[end].parent >= start)
+        end++;
+    return end;
 }
 
-/* Where to look: in the one `main`, unless it holds less than a tenth; else in the whole body. */
+/* The box to search: the only `main`, if it has at least a tenth of the text; else the whole body. */
 static int32_t start_of(const division *d) {
     int32_t found = 0, mains = 0;
     for (int32_t i = 0; i < d->number; i++)
@@ -43,7 +43,7 @@ static int is_noise(const division *d, const box *one, int is_index) {
 
 static void judge(const division *d) {
     const box *start = d->boxes + d->start;
-    int is_index = start->own_text * 4 < start->text; /* a page of links: there they are the content */
+    int is_index = start->own_text * 4 < start->text; /* a page of links: the links are its content */
     d->in_section[d->start] = (start->tag & IS_SECTION) != 0;
     for (int32_t i = d->start + 1; i < d->end; i++) {
         const box *one = d->boxes + i;
@@ -56,7 +56,7 @@ static void judge(const division *d) {
     }
 }
 
-/* How much text outside links each box holds without the noise in it. */
+/* Bytes of text outside links in each box, without the noise inside it. */
 static void keep(const division *d) {
     for (int32_t i = d->start; i < d->end; i++)
         d->kept[i] = d->boxes[i].own_text;
@@ -67,7 +67,7 @@ static void keep(const division *d) {
     d->kept[d->start] -= d->lost[d->start];
 }
 
-/* The first article with half of the text, or else the start; in there the innermost box with 19 of 20 parts. */
+/* The first article with half of the text, or else the start; in it the innermost box with 19/20 of its text. */
 static int32_t main_of(const division *d) {
     int32_t found = d->start, end;
     int64_t whole;
@@ -86,7 +86,7 @@ static int32_t main_of(const division *d) {
     return found;
 }
 
-/* What the noise leaves of a span. Holes are in order, and each lies inside, or outside and counts for nothing. */
+/* A span without the noise in it. Noise boxes are in order; those not completely inside the span have no effect. */
 static int without_noise(const division *d, span whole, int of_links, buffer *to) {
     for (int32_t i = d->start + 1; i < d->end; i++) {
         const box *one = d->boxes + i;
@@ -100,7 +100,7 @@ static int without_noise(const division *d, span whole, int of_links, buffer *to
     return whole.first >= whole.end || put(to, &whole, sizeof whole);
 }
 
-void divide(page *of) {
+void select_main(page *of) {
     division d = {(const box *)of->boxes.data, (int32_t)(of->boxes.length / sizeof(box)), 0, 0, NULL, NULL, NULL, NULL};
     if (!d.number)
         return;

@@ -1,4 +1,4 @@
-/* Words -> 64 bits (docs/reference/fingerprint.md, "The simhash"). */
+/* The simhash of words, 64 bits (docs/reference/fingerprint.md, "The simhash"). */
 #include <string.h>
 
 #include "kernel.h"
@@ -7,7 +7,7 @@
 #define LOWER_FACTOR 0xC2B2AE3Du
 #define UPPER_FACTOR 0x85EBCA77u
 #define SHINGLE 3
-#define FLUSH 255 /* shingles that lanes of eight bits can count */
+#define FLUSH 255 /* shingles that counters of eight bits can count */
 
 static uint32_t mixed(uint32_t h) {
     h = (h ^ h >> 16) * 0x85EBCA6Bu;
@@ -15,7 +15,7 @@ static uint32_t mixed(uint32_t h) {
     return h ^ h >> 16;
 }
 
-/* Bits are counted in eight lanes of eight bits: lane b of word i counts bit 8 b + i. */
+/* Bits are counted in eight counters of eight bits per word: counter b of word i counts bit 8 b + i. */
 typedef struct {
     uint64_t lanes[8];
     uint64_t counts[64];
@@ -47,7 +47,7 @@ static void vote(votes *v, const uint32_t *hashes, int length) {
         flush(v);
 }
 
-/* Of words one space apart, at least one. */
+/* The simhash of at least one word; words are separated by one space. */
 EXPORTED uint64_t simhash(const char *text, size_t length) {
     votes v;
     uint32_t last[SHINGLE] = {0, 0, 0}, hash = 0;
