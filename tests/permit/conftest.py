@@ -1,12 +1,13 @@
-"""Exchanges and gates for the tests of politeness."""
+"""Exchanges and permit gates for the tests of politeness."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from webstrata.permit.gate import PermitGate, Rules
+from webstrata.permit.gate import PermitGate, PolitenessRules
 from webstrata.records import Exchange, Failure, FailureKind, RobotsState
 
 NOW = 1_700_000_000.0
@@ -19,13 +20,14 @@ def now() -> float:
 
 @pytest.fixture
 def make_gate() -> Callable[..., PermitGate]:
-    """A gate that knows the robots.txt of example.org (and of its two neighbours), with rules to vary."""
+    """Creates gates that know the robots.txt of three hosts; the rules can be varied."""
 
     def make(robots: bytes = b"", **rules: object) -> PermitGate:
-        gate = PermitGate(Rules(**{"agent": "webstrata/1 (+mailto:a@example.org)", "token": "webstrata", **rules}))
+        values: dict[str, Any] = {"agent": "webstrata/1 (+mailto:a@example.org)", "token": "webstrata", **rules}
+        gate = PermitGate(PolitenessRules(**values))
         for name in ("example.org", "one.example", "two.example"):
             origin = f"http://{name}"
-            gate.recall([], [], [RobotsState(origin=origin, at=NOW, status=200, body=robots)])
+            gate.restore([], [], [RobotsState(origin=origin, at=NOW, status=200, body=robots)])
         return gate
 
     return make
@@ -33,7 +35,7 @@ def make_gate() -> Callable[..., PermitGate]:
 
 @pytest.fixture
 def answer() -> Callable[..., Exchange]:
-    """An exchange as `fetch` would hand it back."""
+    """Creates exchanges as `fetch` returns them."""
 
     def make(
         status: int | None = 200, duration_s: float = 0.1, failure: FailureKind | None = None, **headers: str

@@ -1,4 +1,4 @@
-"""The gate: who gets a Permit, and when."""
+"""The gate grants permits by the rules of politeness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from webstrata.permit.gate import PermitGate, Rules
+from webstrata.permit.gate import PermitGate, PolitenessRules
 from webstrata.records import (
     AddressState,
     Exchange,
@@ -30,19 +30,19 @@ ADDRESS = "192.0.2.1"
 
 
 def grant(gate: PermitGate, now: float, url: str = PAGE, address: str = ADDRESS) -> Permit:
-    permit = gate.ask(url, address, 80, now)
+    permit = gate.request(url, address, 80, now)
     assert isinstance(permit, Permit), permit
     return permit
 
 
 def wait_s(gate: PermitGate, now: float, url: str = PAGE, address: str = ADDRESS) -> float:
-    wait = gate.ask(url, address, 80, now)
+    wait = gate.request(url, address, 80, now)
     assert isinstance(wait, Wait), wait
     return wait.until - now
 
 
-def test_a_permit_says_all_that_a_request_needs(make_gate: MakeGate, now: float) -> None:
-    """Address, port, origin, host and agent are those that were asked for and counted."""
+def test_a_permit_contains_what_a_request_needs(make_gate: MakeGate, now: float) -> None:
+    """A permit contains the address, port, origin, host and agent of the request."""
     permit = grant(make_gate(), now)
 
     assert (permit.url, permit.origin, permit.host) == (PAGE, "http://example.org", "example.org")
@@ -51,8 +51,8 @@ def test_a_permit_says_all_that_a_request_needs(make_gate: MakeGate, now: float)
     assert not permit.for_robots
 
 
-def test_starts_are_spaced_by_the_own_delay(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """The gap counts from start to start."""
+def test_delay_between_starts(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """The delay counts from the start of one request to the start of the next."""
     gate = make_gate(delay_s=2.0)
     permit = grant(gate, now)
     gate.finished(permit, answer(duration_s=0.5), now + 0.5)
@@ -61,8 +61,8 @@ def test_starts_are_spaced_by_the_own_delay(make_gate: MakeGate, answer: Answer,
     grant(gate, now + 2.0)
 
 
-def test_a_late_start_is_a_start(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """A request that waited for a free connection began later than its permit: the gap counts from there."""
+def test_delay_after_a_late_start(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """The delay counts from the actual start of a request that waited for a free connection."""
     gate = make_gate(delay_s=2.0)
     permit = grant(gate, now)
     gate.finished(permit, replace(answer(duration_s=0.5), at=now + 30.0), now + 30.5)
@@ -70,19 +70,19 @@ def test_a_late_start_is_a_start(make_gate: MakeGate, answer: Answer, now: float
     assert wait_s(gate, now + 30.5) == pytest.approx(1.5)
 
 
-def test_planning_is_told_what_is_known(make_gate: MakeGate, now: float) -> None:
-    """An unknown origin has no Crawl-delay yet and needs its robots.txt; a known one has what it asks for, or 0."""
+def test_constraints(make_gate: MakeGate, now: float) -> None:
+    """The Crawl-delay of an unknown origin is None and its robots.txt is needed; that of a known origin is a number."""
     gate = make_gate(delay_s=2.0)
 
-    assert gate.outlook("http://unknown.example/", now) == (None, True, now)
-    assert gate.outlook(PAGE, now) == (0.0, False, now)
-    assert gate.outlook(PAGE, now + 2 * 86_400)[1]
+    assert gate.constraints("http://unknown.example/", now) == (None, True, now)
+    assert gate.constraints(PAGE, now) == (0.0, False, now)
+    assert gate.constraints(PAGE, now + 2 * 86_400)[1]
     grant(gate, now)
-    assert gate.outlook(PAGE, now)[2] == now + 2.0
+    assert gate.constraints(PAGE, now)[2] == now + 2.0
 
 
-def test_a_slow_host_rests_as_long_as_it_worked(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """After the answer a factor of the response time passes."""
+def test_pause_after_a_slow_response(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """After a response the host is left alone for a multiple of the response time."""
     gate = make_gate(delay_s=2.0, delay_factor=1.5)
     gate.finished(grant(gate, now), answer(duration_s=10.0), now + 10.0)
 
@@ -90,29 +90,29 @@ def test_a_slow_host_rests_as_long_as_it_worked(make_gate: MakeGate, answer: Ans
     assert gate.gap_s(PAGE) == pytest.approx(25.0)
 
 
-def test_crawl_delay_is_kept_and_cut(make_gate: MakeGate, now: float) -> None:
-    """The owner's delay counts where longer than ours, up to the limit, and `explain` says so."""
+def test_crawl_delay_and_its_upper_bound(make_gate: MakeGate, now: float) -> None:
+    """A Crawl-delay longer than the own delay applies up to the upper bound, and `explain` reports the bound."""
     asked = make_gate(b"User-agent: *\nCrawl-delay: 7")
     cut = make_gate(b"User-agent: *\nCrawl-delay: 86400", max_delay_s=300.0)
     grant(asked, now)
     grant(cut, now)
 
-    assert asked.earliest("example.org", now) == now + 7
-    assert cut.earliest("example.org", now) == now + 300
+    assert asked.free_at("example.org", now) == now + 7
+    assert cut.free_at("example.org", now) == now + 300
     assert cut.explain(PAGE, now)["crawl_delay_cut"] is True
 
 
-def test_a_crawl_delay_just_learned_binds_the_next_request(now: float) -> None:
-    """The first page comes no sooner after robots.txt than robots.txt asks."""
-    gate = PermitGate(Rules(agent="a", token="a"))
+def test_a_new_crawl_delay_applies_to_the_next_request(now: float) -> None:
+    """The first page is requested no sooner after robots.txt than its Crawl-delay allows."""
+    gate = PermitGate(PolitenessRules(agent="a", token="a"))
     body = b"User-agent: *\nCrawl-delay: 30"
     gate.learn_robots("http://example.org", RobotsState(origin="http://example.org", at=now, status=200, body=body))
 
     assert wait_s(gate, now) == 30.0
 
 
-def test_no_overlap_on_one_host(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """While a request is open the next waits, however long it takes."""
+def test_one_request_to_a_host_at_a_time(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """While a request is open the next one waits, however long it takes."""
     gate = make_gate(delay_s=1.0)
     permit = grant(gate, now)
 
@@ -121,8 +121,8 @@ def test_no_overlap_on_one_host(make_gate: MakeGate, answer: Answer, now: float)
     grant(gate, now + 120)
 
 
-def test_more_connections_where_allowed(make_gate: MakeGate, now: float) -> None:
-    """Two may be open if the rules say so; the third waits."""
+def test_connections_per_host(make_gate: MakeGate, now: float) -> None:
+    """With a limit of two, a third request waits."""
     gate = make_gate(delay_s=0.0, connections_per_host=2)
     grant(gate, now)
     grant(gate, now + 1)
@@ -131,7 +131,7 @@ def test_more_connections_where_allowed(make_gate: MakeGate, now: float) -> None
 
 
 def test_hosts_at_one_address_are_spaced(make_gate: MakeGate, now: float) -> None:
-    """Two hosts on one machine share its delay, on two machines they do not."""
+    """Two hosts at one address share its delay; hosts at different addresses do not."""
     gate = make_gate(address_delay_s=1.0)
     grant(gate, now, "http://one.example/")
 
@@ -139,8 +139,8 @@ def test_hosts_at_one_address_are_spaced(make_gate: MakeGate, now: float) -> Non
     grant(gate, now, "http://two.example/", "192.0.2.2")
 
 
-def test_the_address_delay_is_small_by_default(make_gate: MakeGate, now: float) -> None:
-    """Half a second, or the own delay where that is less."""
+def test_default_address_delay(make_gate: MakeGate, now: float) -> None:
+    """The default address delay is half a second, or the own delay if that is shorter."""
     assert wait_s(_visited(make_gate(), now), now, "http://two.example/") == 0.5
     grant(_visited(make_gate(delay_s=0.0), now), now, "http://two.example/")
 
@@ -162,23 +162,23 @@ REFUSALS = [
 def test_retry_after_is_obeyed(
     make_gate: MakeGate, answer: Answer, now: float, status: int, headers: dict[str, str], seconds: float
 ) -> None:
-    """Seconds and dates count from the answer, are cut to a day, and never undercut the delay."""
+    """Seconds and dates count from the response, are bounded by a day, and never shorten the delay."""
     gate = make_gate()
     gate.finished(grant(gate, now), answer(status, 0.0, **headers), now)
 
     assert wait_s(gate, now) == pytest.approx(seconds)
 
 
-def test_back_off_doubles_and_is_forgiven(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """Each refusal without a sensible Retry-After doubles the rest up to a day; one good answer ends that."""
+def test_back_off_doubles_until_a_success(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """Each consecutive refusal without a valid Retry-After doubles the pause up to a day; a success resets it."""
     gate = make_gate(robots_max_age_s=1e9)
     rests = []
     for _ in range(14):
         gate.finished(grant(gate, now), answer(503, retry_after="soon"), now)
         rests.append(wait_s(gate, now))
-        now = gate.earliest("example.org", now)
+        now = gate.free_at("example.org", now)
     gate.finished(grant(gate, now), answer(200), now)
-    after_success = gate.earliest("example.org", now)
+    after_success = gate.free_at("example.org", now)
     gate.finished(grant(gate, after_success), answer(429), after_success)
 
     assert 60 <= rests[0] <= 75
@@ -187,37 +187,37 @@ def test_back_off_doubles_and_is_forgiven(make_gate: MakeGate, answer: Answer, n
     assert wait_s(gate, after_success) == pytest.approx(rests[0])
 
 
-def test_endless_short_retry_after_is_not_believed(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """From the fourth refusal in a row the doubling counts, whatever the server asks."""
+def test_repeated_short_retry_after(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """From the fourth consecutive refusal on the doubled pause applies if it is longer than Retry-After."""
     gate = make_gate()
     rests = []
     for _ in range(5):
         gate.finished(grant(gate, now), answer(503, 0.0, retry_after="1"), now)
         rests.append(wait_s(gate, now))
-        now = gate.earliest("example.org", now)
+        now = gate.free_at("example.org", now)
 
     assert rests[:3] == [2.0, 2.0, 2.0]
     assert rests[3] >= 480
 
 
-def test_nobody_there(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """Two refused connections are met with the usual gap, the third in a row with a rest."""
+def test_failed_connections(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """The usual delay follows two refused connections; a pause follows the third consecutive one."""
     gate = make_gate()
     waits = []
     for _ in range(3):
         gate.finished(grant(gate, now), answer(failure=FailureKind.REFUSED, duration_s=0.0), now)
         waits.append(wait_s(gate, now))
-        now = gate.earliest("example.org", now)
+        now = gate.free_at("example.org", now)
 
     assert waits[:2] == [2.0, 2.0]
     assert waits[2] >= 240
 
 
-def test_other_failures_neither_rest_nor_forgive(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """A malformed answer is the page's affair."""
+def test_other_failures_do_not_change_the_back_off(make_gate: MakeGate, answer: Answer, now: float) -> None:
+    """A malformed response neither starts a pause nor resets the count of refusals."""
     gate = make_gate()
     gate.finished(grant(gate, now), answer(503, 0.0), now)
-    now = gate.earliest("example.org", now)
+    now = gate.free_at("example.org", now)
     gate.finished(grant(gate, now), answer(failure=FailureKind.MALFORMED, duration_s=0.0), now)
 
     assert wait_s(gate, now) == 2.0
@@ -225,57 +225,57 @@ def test_other_failures_neither_rest_nor_forgive(make_gate: MakeGate, answer: An
 
 
 def test_robots_must_be_known_and_fresh(make_gate: MakeGate, now: float) -> None:
-    """Unknown, a day old, or from the future: it is fetched before the page."""
+    """A robots.txt that is unknown, a day old or dated in the future is fetched before the page."""
     gate = make_gate()
 
-    assert gate.ask("https://example.org/", ADDRESS, 443, now) == NeedRobots(origin="https://example.org")
+    assert gate.request("https://example.org/", ADDRESS, 443, now) == NeedRobots(origin="https://example.org")
     grant(gate, now + 86_399)
-    assert gate.ask(PAGE, ADDRESS, 80, now + 86_400) == NeedRobots(origin="http://example.org")
-    assert gate.ask(PAGE, ADDRESS, 80, now - 10) == NeedRobots(origin="http://example.org")
+    assert gate.request(PAGE, ADDRESS, 80, now + 86_400) == NeedRobots(origin="http://example.org")
+    assert gate.request(PAGE, ADDRESS, 80, now - 10) == NeedRobots(origin="http://example.org")
 
 
-def test_what_robots_forbids_is_refused(make_gate: MakeGate, now: float) -> None:
-    """A refusal names the line and lasts until the file is read again; it takes no turn."""
+def test_robots_refusal(make_gate: MakeGate, now: float) -> None:
+    """A refusal names the line of robots.txt, lasts until the file is fetched again, and reserves no time slot."""
     gate = make_gate(b"User-agent: webstrata\nDisallow: /page")
-    refusal = gate.ask(PAGE, ADDRESS, 80, now)
+    refusal = gate.request(PAGE, ADDRESS, 80, now)
 
     assert refusal == Refusal(why="Disallow: /page", until=now + 86_400)
     grant(gate, now, "http://example.org/other")
 
 
-def test_robots_can_be_left_aside(now: float) -> None:
-    """Who watches the own site may say so; spacing stays."""
-    gate = PermitGate(Rules(agent="a", token="a", obey_robots=False))
+def test_robots_can_be_ignored(now: float) -> None:
+    """With `obey_robots` false, robots.txt is ignored and the spacing still applies."""
+    gate = PermitGate(PolitenessRules(agent="a", token="a", obey_robots=False))
     grant(gate, now)
 
     assert wait_s(gate, now) == 2.0
     assert gate.explain(PAGE, now)["robots"] == "ignored"
 
 
-def test_requests_for_robots_take_turns(make_gate: MakeGate, now: float) -> None:
-    """robots.txt and the pages it redirects to are spaced like pages, and their permits say what they are for."""
+def test_requests_for_robots_are_spaced(make_gate: MakeGate, now: float) -> None:
+    """Requests for robots.txt and its redirects are spaced like pages, and their permits are marked `for_robots`."""
     gate = make_gate()
-    first = gate.ask_robots("http://example.org", ADDRESS, 80, now)
-    hop = gate.ask_robots("http://example.org", "192.0.2.2", 80, now, url="http://two.example/r")
+    first = gate.request_robots("http://example.org", ADDRESS, 80, now)
+    hop = gate.request_robots("http://example.org", "192.0.2.2", 80, now, url="http://two.example/r")
 
     assert isinstance(first, Permit)
     assert (first.url, first.for_robots) == ("http://example.org/robots.txt", True)
     assert isinstance(hop, Permit)
     assert (hop.host, hop.origin) == ("two.example", "http://example.org")
-    assert isinstance(gate.ask_robots("http://example.org", ADDRESS, 80, now + 1), Wait)
+    assert isinstance(gate.request_robots("http://example.org", ADDRESS, 80, now + 1), Wait)
     assert wait_s(gate, now + 1) == 1.0
 
 
-def test_unreachable_robots_forbid_for_a_while(make_gate: MakeGate, now: float) -> None:
-    """While robots.txt cannot be had nothing is visited, and it is asked for again in minutes, then hours."""
+def test_unavailable_robots(make_gate: MakeGate, now: float) -> None:
+    """While robots.txt is unavailable nothing is visited; it is requested again after minutes, then hours."""
     gate = make_gate()
     retries = []
     for _ in range(9):
         gate.learn_robots("http://example.org", RobotsState(origin="", at=now, status=503))
-        refusal = gate.ask(PAGE, ADDRESS, 80, now)
+        refusal = gate.request(PAGE, ADDRESS, 80, now)
         assert isinstance(refusal, Refusal)
         assert refusal.until is not None
-        assert isinstance(gate.ask(PAGE, ADDRESS, 80, refusal.until), NeedRobots)
+        assert isinstance(gate.request(PAGE, ADDRESS, 80, refusal.until), NeedRobots)
         retries.append(refusal.until - now)
         now = refusal.until
 
@@ -284,24 +284,24 @@ def test_unreachable_robots_forbid_for_a_while(make_gate: MakeGate, now: float) 
     assert retries[-1] == 6 * 3600
 
 
-def test_after_a_month_the_last_good_file_counts(make_gate: MakeGate, now: float) -> None:
-    """Thirty days without an answer bring back the last good copy, also after a restart."""
+def test_robots_that_are_unavailable_for_a_month(make_gate: MakeGate, now: float) -> None:
+    """After thirty days without a response the last valid file applies again, also after a restart."""
     gate = make_gate(b"User-agent: *\nDisallow: /secret")
     for day in range(31):
         gate.learn_robots("http://example.org", RobotsState(origin="", at=now + day * 86_400, status=0))
     later = now + 30 * 86_400 + 1
     again = make_gate()
-    again.recall(*gate.changed())
+    again.restore(*gate.take_changes())
     again.learn_robots("http://example.org", RobotsState(origin="", at=later, status=0))
 
-    assert isinstance(gate.ask("http://example.org/secret", ADDRESS, 80, later), Refusal)
+    assert isinstance(gate.request("http://example.org/secret", ADDRESS, 80, later), Refusal)
     grant(gate, later)
-    assert isinstance(again.ask("http://example.org/secret", ADDRESS, 80, later), Refusal)
+    assert isinstance(again.request("http://example.org/secret", ADDRESS, 80, later), Refusal)
     grant(again, later)
 
 
 def test_429_for_robots_is_a_wait(make_gate: MakeGate, now: float) -> None:
-    """It says come later, not no."""
+    """Status 429 for robots.txt causes a wait, not a refusal."""
     gate = make_gate()
     gate.learn_robots("http://example.org", RobotsState(origin="", at=now, status=429))
 
@@ -309,29 +309,30 @@ def test_429_for_robots_is_a_wait(make_gate: MakeGate, now: float) -> None:
 
 
 def test_explain(make_gate: MakeGate, answer: Answer, now: float) -> None:
-    """`why` learns the delay and its source, the verdict of robots.txt and its age, and the back-off."""
+    """`explain` returns the delay and its source, the ruling of robots.txt and its age, and the back-off."""
     gate = make_gate(b"User-agent: *\nCrawl-delay: 9\nDisallow: /x")
     gate.finished(grant(gate, now), answer(429, retry_after="60"), now + 1)
-    told = gate.explain("http://example.org/x", now + 10)
+    explained = gate.explain("http://example.org/x", now + 10)
 
-    assert (told["delay_s"], told["delay_from"]) == (9.0, "Crawl-delay of robots.txt")
-    assert (told["robots"], told["robots_why"], told["robots_age_s"]) == ("forbidden", "Disallow: /x", 10.0)
-    assert (told["backoff_until"], told["refusals_in_a_row"]) == (now + 61, 1)
+    assert (explained["delay_s"], explained["delay_from"]) == (9.0, "Crawl-delay of robots.txt")
+    assert (explained["robots"], explained["robots_why"]) == ("forbidden", "Disallow: /x")
+    assert explained["robots_age_s"] == 10.0
+    assert (explained["backoff_until"], explained["refusals_in_a_row"]) == (now + 61, 1)
     assert gate.explain("http://unknown.example/", now)["robots"] == "not fetched yet"
 
 
-def test_changes_are_drained_once(make_gate: MakeGate, now: float) -> None:
-    """What changed is handed out once; looking changes nothing."""
+def test_changes_are_returned_once(make_gate: MakeGate, now: float) -> None:
+    """Each change is returned once; reading methods cause no change."""
     gate = make_gate()
     grant(gate, now)
-    gate.earliest("never.example", now)
+    gate.free_at("never.example", now)
     gate.explain("http://never.example/", now)
-    hosts, addresses, robots = gate.changed()
+    hosts, addresses, robots = gate.take_changes()
 
     assert [state.host for state in hosts] == ["example.org"]
     assert [state.address for state in addresses] == [ADDRESS]
     assert robots == ()
-    assert gate.changed() == ((), (), ())
+    assert gate.take_changes() == ((), (), ())
 
 
 # ── any sequence of events ──────────────────────────────────────────────────────────────────────────────────
@@ -343,7 +344,7 @@ _STEPS = st.lists(
         st.floats(0, 20),  # time passes
         st.sampled_from(_HOSTS),
         st.sampled_from(_ADDRESSES),
-        st.sampled_from(["ask", "finish", "restart"]),
+        st.sampled_from(["request", "finish", "restart"]),
         st.floats(0, 5),  # response time
         st.sampled_from([200, 404, 429, 503]),
     ),
@@ -353,17 +354,19 @@ _STEPS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(_STEPS, st.floats(0, 8), st.integers(1, 2), st.sampled_from([None, 0, 5]))
-def test_promises_hold_in_any_sequence(
+def test_rules_hold_in_any_sequence(
     steps: list[tuple[float, str, str, str, float, int]],
     delay_s: float,
     connections: int,
     crawl_delay: int | None,
 ) -> None:
-    """No host or address is visited sooner than its gap, a rest is kept, and a restart forgets no promise."""
-    rules = Rules(agent="a", token="a", delay_s=delay_s, address_delay_s=1.0, connections_per_host=connections)
+    """Delays and pauses hold for every host and address in any sequence of events, also across restarts."""
+    rules = PolitenessRules(
+        agent="a", token="a", delay_s=delay_s, address_delay_s=1.0, connections_per_host=connections
+    )
     body = b"" if crawl_delay is None else b"User-agent: *\nCrawl-delay: %d" % crawl_delay
     now = 1_000_000.0
-    gate = _knowing_gate(rules, body, now)
+    gate = _gate_with_robots(rules, body, now)
     gap_s = max(delay_s, crawl_delay or 0)
     last_start: dict[str, float] = {}
     rest_until: dict[str, float] = {}
@@ -373,11 +376,11 @@ def test_promises_hold_in_any_sequence(
     for passed_s, host, address, event, duration_s, status in steps:
         now += passed_s
         if event == "restart":
-            hosts, addresses, _ = gate.changed()
+            hosts, addresses, _ = gate.take_changes()
             stored_hosts |= {state.host: state for state in hosts}
             stored_addresses |= {state.address: state for state in addresses}
-            gate, open_permits = _knowing_gate(rules, body, now), []
-            gate.recall(stored_hosts.values(), stored_addresses.values(), [])
+            gate, open_permits = _gate_with_robots(rules, body, now), []
+            gate.restore(stored_hosts.values(), stored_addresses.values(), [])
         elif event == "finish" and open_permits:
             permit = open_permits.pop()
             retry = (("retry-after", "30"),) if status in (429, 503) else ()
@@ -387,21 +390,21 @@ def test_promises_hold_in_any_sequence(
             gate.finished(permit, exchange, now)
             rest_s = 30.0 if retry else duration_s
             rest_until[permit.host] = max(now + rest_s, rest_until.get(permit.host, 0.0))
-        elif event == "ask":
-            answer = gate.ask(f"http://{host}/", address, 80, now)
-            if isinstance(answer, Wait):
-                assert answer.until > now
+        elif event == "request":
+            decision = gate.request(f"http://{host}/", address, 80, now)
+            if isinstance(decision, Wait):
+                assert decision.until > now
                 continue
-            assert isinstance(answer, Permit)
+            assert isinstance(decision, Permit)
             assert now - last_start.get(host, 0.0) >= gap_s
             assert now - last_start.get(address, 0.0) >= 1.0
             assert now >= rest_until.get(host, 0.0)
             assert sum(permit.host == host for permit in open_permits) < connections
             last_start[host] = last_start[address] = now
-            open_permits.append(answer)
+            open_permits.append(decision)
 
 
-def _knowing_gate(rules: Rules, body: bytes, now: float) -> PermitGate:
+def _gate_with_robots(rules: PolitenessRules, body: bytes, now: float) -> PermitGate:
     gate = PermitGate(rules)
-    gate.recall([], [], [RobotsState(origin=f"http://{host}", at=now, status=200, body=body) for host in _HOSTS])
+    gate.restore([], [], [RobotsState(origin=f"http://{host}", at=now, status=200, body=body) for host in _HOSTS])
     return gate

@@ -1,4 +1,4 @@
-"""robots.txt: what RFC 9309 and our written choices say."""
+"""robots.txt is parsed by RFC 9309 and by the documented choices."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MATCHES = [
 
 @pytest.mark.parametrize(("rules", "path", "allowed"), MATCHES)
 def test_rules_match_paths(rules: str, path: str, allowed: bool) -> None:
-    """The longest rule that matches decides; of two as long, the one that allows."""
+    """The longest rule that matches decides; of two equally long rules the one that allows."""
     assert allows(ANYBODY + rules, path) is allowed
 
 
@@ -64,7 +64,7 @@ AGENTS = [
 
 @pytest.mark.parametrize(("text", "agent", "allowed"), AGENTS)
 def test_groups_are_chosen_by_product_token(text: str, agent: str, allowed: bool) -> None:
-    """All groups of our token count together; only without one do those of `*`."""
+    """All groups of the product token apply together; if there is none, those of `*` apply."""
     assert allows(text, "/page", agent) is allowed
 
 
@@ -76,7 +76,7 @@ STATUSES = [
 
 @pytest.mark.parametrize(("status", "allowed"), STATUSES)
 def test_status_without_file(status: int, allowed: bool) -> None:
-    """4xx and lost redirects forbid nothing; 429, 5xx and silence forbid everything but robots.txt itself."""
+    """4xx and unusable redirects forbid nothing; 429, 5xx and no response forbid everything except robots.txt."""
     robots = Robots.parse(b"User-agent: *\nDisallow: /", status)
 
     assert robots.allows("webstrata", "http://example.org/page") is allowed
@@ -99,7 +99,7 @@ ENCODINGS = [
 
 @pytest.mark.parametrize("body", ENCODINGS)
 def test_encodings_and_line_ends(body: bytes) -> None:
-    """Byte order marks, UTF-16, all line ends and stray bytes leave the rules readable."""
+    """Rules are parsed despite byte order marks, UTF-16, any line ends and invalid bytes."""
     robots = Robots.parse(body)
 
     assert not robots.allows("webstrata", "http://example.org/x")
@@ -107,15 +107,15 @@ def test_encodings_and_line_ends(body: bytes) -> None:
 
 
 def test_bytes_that_are_not_utf8_match_their_escapes() -> None:
-    """A rule in another encoding means its own bytes."""
+    """A rule in another encoding matches the percent-encoding of its bytes."""
     robots = Robots.parse("User-agent: *\nDisallow: /é".encode("latin-1"))
 
     assert not robots.allows("webstrata", "http://example.org/%E9")
     assert robots.allows("webstrata", "http://example.org/%C3%A9")
 
 
-def test_files_are_read_up_to_the_limit() -> None:
-    """A rule before the limit counts, the line that the limit cuts does not."""
+def test_files_are_parsed_up_to_the_limit() -> None:
+    """A rule before the limit applies; the line that the limit cuts does not."""
     start = ANYBODY.encode()
     inside = start.ljust(500 * 1024, b"#") + b"\nDisallow: /x\n"
     cut = start + b"Disallow: /a\n" + b"#".ljust(LIMIT - len(start) - 26, b"#") + b"\nDisallow: /longer\n"
@@ -142,26 +142,26 @@ DELAYS = [
 
 @pytest.mark.parametrize(("text", "delay_s"), DELAYS)
 def test_crawl_delay(text: str, delay_s: float | None) -> None:
-    """The longest sensible Crawl-delay that is asked of our group."""
+    """The longest valid Crawl-delay of the group applies."""
     assert Robots.parse(text.encode()).crawl_delay("webstrata") == delay_s
 
 
-def test_sitemaps_stand_outside_groups() -> None:
-    """Sitemap lines are collected wherever they stand, each once."""
+def test_sitemaps_are_independent_of_groups() -> None:
+    """Sitemap lines are collected from the whole file, without duplicates."""
     text = b"Sitemap: http://a.example/1\nUser-agent: x\nSITEMAP: /2\nDisallow: /\nSitemap: http://a.example/1\n"
 
     assert Robots.parse(text).sitemaps == ("http://a.example/1", "/2")
 
 
-def test_the_reason_is_told() -> None:
+def test_reasons() -> None:
     """A ruling names the line that decided."""
     robots = Robots.parse(b"User-agent: *\nDisallow: /x*y")
 
     assert robots.ruling("webstrata", "http://example.org/xay").why == "Disallow: /x*y"
 
 
-def test_hostile_files_cost_little() -> None:
-    """Many stars, many rules and many agents are read and matched in moments, not hours."""
+def test_hostile_files_are_cheap() -> None:
+    """Files with many stars, rules or agents are parsed and matched quickly."""
     stars = b"User-agent: *\nDisallow: /" + b"a*" * 100_000 + b"b$\n"
     rules = ANYBODY.encode() + b"".join(b"Disallow: /%d\n" % number for number in range(30_000))
     names = (f"User-agent: {'_' * (number % 40)}{'a' * (number // 40 + 1)}\n" for number in range(4000))
@@ -178,8 +178,8 @@ def test_hostile_files_cost_little() -> None:
 
 
 @given(st.binary(), st.text(), st.text())
-def test_any_bytes_get_an_answer(body: bytes, agent: str, url: str) -> None:
-    """Nothing in a file, an agent or a URL raises."""
+def test_any_bytes_are_accepted(body: bytes, agent: str, url: str) -> None:
+    """No file, agent or URL raises an exception."""
     robots = Robots.parse(body)
 
     assert robots.allows(agent, url) in (True, False)
@@ -190,7 +190,7 @@ _PATH = st.text(alphabet="abc/*$", max_size=6).map("/".__add__)
 
 @given(st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), _PATH), max_size=6), _PATH)
 def test_protego_agrees_on_plain_files(rules: list[tuple[str, str]], path: str) -> None:
-    """On files in which nothing is contested the second opinion is the same."""
+    """Protego gives the same result on files without disputed features."""
     plain = [(name, pattern) for name, pattern in rules if "$" not in pattern[:-1] and "**" not in pattern]
     target = path.replace("*", "x").replace("$", "y")
     text = ANYBODY + "".join(f"{name}: {pattern}\n" for name, pattern in plain)

@@ -1,4 +1,4 @@
-"""The way to a robots.txt: redirects, codings, broken answers."""
+"""Fetching of robots.txt: redirects, content codings, incomplete responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from webstrata.permit.robots import LIMIT
-from webstrata.permit.robots_cache import MOST_REDIRECTS, RobotsAnswer, robots_step, robots_url
+from webstrata.permit.robots_cache import MAX_REDIRECTS, RobotsResponse, robots_step, robots_url
 from webstrata.records import Exchange, Failure, FailureKind
 
 URL = "http://example.org/robots.txt"
@@ -46,18 +46,18 @@ REDIRECTS = [
 
 @pytest.mark.parametrize(("status", "location", "target"), REDIRECTS)
 def test_redirects_are_followed(status: int, location: str, target: str) -> None:
-    """At least five in a row, to any http(s) address."""
+    """At least five consecutive redirects are followed, to any http or https URL."""
     assert robots_step(exchange(status, location=location), url=URL, hops=0) == target
-    assert robots_step(exchange(status, location=location), url=URL, hops=MOST_REDIRECTS - 1) == target
+    assert robots_step(exchange(status, location=location), url=URL, hops=MAX_REDIRECTS - 1) == target
 
 
-LOST = [("/again", MOST_REDIRECTS), ("ftp://example.org/", 0), ("http://[bad", 0), ("", 0), (URL, 0)]
+LOST = [("/again", MAX_REDIRECTS), ("ftp://example.org/", 0), ("http://[bad", 0), ("", 0), (URL, 0)]
 
 
 @pytest.mark.parametrize(("location", "hops"), LOST)
-def test_lost_redirects_mean_no_file(location: str, hops: int) -> None:
-    """One too many, one to nowhere or to itself settles with its 3xx, which forbids nothing."""
-    assert robots_step(exchange(301, location=location), url=URL, hops=hops) == RobotsAnswer(status=301)
+def test_unusable_redirects(location: str, hops: int) -> None:
+    """One redirect too many, to an unusable URL or to itself ends with its 3xx status, which forbids nothing."""
+    assert robots_step(exchange(301, location=location), url=URL, hops=hops) == RobotsResponse(status=301)
 
 
 FILES = [
@@ -71,8 +71,8 @@ FILES = [
 
 @pytest.mark.parametrize(("found", "body"), FILES)
 def test_files_are_decoded_and_bounded(found: Exchange, body: bytes) -> None:
-    """Content codings come off, a wrong header does no harm, and no more than the parser reads is kept."""
-    assert robots_step(found, url=URL, hops=0) == RobotsAnswer(status=found.status or 0, body=body)
+    """Content codings are removed, a wrong header is tolerated, and the body is limited to what is parsed."""
+    assert robots_step(found, url=URL, hops=0) == RobotsResponse(status=found.status or 0, body=body)
 
 
 NOT_REACHED = [
@@ -86,12 +86,12 @@ NOT_REACHED = [
 
 
 @pytest.mark.parametrize("found", NOT_REACHED)
-def test_half_a_file_is_none(found: Exchange | Failure) -> None:
-    """What failed or broke off counts as not reached: the missing part may forbid."""
-    assert robots_step(found, url=URL, hops=0) == RobotsAnswer(status=0)
+def test_incomplete_files_are_unavailable(found: Exchange | Failure) -> None:
+    """A failed or truncated response counts as unavailable, because the missing part may contain a rule."""
+    assert robots_step(found, url=URL, hops=0) == RobotsResponse(status=0)
 
 
 def test_other_statuses_keep_no_body() -> None:
-    """An error page is no robots.txt."""
-    assert robots_step(exchange(404, b"<html>"), url=URL, hops=0) == RobotsAnswer(status=404)
+    """The body of an error page is not used."""
+    assert robots_step(exchange(404, b"<html>"), url=URL, hops=0) == RobotsResponse(status=404)
     assert robots_url("http://example.org") == URL

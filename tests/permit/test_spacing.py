@@ -1,4 +1,4 @@
-"""The memory of hosts and addresses."""
+"""State of hosts and addresses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from webstrata.permit.spacing import HostSpacing
 from webstrata.records import AddressState, HostState
 
 
-def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above the limit, hosts and addresses that no promise binds are dropped; bound, open and unsaved ones stay."""
+def test_idle_hosts_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the limit idle hosts and addresses are dropped; those in a delay, open or unsaved ones are kept."""
     monkeypatch.setattr(spacing, "_FORGET_ABOVE", 2)
     known = HostSpacing()
-    known.recall(
+    known.restore(
         [
             HostState(host="idle", next_at=5.0, last_duration_s=1.0),
             HostState(host="bound", next_at=50.0),
@@ -24,10 +24,10 @@ def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
         ],
         [AddressState(address=name, next_at=at) for name, at in (("a", 5.0), ("b", 50.0), ("c", 5.0))],
     )
-    known.host_to_change("open").open_requests = 1
+    known.changing_host("open").open_requests = 1
     known.drain()
-    known.host_to_change("unsaved")
-    known.hold_address("c", 6.0)
+    known.changing_host("unsaved")
+    known.reserve_address("c", 6.0)
     known.forget_idle(now=10.0)
 
     assert known.host("idle").last_duration_s == 0.0
@@ -38,10 +38,10 @@ def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [state.host for state in known.drain()[0]] == ["unsaved"]
 
 
-def test_the_later_promise_to_an_address_holds() -> None:
-    """Recalling an older state never shortens a wait."""
+def test_restore_never_shortens_a_delay() -> None:
+    """If two times are known for an address, the later one applies."""
     known = HostSpacing()
-    known.hold_address("a", 9.0)
-    known.recall([], [AddressState(address="a", next_at=5.0)])
+    known.reserve_address("a", 9.0)
+    known.restore([], [AddressState(address="a", next_at=5.0)])
 
     assert known.address_free_at("a") == 9.0

@@ -1,6 +1,6 @@
-"""HTTP dates and Retry-After (RFC 9110, 5.6.7 and 10.2.3), read leniently and bounded.
+"""How long a host is left alone after a refusal: Retry-After, else a pause that doubles; and the HTTP dates for it.
 
-How long a host rests after it refused: as long as it asks, else doubling.
+HTTP dates and Retry-After (RFC 9110, 5.6.7 and 10.2.3) are parsed leniently and bounded.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from zlib import crc32
 from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import Exchange, FailureKind
 
-LONGEST_S = 366 * 86_400.0
-"""A longer Retry-After is cut to this: no answer of a server may overflow a clock."""
+MAX_RETRY_AFTER_S = 366 * 86_400.0
+"""Upper bound of Retry-After, so that no response can overflow a clock."""
 
 _MONTHS = {
     name: number
@@ -32,17 +32,17 @@ _FORMS = tuple(
         rf"[a-z]{{3}} {_MONTH} (?P<day>[ \d]\d) {_TIME} (?P<year>\d{{4}})",  # asctime
     )
 )
-_LONGEST_TEXT = 64
+_MAX_TEXT = 64
 
 
 def parse_http_date(text: str) -> float | None:
     """The instant of an HTTP-date in any of its three forms, or None.
 
-    The weekday is not checked; `UTC` and `+0000` pass for `GMT`, in any case of letters. Two-digit years are those
-    of 1970 to 2069.
+    The weekday is not checked; `UTC` and `+0000` are accepted for `GMT`, in upper or lower case. Two-digit years mean
+    1970 to 2069.
     """
     text = text.strip()
-    if len(text) > _LONGEST_TEXT:
+    if len(text) > _MAX_TEXT:
         return None
     for form in _FORMS:
         match = form.fullmatch(text)
@@ -61,7 +61,7 @@ def _instant(match: re.Match[str]) -> float | None:
         whole = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
     except ValueError:
         return None
-    if second > 60:  # 60 is a leap second, the grammar's last
+    if second > 60:  # 60 is a leap second, the largest value of the grammar
         return None
     return whole.timestamp() + (second - min(second, 59))
 
@@ -70,44 +70,45 @@ def parse_retry_after(text: str, now: float) -> float | None:
     """Seconds to wait, between 0 and a year, from a number of seconds or an HTTP-date; None for anything else."""
     text = text.strip()
     if text.isascii() and text.isdigit():
-        return LONGEST_S if len(text) > 9 else min(float(text), LONGEST_S)
+        return MAX_RETRY_AFTER_S if len(text) > 9 else min(float(text), MAX_RETRY_AFTER_S)
     at = parse_http_date(text)
-    return None if at is None else min(max(at - now, 0.0), LONGEST_S)
+    return None if at is None else min(max(at - now, 0.0), MAX_RETRY_AFTER_S)
 
 
 _REFUSALS = frozenset((429, 503))
 _UNREACHABLE = frozenset((FailureKind.REFUSED, FailureKind.CONNECT, FailureKind.TIMEOUT_CONNECT))
 _PATIENCE = 3
-"""So many refusals in a row are met as the server asks, so many failed connections without a rest; then it doubles."""
+"""Consecutive refusals for which Retry-After is obeyed exactly; at this many failed connections the pauses begin."""
 _JITTER = 0.25
-_MOST_DOUBLINGS = 30
+_MAX_DOUBLINGS = 30
 
 
 def is_refusal(exchange: Exchange) -> bool:
-    """The server said: not now."""
+    """Whether the server refused the request for now."""
     return exchange.status in _REFUSALS
 
 
 def is_unreachable(exchange: Exchange) -> bool:
-    """Nobody answered at the address."""
+    """Whether no connection could be established."""
     return exchange.failure is not None and exchange.failure.kind in _UNREACHABLE
 
 
-def rest_s(host: str, exchange: Exchange, count: int, now: float, rules: PolitenessRules) -> float:
-    """Seconds that a host rests after its `count`-th refusal or failed connection in a row."""
+def pause_s(host: str, exchange: Exchange, count: int, now: float, rules: PolitenessRules) -> float:
+    """Seconds to pause after the `count`-th consecutive refusal or failed connection of a host."""
     doubled = doubling_s(host, count, rules.backoff_first_s, rules.backoff_max_s)
     if is_unreachable(exchange):
         return doubled if count >= _PATIENCE else 0.0
-    asked = parse_retry_after(exchange.header("retry-after") or "", now)
-    if asked is None:
+    requested = parse_retry_after(exchange.header("retry-after") or "", now)
+    if requested is None:
         return doubled
-    return min(asked if count <= _PATIENCE else max(asked, doubled), rules.backoff_max_s)
+    return min(requested if count <= _PATIENCE else max(requested, doubled), rules.backoff_max_s)
 
 
 def doubling_s(name: str, count: int, first_s: float, max_s: float) -> float:
-    """`first_s`, doubled for each further in a row, with up to a quarter more that depends on the name only.
+    """`first_s`, doubled for each consecutive failure after the first, plus a jitter of up to a quarter.
 
-    The jitter keeps hosts that failed together from being asked again together, and is the same in every run.
+    The jitter depends only on the name and the count, so it is the same in every run. It prevents that hosts which
+    failed at the same time are requested again at the same time.
     """
     jitter = 1 + _JITTER * (crc32(f"{name} {count}".encode()) / 0xFFFF_FFFF)
-    return min(first_s * 2.0 ** min(max(count - 1, 0), _MOST_DOUBLINGS) * jitter, max_s)
+    return min(first_s * 2.0 ** min(max(count - 1, 0), _MAX_DOUBLINGS) * jitter, max_s)

@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309, with Crawl-delay and Sitemap lines (docs/decisions/0001-robots-parser.md)."""
+"""`Robots`: a robots.txt by RFC 9309 with Crawl-delay and Sitemap lines (docs/decisions/0001-robots-parser.md)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from webstrata.permit.robots_match import RobotsPattern, compiled, matches, path_of_url, product_token
 
 LIMIT = 512 * 1024
-"""Bytes of a file that are read (RFC 9309 asks for 500 KiB at least); a line that the limit cuts is left out."""
-_MOST_SITEMAPS = 1000
+"""Bytes of a file that are parsed (RFC 9309 requires at least 500 KiB); a line cut by the limit is left out."""
+_MAX_SITEMAPS = 1000
 
 _LINE_ENDS = re.compile(r"[\r\n]+")
 _BOM = b"\xef\xbb\xbf"
@@ -33,41 +33,43 @@ _NAMES = {
     "sitemap": "sitemap",
     "site-map": "sitemap",
 }
-"""Line names, with the misspellings that occur in the wild."""
+"""Names of lines, with the misspellings that occur on the web."""
 
 
 class RobotsRuling(NamedTuple):
+    """Whether a URL may be visited, and the reason."""
+
     allowed: bool
     why: str
-    """The line that decided, or what stood in for one."""
+    """The line of robots.txt that decided, or the default that applied."""
 
 
 @dataclass(slots=True)
 class _Block:
-    """The lines below one list of agents. Kept once, however many agents it names."""
+    """The lines below a list of agents; stored once for all of these agents."""
 
     agents: int = 0
     patterns: list[RobotsPattern] = field(default_factory=list)
     delays: list[tuple[int, float]] = field(default_factory=list)
-    """(agents named before it, seconds)."""
+    """(number of agents named before the line, seconds)."""
 
 
 class _Membership(NamedTuple):
     block: _Block
-    place: int
-    """Place in the block's list of agents."""
+    position: int
+    """Position in the block's list of agents."""
 
 
 class _Group(NamedTuple):
-    """All that the file says to one product token."""
+    """The rules of the file for one product token."""
 
     patterns: list[tuple[str, bool, RobotsPattern]]
-    """(what the path begins with, allows, the whole), the first that matches decides."""
+    """(first literal piece, allows, pattern) in order of precedence: the first match decides."""
     delay_s: float | None
 
 
 class Robots:
-    """What one robots.txt allows. Made by `parse`; never raises for what is in it."""
+    """What a robots.txt allows. Created by `parse`, which accepts any content."""
 
     __slots__ = ("_everything", "_groups", "_members", "sitemaps")
 
@@ -81,19 +83,19 @@ class Robots:
         self._groups: dict[str, _Group] = {}
         self._everything = everything
         self.sitemaps = sitemaps
-        """Addresses of sitemaps as written, in order, each once; perhaps relative."""
+        """URLs of sitemaps as written, possibly relative, in order and without duplicates."""
 
     @classmethod
     def parse(cls, body: bytes, status: int = 200) -> Robots:
-        """Read an answer to the request for robots.txt; `status` 0 means that there was none.
+        """Parse the response to a request for robots.txt; `status` 0 means that there was no response.
 
-        2xx: the file counts. 4xx, and 3xx that led nowhere: nothing is forbidden. 429, 5xx, no answer: everything
-        is, for now.
+        2xx: the file applies. 4xx, and 3xx without a usable target: everything is allowed. 429, 5xx and no response:
+        everything is forbidden for now.
         """
         if 200 <= status < 300:
-            return cls(*_read(_text(body)))
+            return cls(*_parse(_text(body)))
         if is_temporary(status):
-            why = f"status {status}" if status else "no answer"
+            why = f"status {status}" if status else "no response"
             return cls({}, (), RobotsRuling(False, f"robots.txt cannot be reached ({why}): nothing may be visited"))
         return cls({}, (), RobotsRuling(True, f"there is no robots.txt (status {status})"))
 
@@ -102,7 +104,7 @@ class Robots:
         return self.ruling(agent, url).allowed
 
     def ruling(self, agent: str, url: str) -> RobotsRuling:
-        """The same with the reason."""
+        """Whether `agent` may visit `url`, with the reason."""
         path = path_of_url(url)
         if path.strict == "/robots.txt":
             return RobotsRuling(True, "robots.txt itself may always be fetched")
@@ -111,13 +113,13 @@ class Robots:
         group = self._group(agent)
         if group is not None:
             strict, resolved = path
-            for first, allow, pattern in group.patterns:  # most fall at the first look
+            for first, allow, pattern in group.patterns:  # the first piece excludes most patterns cheaply
                 if (strict if allow else resolved).startswith(first) and matches(pattern, path):
                     return RobotsRuling(pattern.allow, f"{'Allow' if pattern.allow else 'Disallow'}: {pattern.text}")
         return RobotsRuling(True, "no rule of robots.txt matches")
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds between visits that the file asks of `agent`; the longest if it asks more than once."""
+        """The Crawl-delay of the file for `agent` in seconds; the longest if there are several."""
         group = self._group(agent)
         return None if group is None else group.delay_s
 
@@ -133,18 +135,18 @@ class Robots:
 
 
 def is_temporary(status: int) -> bool:
-    """Whether an answer for robots.txt says nothing about the rules, only that they cannot be had now."""
+    """Whether the status means that robots.txt is unavailable for now, so that its rules are unknown."""
     return status == 429 or status >= 500 or status < 200
 
 
 def _text(body: bytes) -> str:
-    """Decoded leniently; bytes that are not UTF-8 become lone surrogates, which the matcher turns back."""
-    whole = body[:LIMIT]
-    encoding = _utf16(whole)
+    """Decode leniently; bytes that are not UTF-8 become lone surrogates, which `robots_match` encodes again."""
+    head = body[:LIMIT]
+    encoding = _utf16(head)
     if encoding:
-        text = whole[: len(whole) & ~1].decode(encoding, "replace").lstrip("\ufeff")
+        text = head[: len(head) & ~1].decode(encoding, "replace").lstrip("\ufeff")
     else:
-        text = whole[_bom_length(whole) :].decode("utf-8", "surrogateescape")
+        text = head[_bom_length(head) :].decode("utf-8", "surrogateescape")
     if len(body) > LIMIT:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     return text
@@ -159,33 +161,33 @@ def _utf16(body: bytes) -> str | None:
 
 
 def _bom_length(body: bytes) -> int:
-    """A byte order mark, even a torn one."""
+    """The length of the byte order mark, even of an incomplete one."""
     length = 0
     while length < len(_BOM) and body[length : length + 1] == _BOM[length : length + 1]:
         length += 1
     return length
 
 
-def _read(text: str) -> tuple[dict[str, list[_Membership]], tuple[str, ...]]:
+def _parse(text: str) -> tuple[dict[str, list[_Membership]], tuple[str, ...]]:
     members: dict[str, list[_Membership]] = {}
     sitemaps: dict[str, None] = {}
     block = _Block()
-    heading = False  # agent lines follow one another, only rules end the list
+    in_agent_list = False  # consecutive agent lines form one list; a rule ends it
     for line in _LINE_ENDS.split(text):
         name, value = _name_and_value(line)
         if name == "agent":
-            if not heading:
-                block, heading = _Block(), True
+            if not in_agent_list:
+                block, in_agent_list = _Block(), True
             _join(members, block, _agent_token(value))
         elif name in ("allow", "disallow"):
-            heading = False
+            in_agent_list = False
             if value:
                 block.patterns.append(compiled(value, name == "allow"))
         elif name == "delay":
             seconds = _delay(value)
             if seconds is not None:
                 block.delays.append((block.agents, seconds))
-        elif name == "sitemap" and value and len(sitemaps) < _MOST_SITEMAPS:
+        elif name == "sitemap" and value and len(sitemaps) < _MAX_SITEMAPS:
             sitemaps[value] = None
     return members, tuple(sitemaps)
 
@@ -201,7 +203,7 @@ def _join(members: dict[str, list[_Membership]], block: _Block, token: str | Non
 
 def _merged(memberships: list[_Membership]) -> _Group:
     patterns = sorted(pattern for block, _ in memberships for pattern in block.patterns)
-    delays = [s for block, place in memberships for named, s in block.delays if place < named]
+    delays = [s for block, position in memberships for named, s in block.delays if position < named]
     rows = [(pattern.pieces[0], pattern.allow, pattern) for pattern in patterns]
     return _Group(rows, max(delays, default=None))
 
@@ -209,7 +211,7 @@ def _merged(memberships: list[_Membership]) -> _Group:
 def _name_and_value(line: str) -> tuple[str | None, str]:
     line = line.partition("#")[0].strip()
     name, colon, value = line.partition(":")
-    if not colon:  # `disallow /x`: two words do without
+    if not colon:  # `disallow /x`: accepted without a colon
         words = line.split()
         if len(words) != 2:
             return None, ""
@@ -224,7 +226,7 @@ def _agent_token(value: str) -> str | None:
 
 
 def _delay(value: str) -> float | None:
-    """A Crawl-delay, if it is a sensible number."""
+    """The seconds of a Crawl-delay line, if it is a finite number that is not negative."""
     try:
         seconds = float(value)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Paths and patterns of robots.txt (RFC 9309, 2.2.2 and 2.2.3), both brought to one spelling before they meet.
+"""Matching of URL paths and patterns of robots.txt (RFC 9309, 2.2.2 and 2.2.3), both normalised first.
 
-Always: octets outside ASCII are percent-encoded and escapes are written in capitals. A Disallow line also means
-the other spellings of its path: escapes of unreserved characters are resolved on both sides, and a `*` or `$` in
-the URL is met by `%2A` or `%24`. An Allow line opens only what it spells, so that no doubt ever opens a door.
+Octets outside ASCII are percent-encoded, and escapes are written in upper case. A Disallow line also matches the
+equivalent forms of its path: escapes of unreserved characters are decoded on both sides, and a `*` or `$` in the URL
+matches `%2A` or `%24`. An Allow line matches only the form that is written, so that in doubt a URL is forbidden.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ _TOKEN = re.compile(r"[A-Za-z_-]+")
 
 
 class RobotsPattern(NamedTuple):
-    """A rule's path, ready for matching. Sorted by `rank`, the first that matches decides."""
+    """The path of a rule, prepared for matching. In the order of `rank` the first pattern that matches decides."""
 
     rank: tuple[int, bool]
-    """Longest first; of two as long, the one that allows."""
+    """Longest first; of two equally long patterns the one that allows."""
     allow: bool
     pieces: tuple[str, ...]
-    """What stands between the stars."""
-    to_the_end: bool
-    """It ended in `$`."""
+    """The literal parts between the stars."""
+    anchored: bool
+    """The pattern ends with `$`."""
     text: str
-    """As the file says it."""
+    """As written in the file."""
 
 
 class RobotsPath(NamedTuple):
-    """Path and query of a URL in both spellings."""
+    """Path and query of a URL in both normal forms."""
 
     strict: str
     resolved: str
 
 
 def compiled(text: str, allow: bool) -> RobotsPattern:
-    """A rule's pattern from what follows `Allow:` or `Disallow:`."""
-    to_the_end = text.endswith("$")
-    body = normalised(text[:-1] if to_the_end else text)
-    length = len(body) + to_the_end
+    """The pattern for the value of an `Allow:` or `Disallow:` line."""
+    anchored = text.endswith("$")
+    body = normalised(text[:-1] if anchored else text)
+    length = len(body) + anchored
     while "**" in body:
         body = body.replace("**", "*")
     if not allow:
@@ -54,40 +54,40 @@ def compiled(text: str, allow: bool) -> RobotsPattern:
         rank=(-length, not allow),
         allow=allow,
         pieces=tuple(body.split("*")),
-        to_the_end=to_the_end,
+        anchored=anchored,
         text=text,
     )
 
 
-def matches(pattern: RobotsPattern, spelled: RobotsPath) -> bool:
-    """Whether a pattern matches a path; linear in its length."""
+def matches(pattern: RobotsPattern, forms: RobotsPath) -> bool:
+    """Whether a pattern matches a path, in time linear in the length of the path."""
     pieces = pattern.pieces
-    path = spelled.strict if pattern.allow else spelled.resolved
+    path = forms.strict if pattern.allow else forms.resolved
     first, last = pieces[0], pieces[-1]
     if not path.startswith(first):
         return False
     if len(pieces) == 1:
-        return not pattern.to_the_end or len(path) == len(first)
+        return not pattern.anchored or len(path) == len(first)
     at = len(first)
-    middle = pieces[1:-1] if pattern.to_the_end else pieces[1:]
+    middle = pieces[1:-1] if pattern.anchored else pieces[1:]
     for piece in middle:
         at = path.find(piece, at)
         if at < 0:
             return False
         at += len(piece)
-    return not pattern.to_the_end or (len(path) - len(last) >= at and path.endswith(last))
+    return not pattern.anchored or (len(path) - len(last) >= at and path.endswith(last))
 
 
 def normalised(text: str) -> str:
-    """The strict spelling; bytes that were not UTF-8 arrive as lone surrogates and are encoded as they were."""
+    """The strict normal form; lone surrogates (bytes that were not UTF-8) are encoded as the original bytes."""
     if _PLAIN.fullmatch(text):
         return text
-    return _ODD.sub(_respelled, text.encode("utf-8", "surrogateescape")).decode("ascii")
+    return _ODD.sub(_encoded, text.encode("utf-8", "surrogateescape")).decode("ascii")
 
 
-def _respelled(match: re.Match[bytes]) -> bytes:
-    found = match[0]
-    return b"%%%02X" % found[0] if len(found) == 1 else found.upper()
+def _encoded(match: re.Match[bytes]) -> bytes:
+    octets = match[0]
+    return b"%%%02X" % octets[0] if len(octets) == 1 else octets.upper()
 
 
 def _resolved(text: str) -> str:
@@ -100,13 +100,13 @@ def _unescaped_if_unreserved(match: re.Match[str]) -> str:
 
 
 def path_of_url(url: str) -> RobotsPath:
-    """The path of any URL, ready for matching."""
+    """The path of a URL, prepared for matching."""
     strict = normalised(path_and_query(_SURROGATE.sub("\ufffd", url)))
     return RobotsPath(strict, _resolved(strict).replace("*", "%2A").replace("$", "%24"))
 
 
 def path_and_query(url: str) -> str:
-    """What follows the authority, without the fragment; `/` where nothing does. Takes URLs without scheme, too."""
+    """The part of a URL after the authority, without the fragment; at least `/`. The scheme may be missing."""
     url = url.partition("#")[0]
     before, slashes, after = url.partition("//")
     if slashes and "/" not in before and "?" not in before:
@@ -120,11 +120,6 @@ def path_and_query(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def product_token(text: str) -> str | None:
-    """The product token that a User-agent line or header begins with, in lower case."""
+    """The product token at the start of a User-agent line or header, in lower case."""
     match = _TOKEN.match(text)
     return match[0].lower() if match else None
-
-
-def is_product_token(text: str) -> bool:
-    """Whether the whole text is one product token."""
-    return _TOKEN.fullmatch(text) is not None

@@ -1,7 +1,4 @@
-"""How polite we are: the few numbers behind every Permit.
-
-When hosts and addresses were last visited, who is being visited, and when each is free again.
-"""
+"""The politeness rules, and `HostSpacing`: when each host and address may be visited next."""
 
 from __future__ import annotations
 
@@ -15,27 +12,29 @@ _ADDRESS_DELAY_S = 0.5
 
 
 class PolitenessRules(Struct, frozen=True, kw_only=True):
+    """The settings behind every permit."""
+
     agent: str
-    """The whole User-Agent header: product, version, contact."""
+    """The User-Agent header: product, version, contact."""
     token: str
-    """Product token: the name that robots.txt files call us by."""
+    """The product token: the name under which robots.txt files address this crawler."""
     delay_s: float = 2.0
-    """Own gap between the starts of two requests to a host."""
+    """Minimum time between the starts of two requests to a host."""
     delay_factor: float = 1.0
-    """A host rests this many times its last response time after it answered."""
+    """Pause after a response, as a multiple of the response time."""
     max_delay_s: float = 300.0
-    """A longer Crawl-delay or rest is cut to this."""
+    """Upper bound of Crawl-delay and of the pause after a response."""
     address_delay_s: float | None = None
-    """Gap between the starts of two requests to one address, whatever their hosts; none: a small one."""
+    """Minimum time between the starts of two requests to an address, for all hosts together; None: a short default."""
     connections_per_host: int = 1
-    """Requests to a host that may be open at the same time."""
+    """Maximum number of concurrent requests to a host."""
     robots_max_age_s: float = 86_400.0
-    """A robots.txt is fetched again when older; RFC 9309 allows a day."""
+    """An older robots.txt is fetched again; RFC 9309 allows a day."""
     obey_robots: bool = True
     backoff_first_s: float = 60.0
-    """Rest of a host after a first 429 or 503 that does not say how long; doubles with each in a row."""
+    """Pause after a first 429 or 503 without Retry-After; doubles with each consecutive one."""
     backoff_max_s: float = 86_400.0
-    """No rest is longer, asked for or not."""
+    """Upper bound of the pause after refusals, with or without Retry-After."""
 
     @property
     def address_gap_s(self) -> float:
@@ -43,10 +42,11 @@ class PolitenessRules(Struct, frozen=True, kw_only=True):
 
 
 _FORGET_ABOVE = 100_000
+"""Number of known hosts (or addresses) above which idle ones are forgotten."""
 
 
 class HostActivity:
-    """The mutable side of a HostState, with the requests that are open."""
+    """A mutable HostState with the number of open requests."""
 
     __slots__ = ("backoff_count", "backoff_until", "last_duration_s", "name", "next_at", "open_requests")
 
@@ -72,7 +72,7 @@ class HostActivity:
 
 
 class HostSpacing:
-    """All hosts and addresses that were visited lately. What changed is kept until it is drained."""
+    """The hosts and addresses that were visited recently, and which of them changed since the last `drain`."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, HostActivity] = {}
@@ -80,30 +80,31 @@ class HostSpacing:
         self._changed_hosts: set[str] = set()
         self._changed_addresses: set[str] = set()
 
-    def recall(self, hosts: Iterable[HostState], addresses: Iterable[AddressState]) -> None:
-        """Take up what an earlier process promised; the later of two promises holds."""
+    def restore(self, hosts: Iterable[HostState], addresses: Iterable[AddressState]) -> None:
+        """Load the state that an earlier process saved; of two times for an address the later one applies."""
         for state in hosts:
             self._hosts[state.host] = HostActivity(state)
         for address in addresses:
             self._addresses[address.address] = max(address.next_at, self.address_free_at(address.address))
 
     def host(self, name: str) -> HostActivity:
-        """The host, to be read; one never visited is not remembered for being looked at."""
+        """The host, for reading only. An unknown host is not stored."""
         return self._hosts.get(name) or HostActivity(HostState(host=name))
 
-    def host_to_change(self, name: str) -> HostActivity:
+    def changing_host(self, name: str) -> HostActivity:
+        """The host, to be changed by the caller; the next `drain` returns it."""
         self._changed_hosts.add(name)
         return self._hosts.setdefault(name, self.host(name))
 
     def address_free_at(self, address: str) -> float:
         return self._addresses.get(address, 0.0)
 
-    def hold_address(self, address: str, until: float) -> None:
+    def reserve_address(self, address: str, until: float) -> None:
         self._addresses[address] = max(until, self.address_free_at(address))
         self._changed_addresses.add(address)
 
     def drain(self) -> tuple[tuple[HostState, ...], tuple[AddressState, ...]]:
-        """What changed since the last time, each once."""
+        """The hosts and addresses that changed since the last call."""
         hosts = tuple(self._hosts[name].state() for name in sorted(self._changed_hosts))
         addresses = tuple(
             AddressState(address=address, next_at=self._addresses[address])
@@ -114,7 +115,7 @@ class HostSpacing:
         return hosts, addresses
 
     def forget_idle(self, now: float) -> None:
-        """Keep memory flat: when very many are known, drop drained ones that no promise binds any more."""
+        """Bound the memory: if very many are known, drop those that may be visited now and are already drained."""
         if len(self._hosts) > _FORGET_ABOVE:
             idle = [
                 name

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
-from webstrata.permit.gate import PermitGate, Rules
+from webstrata.permit.gate import PermitGate, PolitenessRules
 from webstrata.permit.robots import Robots
-from webstrata.permit.robots_cache import RobotsAnswer, robots_step, robots_url
+from webstrata.permit.robots_cache import RobotsResponse, robots_step, robots_url
 from webstrata.records import Exchange, Failure, FailureKind, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.urls import canonical, host_of, origin
 
@@ -47,12 +47,12 @@ def _robots_url(url: str) -> str | None:
         return None
 
 
-def _answer(setup: Setup) -> RobotsAnswer:
+def _answer(setup: Setup) -> RobotsResponse:
     """Walk the redirects of a situation to its end."""
     url, hops = robots_url(_HOME), 0
     while True:
         step = robots_step(_exchange(url, hops, setup), url=url, hops=hops)
-        if isinstance(step, RobotsAnswer):
+        if isinstance(step, RobotsResponse):
             return step
         url, hops = step, hops + 1
 
@@ -86,14 +86,14 @@ def _body(setup: Setup) -> bytes:
 
 
 def _gate(setup: Setup, at: float = _NOW) -> PermitGate:
-    gate = PermitGate(Rules(agent="webstrata/1", token="webstrata"))
+    gate = PermitGate(PolitenessRules(agent="webstrata/1", token="webstrata"))
     answer = _answer(setup)
     gate.learn_robots(_HOME, RobotsState(origin=_HOME, at=at, status=answer.status, body=answer.body))
     return gate
 
 
 def _visit(gate: PermitGate, path: str, now: float = _NOW) -> Permit | Wait | Refusal | NeedRobots:
-    return gate.ask(f"{_HOME}{path}", "192.0.2.1", 80, now)
+    return gate.request(f"{_HOME}{path}", "192.0.2.1", 80, now)
 
 
 def _parse(setup: Setup, _: list[str]) -> bool:
@@ -132,24 +132,24 @@ def _cache(setup: Setup, accepted: list[str]) -> bool:
 
 
 def _no_crash(setup: Setup, _: list[str]) -> bool:
-    return isinstance(_answer(setup), RobotsAnswer) and _parse(setup, _)
+    return isinstance(_answer(setup), RobotsResponse) and _parse(setup, _)
 
 
 def _per_authority(_: Setup, __: list[str]) -> bool:
     gate = _gate({})
     others = ("http://example.org:8080/x", "https://example.org/x")
-    return all(isinstance(gate.ask(url, "192.0.2.1", 80, _NOW), NeedRobots) for url in others)
+    return all(isinstance(gate.request(url, "192.0.2.1", 80, _NOW), NeedRobots) for url in others)
 
 
 def _delay_7(setup: Setup, _: list[str]) -> bool:
     gate = _gate(setup)
-    first_at = gate.earliest(host_of(_HOME), _NOW)
+    first_at = gate.free_at(host_of(_HOME), _NOW)
     first = _visit(gate, "/a", first_at)
-    return isinstance(first, Permit) and gate.earliest(host_of(_HOME), first_at) == first_at + 7
+    return isinstance(first, Permit) and gate.free_at(host_of(_HOME), first_at) == first_at + 7
 
 
 def _delay_clamped(_: Setup, __: list[str]) -> bool:
-    rules = Rules(agent="webstrata/1", token="webstrata")
+    rules = PolitenessRules(agent="webstrata/1", token="webstrata")
     for text, expected in (("1e9", rules.max_delay_s), ("-5", rules.delay_s), ("NaN", rules.delay_s)):
         gate = _gate({"body": f"User-agent: *\nCrawl-delay: {text}\n"})
         if gate.gap_s(f"{_HOME}/a") != expected:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.conformance.verdict import Verdict
 from webstrata.permit.robots import Robots
-from webstrata.permit.robots_match import is_product_token, normalised, path_and_query
+from webstrata.permit.robots_match import normalised, path_and_query, product_token
 
 FAMILY = "robots-rules"
 
@@ -30,7 +30,7 @@ def _check_spellings(verdict: Verdict, tables: dict[str, list[tuple[str, object]
     for table, function in (
         ("path_params_query", path_and_query),
         ("pattern_escape", normalised),
-        ("valid_product_token", is_product_token),
+        ("valid_product_token", lambda text: product_token(text) == text.lower()),
     ):
         for text, expected in tables[table]:
             verdict.check(f"{table} {text!r}", expected, function(text))
