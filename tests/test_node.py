@@ -80,7 +80,7 @@ def test_politeness_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
                 )
             )
             gate = await one.gate(store)
-        assert gate.earliest("a.test", NOW) == NOW + 700
+        assert gate.free_at("a.test", NOW) == NOW + 700
         assert gate.explain("http://b.test/x", NOW)["robots"] == "forbidden"
 
     asyncio.run(main())

@@ -6,7 +6,7 @@ import asyncio
 
 from webstrata.clock import JumpingClock
 from webstrata.flows.crawl.polite_client import PoliteClient
-from webstrata.permit.gate import PermitGate, Rules
+from webstrata.permit.gate import PermitGate, PolitenessRules
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 ADDRESS_GAP_S = 0.5
@@ -48,7 +48,9 @@ def test_few_places_keep_the_gap_of_an_address() -> None:
     clock = JumpingClock(1000.0)
     web = SlowWeb(clock)
     gate = PermitGate(
-        Rules(agent="a", token="a", delay_s=1.0, delay_factor=0.0, address_delay_s=ADDRESS_GAP_S, obey_robots=False)
+        PolitenessRules(
+            agent="a", token="a", delay_s=1.0, delay_factor=0.0, address_delay_s=ADDRESS_GAP_S, obey_robots=False
+        )
     )
 
     async def visit(door: PoliteClient, host: str) -> None:

@@ -36,9 +36,9 @@ def loads_of(
     """(host, one of its URLs, visits) as the planner's input."""
     found = []
     for host, url, visits in pages:
-        asked_s, needs_robots, free_at = gate.outlook(url, now)
+        asked_s, needs_robots, free_at = gate.constraints(url, now)
         # It may grow too old before the host's last page is visited.
-        needs_robots = needs_robots or gate.outlook(url, now + visits * gate.gap_s(url))[1]
+        needs_robots = needs_robots or gate.constraints(url, now + visits * gate.gap_s(url))[1]
         found.append(
             HostLoad(
                 host=host,

@@ -260,7 +260,7 @@ class RoundSelector:
     def _host_room(self, host: int, wanted: RoundRequest) -> float:
         """Visits that a host has time for before the round ends; none while it rests."""
         assert self._values is not None
-        free_at = self._gate.earliest(self._values.crowd.hosts[host], wanted.now)
+        free_at = self._gate.free_at(self._values.crowd.hosts[host], wanted.now)
         if free_at >= wanted.ends_at:
             return 0.0
         gap_s = self._gate.gap_s(self._values.crowd.host_urls[host])
