@@ -1,15 +1,16 @@
-"""Captures made by hand, an archive written from them, and the outside tools that judge it."""
+"""Test captures, archives written from them, and the tools of other projects that validate them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from webstrata.archive.warc.archive import WarcArchive
+from webstrata.archive.warc.check import ArchiveCheck, ArchiveCheckResult
 from webstrata.archive.warc.record import sha1
 from webstrata.clock import ManualClock
 from webstrata.records import Capture, Exchange, Original, Position
@@ -25,7 +26,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: example.com\r\nUser-Agent: webstrata/0.1 (+m
 
 
 class Home(NamedTuple):
-    """An archive that was written and closed."""
+    """The folders of an archive that was written and closed."""
 
     archive: Path
     index: Path
@@ -73,18 +74,18 @@ def original_of(capture: Capture, position: Position) -> Original:
 
 
 def revisit_of(original: Original, body: bytes, at: float, **changes: Any) -> Capture:
-    made = make_capture(changes.pop("url", original.url), body, at, **changes)
-    return Capture(exchange=made.exchange, payload=original.payload, original=original)
+    capture = make_capture(changes.pop("url", original.url), body, at, **changes)
+    return Capture(exchange=capture.exchange, payload=original.payload, original=original)
 
 
 def open_archive(folder: Path, **options: Any) -> WarcArchive:
-    chosen: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "software": "webstrata/0.1",
         "operator": "A. Archivist",
         "clock": ManualClock(START_AT),
         "fsync": False,
     }
-    return WarcArchive(folder / "archive", **(chosen | options))
+    return WarcArchive(folder / "archive", **(defaults | options))
 
 
 def write_home(folder: Path, *batches: Sequence[Capture], **options: Any) -> Home:
@@ -98,7 +99,7 @@ def write_home(folder: Path, *batches: Sequence[Capture], **options: Any) -> Hom
 
 
 def write_family(folder: Path, **options: Any) -> tuple[Home, list[Capture]]:
-    """A page, a second page, the first one again with the same content, and once more as a 304."""
+    """An archive of two pages, a revisit of the first one with the same content, and another one with status 304."""
 
     async def write() -> tuple[list[Position], list[Capture]]:
         archive = open_archive(folder, **options)
@@ -122,14 +123,28 @@ def write_family(folder: Path, **options: Any) -> tuple[Home, list[Capture]]:
     return Home(folder / "archive", folder / "index", positions), captures
 
 
+def check_files(
+    archive_folder: Path,
+    index_folder: Path,
+    positions: Iterable[tuple[Position, str | None]] = (),
+    **options: bool,
+) -> ArchiveCheckResult:
+    """Check all files of an archive, then positions with their payload digests."""
+    check = ArchiveCheck(archive_folder, index_folder, **options)
+    check.run()
+    for position, payload in positions:
+        check.check_position(position, payload)
+    return check.result
+
+
 @pytest.fixture(scope="session")
 def peer() -> Callable[[str], str]:
-    """The path of an outside tool; a missing one fails the test, since without it nothing is proven."""
+    """Finds a tool of another project in `.peers`; the test fails if the tool is missing."""
 
     def find(name: str) -> str:
         tool = PEERS / name
         if not tool.exists():
-            pytest.fail(f"{name} is not installed in .peers: `make test` builds that folder, run it once")
+            pytest.fail(f"{name} is not installed in .peers; run `make test` once to install it")
         return str(tool)
 
     return find

@@ -1,1 +1,5 @@
-"""Archive: exchanges go into WARC files and come back as they were; what was appended is on the disk for good."""
+"""The archive: writes HTTP exchanges and derived resources to WARC files and reads them back.
+
+`warc/` writes, reads, repairs and checks WARC files; `index/` is the CDXJ index of their records; `wacz/` writes, reads
+and checks WACZ packages. A capture is acknowledged only after it was synced to the disk.
+"""

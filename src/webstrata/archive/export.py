@@ -1,6 +1,7 @@
-"""Which captures an export takes, and every record that they need.
+"""Export of captures as one WARC file or one CDXJ file: selection of the records, and copying them unchanged.
 
-Captures out of the archive as one WARC file or one CDXJ file, record for record.
+The selection includes the original of each selected revisit and the request of each capture. `wacz/writer.py` uses the
+same selection for WACZ files.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from webstrata.records import Position
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Captures by address and time; all of them by default."""
+    """A selection of captures by URL and time; all captures by default."""
 
     url: str | None = None
     match: Match = "prefix"
     since: str = ""
-    """Up to 14 digits; included."""
+    """A timestamp of up to 14 digits; both limits are inclusive."""
     until: str = ""
 
 
 class SelectedRecord(Struct, frozen=True, kw_only=True, order=True):
-    """A record to be copied."""
+    """The position of a record to export."""
 
     file: str
     offset: int
 
 
 def selected_lines(index: Index, selection: Selection) -> Iterator[bytes]:
-    """Index lines of the selection, in the order of the index."""
+    """The index lines of the selection, in index order."""
     since, until = selection.since, selection.until
     if selection.url is None:
         return index.lines(since=since, until=until)
@@ -53,42 +54,42 @@ def selected_lines(index: Index, selection: Selection) -> Iterator[bytes]:
 
 
 def selected_records(index: Index, reader: WarcReader, selection: Selection) -> list[SelectedRecord]:
-    """Every record of the selection in the order of the files: captures, and the originals of revisits."""
-    found: set[SelectedRecord] = set()
+    """The records of the selection in file order: captures, and the originals of revisits."""
+    records: set[SelectedRecord] = set()
     for line in selected_lines(index, selection):
         entry = parse(line)
         if entry is None:
             continue
-        found.add(SelectedRecord(file=entry.filename, offset=entry.offset))
+        records.add(SelectedRecord(file=entry.filename, offset=entry.offset))
         if entry.revisit:
             original = reader.original_of(reader.record(entry.filename, entry.offset))
             if original:
-                found.add(SelectedRecord(file=original[0], offset=original[1].offset))
-    return sorted(found)
+                records.add(SelectedRecord(file=original[0], offset=original[1].offset))
+    return sorted(records)
 
 
 def records_at(reader: WarcReader, positions: Iterable[Position]) -> list[SelectedRecord]:
-    """The records at these places in the order of the files, and the originals of those that are revisits."""
-    found: set[SelectedRecord] = set()
-    for place in positions:
-        found.add(SelectedRecord(file=place.file, offset=place.offset))
-        if place.kind == "revisit":
-            original = reader.original_of(reader.record(place.file, place.offset))
+    """The records at these positions in file order, and the originals of those that are revisits."""
+    records: set[SelectedRecord] = set()
+    for position in positions:
+        records.add(SelectedRecord(file=position.file, offset=position.offset))
+        if position.kind == "revisit":
+            original = reader.original_of(reader.record(position.file, position.offset))
             if original:
-                found.add(SelectedRecord(file=original[0], offset=original[1].offset))
-    return sorted(found)
+                records.add(SelectedRecord(file=original[0], offset=original[1].offset))
+    return sorted(records)
 
 
-def record_with_request(reader: WarcReader, piece: SelectedRecord) -> Iterator[WarcRecord]:
-    """A capture's record and, where it stands right behind, the request that got it."""
-    capture = reader.record(piece.file, piece.offset)
+def record_with_request(reader: WarcReader, selected: SelectedRecord) -> Iterator[WarcRecord]:
+    """The record of a capture and, if it follows directly, the record of its request."""
+    capture = reader.record(selected.file, selected.offset)
     yield capture
     try:
-        behind = reader.record(piece.file, piece.offset + capture.length)
+        following = reader.record(selected.file, selected.offset + capture.length)
     except ArchiveError:
-        return  # the last record of its file, or a foreign one without its request
-    if bare_uri(behind.field("warc-concurrent-to") or "") == capture.record_id and behind.kind == "request":
-        yield behind
+        return  # the last record of its file
+    if bare_uri(following.field("warc-concurrent-to") or "") == capture.record_id and following.kind == "request":
+        yield following
 
 
 _GZIP = 31
@@ -96,7 +97,7 @@ _LEVEL = 2
 
 
 class OpenArchive:
-    """An archive to export from: its folders, opened."""
+    """The index and the reader of an archive from which captures are exported."""
 
     def __init__(self, archive_folder: Path, index_folder: Path) -> None:
         self.index = Index(index_folder)
@@ -108,7 +109,7 @@ class OpenArchive:
 
 
 def export_cdxj(source: OpenArchive, selection: Selection, out: Path) -> int:
-    """Index lines of the selection, sorted; how many."""
+    """Write the index lines of the selection, sorted; returns their number."""
     count = 0
     with atomic_file(out) as file:
         for line in selected_lines(source.index, selection):
@@ -126,14 +127,16 @@ def export_warc(
     at: float,
     on_progress: Callable[[int], object] = lambda count: None,
 ) -> int:
-    """The selection's records in one `.warc.gz`; how many captures."""
+    """Write the records of the selection to one `.warc.gz` file; returns the number of captures."""
     with atomic_file(out) as file:
-        wanted = selected_records(source.index, source.reader, selection)
-        return len(copy_records(source, wanted, write_with_progress(file.write, on_progress), out.name, software, at).lines)
+        records = selected_records(source.index, source.reader, selection)
+        return len(
+            copy_records(source, records, write_with_progress(file.write, on_progress), out.name, software, at).lines
+        )
 
 
 class ExportedRecords(Struct):
-    """What was written: index lines, unsorted, and every record's id with the SHA-256 of its bytes."""
+    """The result of an export: unsorted index lines, and record ID -> SHA-256 of the uncompressed record."""
 
     lines: list[bytes]
     digests: dict[str, str]
@@ -141,20 +144,20 @@ class ExportedRecords(Struct):
 
 def copy_records(
     source: OpenArchive,
-    wanted: Iterable[SelectedRecord],
+    records: Iterable[SelectedRecord],
     write: Callable[[bytes], object],
     filename: str,
     software: str,
     at: float,
 ) -> ExportedRecords:
-    """Write a `warcinfo` and the wanted records, each with its request."""
-    name = next(compose.record_ids())
-    about = compose.warcinfo(name, at, filename, software, None)
+    """Write a `warcinfo` record and the given records, each with its request."""
+    record_id = next(compose.record_ids())
+    about = compose.warcinfo(record_id, at, filename, software, None)
     end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
-    copied = ExportedRecords([], {bare_uri(name): hashlib.sha256(about).hexdigest()})
-    for piece in wanted:
-        for record in record_with_request(source.reader, piece):
-            member = _member(source.reader, piece.file, record)
+    copied = ExportedRecords([], {bare_uri(record_id): hashlib.sha256(about).hexdigest()})
+    for selected in records:
+        for record in record_with_request(source.reader, selected):
+            member = _member(source.reader, selected.file, record)
             copied_record = msgspec.structs.replace(record, offset=end, length=len(member))
             end += _put(write, member)
             copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
@@ -164,18 +167,20 @@ def copy_records(
     return copied
 
 
-def write_with_progress(write: Callable[[bytes], object], on_progress: Callable[[int], object]) -> Callable[[bytes], object]:
-    """A `write` that also says how many bytes it wrote, for whoever shows progress."""
+def write_with_progress(
+    write: Callable[[bytes], object], on_progress: Callable[[int], object]
+) -> Callable[[bytes], object]:
+    """A `write` function that also calls `on_progress` with the number of bytes written."""
 
-    def write_and_tell(data: bytes) -> None:
+    def write_and_report(data: bytes) -> None:
         write(data)
         on_progress(len(data))
 
-    return write_and_tell
+    return write_and_report
 
 
 def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
-    """The record as its own gzip member: copied where it is one, else compressed now."""
+    """The record as a gzip member: copied if it is compressed in the file, else compressed now."""
     raw = reader.raw(file, record.offset, record.length)
     if raw.startswith(MAGIC):
         return raw
@@ -192,7 +197,7 @@ def _put(write: Callable[[bytes], object], data: bytes) -> int:
 
 @contextmanager
 def atomic_file(out: Path) -> Iterator[BinaryIO]:
-    """Written beside and renamed at the end, so that no half export ever has the name."""
+    """A temporary file that is renamed to `out` at the end, so that `out` is never an incomplete export."""
     part = out.with_name(out.name + ".part")
     try:
         with part.open("wb") as file:
@@ -200,6 +205,6 @@ def atomic_file(out: Path) -> Iterator[BinaryIO]:
         part.rename(out)
         sync_folder(out.parent)
     except OSError as error:
-        raise ArchiveError(f"cannot write {out}: {error.strerror or error}. Choose another place.") from error
+        raise ArchiveError(f"cannot write {out}: {error.strerror or error}. Choose another file or folder.") from error
     finally:
         part.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
-"""The journal of a capture: one JSON line for each thing that happened, synced as it is written.
+"""The journal of a site capture: one JSON line for each event, synced when it is written.
 
-A crash may tear the last line; it is cut off when the journal is opened again. What it told of is then asked for anew.
+A crash may leave an incomplete last line. It is ignored when the journal is opened again and overwritten by the next
+append; the capture repeats the requests that it recorded.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ ENDING = ".jsonl"
 
 
 class JournalFile:
-    """Satisfies `ports.Journal`. One writer at a time: the home's lock sees to that."""
+    """Satisfies `ports.Journal`. The lock of the home ensures that there is only one writer."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
         self._clock = clock
-        self._whole_bytes = 0
+        self._complete_bytes = 0
         self._lines = self._read()
 
     def lines(self) -> list[bytes]:
-        """All whole lines that were there when the journal was opened."""
+        """All complete lines at the time when the journal was opened."""
         return self._lines
 
     async def append(self, lines: Sequence[bytes]) -> None:
-        """Write and sync."""
+        """Write lines and sync."""
         with self._clock.working():
             await asyncio.to_thread(self._append, b"".join(line + b"\n" for line in lines))
 
@@ -41,7 +42,7 @@ class JournalFile:
         try:
             new = not self.path.exists()
             with self.path.open("ab") as file:
-                file.truncate(self._whole_bytes)
+                file.truncate(self._complete_bytes)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -49,36 +50,38 @@ class JournalFile:
                 sync_folder(self.path.parent)
         except OSError as problem:
             raise ArchiveError(
-                f"cannot write {self.path}: {problem.strerror}. Make room, then go on with --resume {self.path.stem}."
+                f"cannot write {self.path}: {problem.strerror}. Free some space, then continue with "
+                f"--resume {self.path.stem}."
             ) from None
-        self._whole_bytes += len(data)
+        self._complete_bytes += len(data)
 
     def _read(self) -> list[bytes]:
         if not self.path.exists():
             return []
-        lines = self.path.read_bytes().split(b"\n")[:-1]  # behind the last end of line stands nothing, or a torn line
+        # The part after the last line end is empty or an incomplete line.
+        lines = self.path.read_bytes().split(b"\n")[:-1]
         while lines and not _is_json(lines[-1]):
             lines.pop()
-        self._whole_bytes = sum(len(line) + 1 for line in lines)
+        self._complete_bytes = sum(len(line) + 1 for line in lines)
         return lines
 
 
 def open_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
-    """The journal of an earlier capture."""
+    """The existing journal of a capture to resume."""
     path = folder / f"{name}{ENDING}"
     if "/" in name or name.startswith(".") or not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob(f"*{ENDING}"))[-5:]) or "none"
-        raise UsageError(f"there is no capture {name!r} to resume. The latest: {known}.")
+        raise UsageError(f"there is no capture {name!r} to resume. The latest captures: {known}.")
     return JournalFile(path, clock)
 
 
 def new_journal(folder: Path, name: str, clock: Clock) -> JournalFile:
-    """A new journal, by this name or, where there is one already, the name with a number."""
+    """A new journal with this name or, if it is used already, the name and a number."""
     folder.mkdir(parents=True, exist_ok=True)
     path, number = folder / f"{name}{ENDING}", 2
     while path.exists():
         path, number = folder / f"{name}-{number}{ENDING}", number + 1
-    path.touch()  # two captures that start at once must not share it
+    path.touch()  # reserves the name for this capture
     return JournalFile(path, clock)
 
 

@@ -1,4 +1,4 @@
-"""What any crawler's archive saw: address, time and content of every capture, from WARC, ARC and WACZ files."""
+"""Sightings from WARC, ARC and WACZ files of any crawler: URL, time and content digest of each capture."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ _CAPTURES = frozenset({"response", "revisit", "resource"})
 def sightings(
     path: Path, *, media_type: str | None = None, on_progress: Callable[[int], object] = lambda count: None
 ) -> Iterator[Sighting]:
-    """Every capture in a file; of one media type if that is asked for. Damaged records are passed over.
+    """All captures in a file, or those of one media type. Damaged records and robots.txt are skipped.
 
-    A time that a record gives to the second is taken as that second. robots.txt is no page.
+    `on_progress` is called with the number of bytes of each record read.
     """
     if path.suffix.lower() == ".wacz":
         with WaczReader(path) as package:
             for name in package.warcs():
                 with package.unpacked(name) as file:
-                    yield from _of_file(file, media_type, on_progress)
+                    yield from _file_sightings(file, media_type, on_progress)
         return
     if not path.name.endswith(SUFFIXES):
         raise ArchiveError(
-            f"{path} is no archive that can be read. Name a .warc.gz, .warc, .arc.gz, .arc or .wacz file."
+            f"{path} is not a supported archive file. Give a .warc.gz, .warc, .arc.gz, .arc or .wacz file."
         )
     try:
-        yield from _of_file(path, media_type, on_progress)
+        yield from _file_sightings(path, media_type, on_progress)
     except OSError as problem:
         raise ArchiveError(f"cannot read {path}: {problem.strerror or problem}. Check the path.") from None
 
 
-def _of_file(path: Path, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
+def _file_sightings(path: Path, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
     for item in walk(path):
         on_progress(item.length)
-        if not isinstance(item, DamagedBytes) and item.kind in _CAPTURES and (seen := _sighting(item, media_type)):
-            yield seen
+        if not isinstance(item, DamagedBytes) and item.kind in _CAPTURES and (sighting := _sighting(item, media_type)):
+            yield sighting
 
 
 def _sighting(record: WarcRecord, media_type: str | None) -> Sighting | None:
     head, payload = http_head.split_head(record.block) if record.http else (b"", record.block)
     status = (http_head.status_of(head) or 0) if record.http else 200
     kind = http_head.media_type_of(head) if record.http else record.field("content-type")
-    repeats = record.kind == "revisit"
-    if media_type is not None and not repeats and (kind or "").lower() != media_type.lower():
+    is_revisit = record.kind == "revisit"
+    if media_type is not None and not is_revisit and (kind or "").lower() != media_type.lower():
         return None
     at = cdxj.at_of(record.date)
     try:
@@ -66,5 +66,5 @@ def _sighting(record: WarcRecord, media_type: str | None) -> Sighting | None:
         url=url,
         at=at,
         content=record.field("warc-payload-digest") or f"{sha1(payload)}/{record.size}",
-        status=200 if repeats and status in (0, 304) else status,
+        status=200 if is_revisit and status in (0, 304) else status,
     )

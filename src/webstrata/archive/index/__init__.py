@@ -1,1 +1,1 @@
-"""The CDXJ index of the archive."""
+"""The CDXJ index: lines, one sorted segment for each WARC file, and lookup by URL and time."""

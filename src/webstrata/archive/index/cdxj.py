@@ -1,7 +1,7 @@
-"""CDXJ lines: `SURT timestamp {json}`, one for each capture, the same from the writer and from a rebuilt index.
+"""CDXJ lines: `SURT timestamp {json}`, one for each capture.
 
-The keys stand in a fixed order (url, mime, status, digest, length, offset, filename, truncated); a key without a
-value is left out; numbers are written as text, as all indexers of the field do.
+The writer and a rebuild of the index give identical lines. The keys are in a fixed order (url, mime, status, digest,
+length, offset, filename, truncated); keys without a value are omitted; numbers are strings, as in other CDXJ indexers.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from webstrata.archive.warc import http_head
 from webstrata.errors import BadUrl
 from webstrata.urls import surt
 
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")  # text that JSON writes as it is
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")  # characters that JSON does not escape
 _DATE = re.compile(r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d))?)?)?)?")
 
 
 class CdxjEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """A line of the index, read."""
+    """A parsed line of the index."""
 
     surt: str
     timestamp: str
-    """Fourteen digits."""
+    """14 digits."""
     url: str
     mime: str = ""
     status: str = ""
@@ -38,6 +38,7 @@ class CdxjEntry(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def revisit(self) -> bool:
+        """Whether the line is of a revisit record."""
         return self.mime == "warc/revisit"
 
 
@@ -92,33 +93,33 @@ def line(
 
 
 def surt_key(url: str) -> str:
-    """The SURT of a URL; of what is no URL, the text itself: every capture has a line."""
+    """The SURT of a URL. If it is not a valid URL, the text itself, so that every capture has a line."""
     try:
-        made = surt(url)
+        text = surt(url)
     except BadUrl:
-        made = url
-    return _ascii_key(made)
+        text = url
+    return _ascii_key(text)
 
 
-def _ascii_key(made: str) -> str:
-    if made.isascii() and made.isprintable() and " " not in made:
-        return made or "-"
-    return "".join(chr(b) if 0x20 < b < 0x7F else f"%{b:02x}" for b in made.encode("utf-8", "replace"))
+def _ascii_key(text: str) -> str:
+    if text.isascii() and text.isprintable() and " " not in text:
+        return text or "-"
+    return "".join(chr(b) if 0x20 < b < 0x7F else f"%{b:02x}" for b in text.encode("utf-8", "replace"))
 
 
 def timestamp(date: str) -> str:
-    """Fourteen digits of a WARC-Date (any precision) or ARC date; zeros for what is no date."""
-    found = _DATE.match(date.strip())
-    if not found:
+    """The 14 digits of a WARC-Date (of any precision) or ARC date; zeros if it is not a date."""
+    match = _DATE.match(date.strip())
+    if not match:
         return "0" * 14
-    year, month, day, hour, minute, second = found.groups()
+    year, month, day, hour, minute, second = match.groups()
     return year + (month or "01") + (day or "01") + (hour or "00") + (minute or "00") + (second or "00")
 
 
 def at_of(date: str) -> float:
-    """The instant of a WARC-Date with its fraction; 0 for what is no date."""
+    """The instant of a WARC-Date with its fraction of a second; 0 if it is not a date."""
     try:
-        moment = datetime.fromisoformat(_six_digits(date.strip()))
+        moment = datetime.fromisoformat(_with_microseconds(date.strip()))
     except ValueError:
         try:
             moment = datetime.strptime(timestamp(date), "%Y%m%d%H%M%S")  # noqa: DTZ007 - set below
@@ -127,42 +128,42 @@ def at_of(date: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _six_digits(date: str) -> str:
-    """WARC 1.1 allows nine digits of a second; Python reads six."""
+def _with_microseconds(date: str) -> str:
+    """The date with at most six digits of a second, as Python requires; WARC 1.1 allows nine."""
     return re.sub(r"(\.\d{6})\d+", r"\1", date)
 
 
 def parse(raw: bytes) -> CdxjEntry | None:
-    """A line read back; None for what is no CDXJ line."""
+    """Parse a line; None if it is not a CDXJ line."""
     head, brace, rest = raw.partition(b" {")
     surt_key, _, stamp = head.partition(b" ")
     if not brace or not stamp:
         return None
     try:
-        found = _decoder.decode(b"{" + rest)
+        fields = _decoder.decode(b"{" + rest)
         return CdxjEntry(
             surt=surt_key.decode("ascii"),
             timestamp=stamp.decode("ascii"),
-            url=found.url,
-            mime=found.mime,
-            status=found.status,
-            digest=found.digest,
-            length=found.length,
-            offset=found.offset,
-            filename=found.filename,
-            truncated=found.truncated,
+            url=fields.url,
+            mime=fields.mime,
+            status=fields.status,
+            digest=fields.digest,
+            length=fields.length,
+            offset=fields.offset,
+            filename=fields.filename,
+            truncated=fields.truncated,
         )
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
 def sort_key(raw: bytes) -> bytes:
-    """SURT and time; lines of one file come in the order of their offsets, which a stable sort keeps."""
+    """SURT and timestamp. A stable sort keeps the order of offsets for equal keys."""
     return raw[: raw.find(b" {")]
 
 
 def line_timestamp(raw: bytes) -> bytes:
-    """The fourteen digits of a line."""
+    """The timestamp of a line, 14 digits."""
     return sort_key(raw).rpartition(b" ")[2]
 
 

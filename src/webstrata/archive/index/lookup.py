@@ -1,4 +1,4 @@
-"""Looking up captures: binary search over the sorted segments, merged with the lines of the file that grows."""
+"""Lookup of captures: binary search in the sorted segments, merged with the lines of growing files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from webstrata.archive.warc.walk import OPEN_SUFFIX
 
 Match = Literal["exact", "prefix", "host", "domain"]
 
-# Behind every byte that a line can begin with.
+# Sorts after every line.
 _LAST = b"\xff"
 
 
 class Index:
-    """All index lines of a folder. Cheap to keep: it notices segments that came, grew or went."""
+    """All index lines of a folder. Segments that were added, changed or removed are noticed at each lookup."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._segments: dict[str, _Segment] = {}
-        self._growing: dict[str, _Growing] = {}
+        self._growing: dict[str, _GrowingSegment] = {}
         self._lock = threading.Lock()
 
     def lookup(
@@ -38,21 +38,22 @@ class Index:
         until: str = "",
         limit: int | None = None,
     ) -> Iterator[CdxjEntry]:
-        """Captures of a URL (or SURT) in the order of the index; times as up to 14 digits, both included."""
+        """Captures of a URL (or SURT) in index order; `since` and `until` are inclusive, with up to 14 digits."""
         lines = self.lookup_lines(url, match=match, since=since, until=until)
         return islice((entry for line in lines if (entry := cdxj.parse(line))), limit)
 
     def lookup_lines(self, url: str, *, match: Match = "exact", since: str = "", until: str = "") -> Iterator[bytes]:
-        """The same as lines, each with its line end."""
+        """The same as `lookup`, as lines with their line ends."""
         key = url if _is_surt(url) else cdxj.surt_key(url)
         for start, end in _ranges(key, match, since, until):
             yield from self._merged(start, end, since, until)
 
     def entries(self) -> Iterator[CdxjEntry]:
-        """Every line, merged: SURT, time, file, offset."""
+        """All entries, sorted by SURT, time, file and offset."""
         return (entry for line in self.lines() if (entry := cdxj.parse(line)))
 
     def lines(self, *, since: str = "", until: str = "") -> Iterator[bytes]:
+        """All lines, sorted by SURT, time, file and offset."""
         return self._merged(b"", _LAST, since, until)
 
     def close(self) -> None:
@@ -63,35 +64,35 @@ class Index:
             self._growing.clear()
 
     def _merged(self, start: bytes, end: bytes, since: str, until: str) -> Iterator[bytes]:
-        # Parts come by name, and merge is stable: equal SURT and time are in the order of file, then offset.
-        runs = [part.between(start, end) for part in self._parts()]
+        # Segments are sorted by name and the merge is stable: lines with equal keys are in order of file and offset.
+        runs = [segment.between(start, end) for segment in self._all_segments()]
         merged = heapq.merge(*runs, key=cdxj.sort_key)
         if not since and not until:
             return merged
         first, last = since.encode(), until.encode() + _LAST if until else _LAST
         return (line for line in merged if first <= cdxj.line_timestamp(line) <= last)
 
-    def _parts(self) -> list[_Segment | _Growing]:
+    def _all_segments(self) -> list[_Segment | _GrowingSegment]:
         with self._lock:
             while True:
                 try:
-                    return self._parts_now()
+                    return self._current_segments()
                 except FileNotFoundError:
-                    continue  # a growing file was finished between the listing and the look
+                    continue  # a growing file was finished after the folder was listed
 
-    def _parts_now(self) -> list[_Segment | _Growing]:
+    def _current_segments(self) -> list[_Segment | _GrowingSegment]:
         names = {path.name for path in self._folder.iterdir()} if self._folder.is_dir() else set()
         for gone in self._segments.keys() - names:
             self._segments.pop(gone).close()
         for gone in self._growing.keys() - names:
             del self._growing[gone]
-        parts: dict[str, _Segment | _Growing] = {}
+        segments: dict[str, _Segment | _GrowingSegment] = {}
         for name in names:
             if name.endswith(".cdxj"):
-                parts[name] = self._segment(name)
+                segments[name] = self._segment(name)
             elif name.endswith(".cdxj" + OPEN_SUFFIX) and name.removesuffix(OPEN_SUFFIX) not in names:
-                parts[name.removesuffix(OPEN_SUFFIX)] = self._grown(name)
-        return [parts[name] for name in sorted(parts)]
+                segments[name.removesuffix(OPEN_SUFFIX)] = self._growing_segment(name)
+        return [segments[name] for name in sorted(segments)]
 
     def _segment(self, name: str) -> _Segment:
         path = self._folder / name
@@ -104,14 +105,14 @@ class Index:
             known = self._segments[name] = _Segment(path, identity)
         return known
 
-    def _grown(self, name: str) -> _Growing:
-        known = self._growing.setdefault(name, _Growing(self._folder / name))
+    def _growing_segment(self, name: str) -> _GrowingSegment:
+        known = self._growing.setdefault(name, _GrowingSegment(self._folder / name))
         known.refresh()
         return known
 
 
 class _Segment:
-    """A finished segment: sorted lines in a mapped file."""
+    """A finished segment: sorted lines in a memory-mapped file."""
 
     def __init__(self, path: Path, identity: tuple[int, int, int]) -> None:
         self.identity = identity
@@ -132,7 +133,7 @@ class _Segment:
             at = stop
 
     def _first(self, start: bytes) -> int:
-        """Offset of the first line that is not below `start`."""
+        """The offset of the first line that is not less than `start`."""
         data = self._map
         low, high = 0, len(data)
         while low < high:
@@ -145,28 +146,28 @@ class _Segment:
         return low
 
     def close(self) -> None:
-        # A reader may still be inside: the map itself goes with its last user.
+        # An iterator may still use the map; it is unmapped when the last reference is gone.
         self._map = b""
 
 
-class _Growing:
-    """The lines of a WARC that still grows: unsorted on the disk, sorted here."""
+class _GrowingSegment:
+    """The lines of a growing WARC file: unsorted on the disk, sorted in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read = 0
+        self._read_bytes = 0
         self._lines: list[bytes] = []
 
     def refresh(self) -> None:
         with self._path.open("rb") as file:
-            if file.seek(0, 2) < self._read:  # written anew
-                self._read, self._lines = 0, []
-            file.seek(self._read)
-            fresh = file.read()
-        whole = fresh[: fresh.rfind(b"\n") + 1]
-        if whole:
-            self._read += len(whole)
-            self._lines = sorted([*self._lines, *whole.splitlines(keepends=True)], key=cdxj.sort_key)
+            if file.seek(0, 2) < self._read_bytes:  # rewritten
+                self._read_bytes, self._lines = 0, []
+            file.seek(self._read_bytes)
+            new = file.read()
+        complete = new[: new.rfind(b"\n") + 1]
+        if complete:
+            self._read_bytes += len(complete)
+            self._lines = sorted([*self._lines, *complete.splitlines(keepends=True)], key=cdxj.sort_key)
 
     def between(self, start: bytes, end: bytes) -> Iterator[bytes]:
         lines = self._lines
@@ -188,6 +189,7 @@ def _is_surt(text: str) -> bool:
 
 
 def _ranges(key: str, match: Match, since: str, until: str) -> list[tuple[bytes, bytes]]:
+    """(Start, end) of the ranges of lines that match; the end is exclusive."""
     raw = key.encode("ascii", "replace")
     if match == "exact":
         return [(raw + b" " + since.encode(), raw + b" " + until.encode() + _LAST if until else raw + b"!")]
@@ -197,4 +199,4 @@ def _ranges(key: str, match: Match, since: str, until: str) -> list[tuple[bytes,
     if match == "host":
         return [(host + b")", host + b")" + _LAST)]
     domain = host.split(b":", 1)[0]
-    return [(domain + mark, domain + mark + _LAST) for mark in (b")", b",", b":")]
+    return [(domain + separator, domain + separator + _LAST) for separator in (b")", b",", b":")]

@@ -1,4 +1,8 @@
-"""Index segments: one sorted CDXJ file for each WARC, and how it is made from the WARC alone."""
+"""Index segments: one sorted CDXJ file for each WARC file, built from the WARC file alone.
+
+While a WARC file grows, its index lines are appended to a growing segment. A sync marker records up to which byte both
+files are synced, so that the repair after a crash need not inflate the whole WARC file to rebuild its index lines.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,22 @@ from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.record import WarcRecord, sha1
 from webstrata.archive.warc.walk import OPEN_SUFFIX, SUFFIXES, archive_files, plain_name, walk
 
-# Enough of a block for every HTTP head; the rest of a record does not concern the index.
+# Enough of a block for every HTTP head; the index needs nothing else of it.
 HEAD_BYTES = 1024 * 1024
 
 
 def segment_name(warc: str) -> str:
-    """`NAME.cdxj` for `NAME.warc.gz`; other endings stay in the name, so that two files never share a segment."""
+    """`NAME.cdxj` for `NAME.warc.gz`; other suffixes are kept in the name, so that two files never share a segment."""
     return warc.removesuffix(SUFFIXES[0]) + ".cdxj"
 
 
 def growing_name(warc: str) -> str:
+    """The name of the segment of a WARC file that still grows."""
     return segment_name(warc) + OPEN_SUFFIX
 
 
 def record_line(record: WarcRecord, filename: str) -> bytes | None:
-    """The index line of a record read from a file; None for records that the index does not list."""
+    """The index line of a record; None for records that are not indexed."""
     kind = record.kind
     if kind not in ("response", "revisit", "resource", "metadata") or not record.length:
         return None
@@ -52,7 +57,7 @@ def record_line(record: WarcRecord, filename: str) -> bytes | None:
 
 
 def index_lines(path: Path, start: int = 0) -> Iterator[bytes]:
-    """Index lines of an archive file in the order of its records; damage is passed over."""
+    """The index lines of an archive file in the order of its records; damaged bytes are skipped."""
     name = plain_name(path.name)
     for item in walk(path, start):
         if isinstance(item, DamagedBytes):
@@ -63,13 +68,13 @@ def index_lines(path: Path, start: int = 0) -> Iterator[bytes]:
 
 
 def sorted_segment(lines: Iterable[bytes]) -> bytes:
-    """Lines in the order of the index: SURT, time, then as they came (by offset)."""
+    """The lines sorted by SURT and time; lines with equal keys keep their order (by offset)."""
     in_order: list[bytes] = sorted(lines, key=cdxj.sort_key)
     return b"".join(in_order)
 
 
 def write_segment(index_folder: Path, warc: str, lines: Iterable[bytes], *, fsync: bool = True) -> None:
-    """Put a finished WARC's segment in place; the lines of its time of growing go."""
+    """Write the segment of a finished WARC file and remove its growing segment."""
     write_atomically(index_folder / segment_name(warc), sorted_segment(lines), fsync=fsync)
     growing = index_folder / growing_name(warc)
     if growing.exists():
@@ -83,28 +88,28 @@ def reindex(
     fsync: bool = True,
     on_progress: Callable[[int], object] = lambda count: None,
 ) -> tuple[int, int]:
-    """Build the whole index again from the WARC files alone; (files, lines).
+    """Rebuild the whole index from the WARC files alone; returns (files, lines).
 
-    Segments of files that are not there any more are removed: the index says what can be read, nothing else.
-    A file that still grows gets its growing segment. `on_progress` is told of the bytes of every file that is done.
+    Segments of missing files are removed. A file that still grows gets a growing segment. `on_progress` is called with
+    the size of each file when its segment has been written.
     """
     index_folder.mkdir(parents=True, exist_ok=True)
-    kept: set[str] = set()
+    current: set[str] = set()
     files = count = 0
     for path in archive_files(archive_folder):
         lines = list(index_lines(path))
         name = plain_name(path.name)
         if path.name.endswith(OPEN_SUFFIX):
             write_atomically(index_folder / growing_name(name), b"".join(lines), fsync=fsync)
-            kept.add(growing_name(name))
+            current.add(growing_name(name))
         else:
             write_segment(index_folder, name, lines, fsync=fsync)
-            kept.add(segment_name(name))
+            current.add(segment_name(name))
         on_progress(path.stat().st_size)
         files += 1
         count += len(lines)
     for stale in index_folder.iterdir():
-        if stale.name not in kept and stale.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX, ".part")):
+        if stale.name not in current and stale.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX, ".part")):
             stale.unlink()
     sync_folder(index_folder, fsync)
     return files, count
@@ -114,31 +119,35 @@ _MARKER_SUFFIX = ".mark"
 
 
 class SyncMarker(Struct, frozen=True, kw_only=True):
+    """How much of a growing WARC file and of its index lines is synced."""
+
     warc_bytes: int
-    """Records up to here are synced, and …"""
+    """All records before this offset are synced, and their index lines are, too."""
     index_bytes: int
-    """… their lines are too: this much of the growing segment."""
+    """The length of these index lines in the growing segment."""
 
 
 def sync_marker_path(index_folder: Path, warc: str) -> Path:
+    """The file that holds the sync marker of a WARC file."""
     return index_folder / (segment_name(warc) + _MARKER_SUFFIX)
 
 
 def write_sync_marker(index_folder: Path, warc: str, marker: SyncMarker, *, fsync: bool) -> None:
-    """Both files must have been synced before."""
+    """Write the marker. Both files must have been synced before."""
     write_atomically(sync_marker_path(index_folder, warc), msgspec.json.encode(marker), fsync=fsync)
 
 
 def synced_lines(index_folder: Path, warc: str, warc_size: int) -> tuple[list[bytes], int]:
-    """Index lines that can be trusted, and the offset in the WARC from which on they must be made again."""
+    """The synced index lines of a growing WARC file, and the offset in it from which lines must be rebuilt."""
     try:
         marker = msgspec.json.decode(sync_marker_path(index_folder, warc).read_bytes(), type=SyncMarker)
-        known = (index_folder / growing_name(warc)).read_bytes()[: marker.index_bytes]
+        lines = (index_folder / growing_name(warc)).read_bytes()[: marker.index_bytes]
     except (OSError, msgspec.DecodeError):
         return [], 0
-    fits = len(known) == marker.index_bytes and known.endswith(b"\n") and marker.warc_bytes <= warc_size
-    return (known.splitlines(keepends=True), marker.warc_bytes) if fits else ([], 0)
+    is_valid = len(lines) == marker.index_bytes and lines.endswith(b"\n") and marker.warc_bytes <= warc_size
+    return (lines.splitlines(keepends=True), marker.warc_bytes) if is_valid else ([], 0)
 
 
 def remove_sync_marker(index_folder: Path, warc: str) -> None:
+    """Remove the marker of a WARC file, if there is one."""
     sync_marker_path(index_folder, warc).unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""WACZ packages: writing, reading and check."""
+"""WACZ packages: write a selection of captures, read a package, check its contents and its ZIP layout."""

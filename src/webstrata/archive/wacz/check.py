@@ -1,4 +1,4 @@
-"""Is this a WACZ file, and are its files the ones that it lists? Read without trust, nothing unpacked."""
+"""Check of WACZ files from any source: ZIP entries, required files, and digests. Nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _PACKAGE = "datapackage.json"
 _DIGEST = "datapackage-digest.json"
 _MAX_ENTRIES = 100_000
 _MAX_JSON_BYTES = 16 * 1024**2
-# Text compresses ten times, seldom fifty; an archive that grows more, and to this size, is a bomb.
+# Text usually compresses by a factor of 10, rarely 50. A file beyond both limits is a decompression bomb.
 _MAX_RATIO, _MAX_BYTES = 100, 1024**3
 _READ_BYTES = 1024**2
 _ALGORITHMS = frozenset({"sha256", "sha512", "sha1", "md5"})
 
 
 def check_wacz(path: Path) -> list[str]:
-    """Everything that is wrong, one line each; empty for a good file. Never raises for what the file holds."""
+    """All faults, one line each; empty for a valid file. Never raises because of the content of the file."""
     try:
         with ZipFile(path) as package:
-            hostile = list(_hostile(package, path.stat().st_size))
-            return hostile or list(_wrong(package))
+            hostile = list(_hostile_faults(package, path.stat().st_size))
+            return hostile or list(_content_faults(package))
     except (BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError) as error:
         return [f"not a readable ZIP file: {error}"]
     except OSError as error:
         return [f"cannot be read: {error}"]
 
 
-def _hostile(package: ZipFile, file_bytes: int) -> Iterator[str]:
-    """What must not even be looked into."""
+def _hostile_faults(package: ZipFile, file_bytes: int) -> Iterator[str]:
+    """Faults for which the file is rejected before any entry is read."""
     entries = package.infolist()
     if len(entries) > _MAX_ENTRIES:
         yield f"{len(entries)} entries, more than {_MAX_ENTRIES}"
@@ -48,14 +48,14 @@ def _hostile(package: ZipFile, file_bytes: int) -> Iterator[str]:
     if total > _MAX_BYTES and total > _MAX_RATIO * file_bytes:
         yield f"inflates to {total} bytes, {total // max(1, file_bytes)} times its size: a decompression bomb"
     for entry in entries:
-        yield from _hostile_entry(entry)
+        yield from _hostile_entry_faults(entry)
 
 
-def _hostile_entry(entry: ZipInfo) -> Iterator[str]:
+def _hostile_entry_faults(entry: ZipInfo) -> Iterator[str]:
     name = entry.orig_filename
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or ".." in parts or "\\" in name or ":" in parts[0] or "\0" in name:
-        yield f"the name of an entry leaves the folder: {name!r}"
+        yield f"the name of an entry is outside the folder: {name!r}"
     if stat.S_ISLNK(entry.external_attr >> 16):
         yield f"an entry is a link: {name!r}"
     if entry.flag_bits & 1:
@@ -64,34 +64,34 @@ def _hostile_entry(entry: ZipInfo) -> Iterator[str]:
         yield f"an entry has an unknown compression: {name!r}"
 
 
-def _wrong(package: ZipFile) -> Iterator[str]:
+def _content_faults(package: ZipFile) -> Iterator[str]:
     files = {entry.filename: entry for entry in package.infolist() if not entry.is_dir()}
     if _PACKAGE not in files:
         yield f"{_PACKAGE} is missing"
         return
     yield from _missing_parts(set(files))
-    raw = _small(package, files[_PACKAGE])
+    raw = _read_json(package, files[_PACKAGE])
     about = _json_object(raw)
     if about is None:
         yield f"{_PACKAGE} is not a JSON object"
         return
     if not isinstance(about.get("wacz_version"), str):
-        yield f"{_PACKAGE} does not say its wacz_version"
-    yield from _wrong_resources(package, files, about.get("resources"))
+        yield f"{_PACKAGE} has no wacz_version"
+    yield from _resource_faults(package, files, about.get("resources"))
     if _DIGEST in files:
-        yield from _wrong_digest(_json_object(_small(package, files[_DIGEST])), raw)
+        yield from _package_digest_faults(_json_object(_read_json(package, files[_DIGEST])), raw)
 
 
 def _missing_parts(names: set[str]) -> Iterator[str]:
     if not any(name.startswith("archive/") and name.endswith((".warc", ".warc.gz")) for name in names):
-        yield "no WARC file below archive/"
+        yield "no WARC file in archive/"
     if not any(name.startswith("indexes/") and name.endswith((".cdx", ".cdxj", ".cdx.gz")) for name in names):
-        yield "no index below indexes/"
+        yield "no index in indexes/"
     if "pages/pages.jsonl" not in names:
         yield "pages/pages.jsonl is missing"
 
 
-def _wrong_resources(package: ZipFile, files: dict[str, ZipInfo], resources: object) -> Iterator[str]:
+def _resource_faults(package: ZipFile, files: dict[str, ZipInfo], resources: object) -> Iterator[str]:
     if not isinstance(resources, list) or not resources:
         yield f"{_PACKAGE} lists no resources"
         return
@@ -99,16 +99,16 @@ def _wrong_resources(package: ZipFile, files: dict[str, ZipInfo], resources: obj
     for resource in resources:
         path = resource.get("path") if isinstance(resource, dict) else None
         if not isinstance(path, str) or path not in files:
-            yield f"a listed file is not there: {path!r}"
+            yield f"a listed file is missing: {path!r}"
             continue
         listed.add(path)
-        yield from _wrong_file(package, files[path], resource)
+        yield from _file_faults(package, files[path], resource)
     for name in sorted(files.keys() - listed - {_PACKAGE, _DIGEST}):
         yield f"a file is not listed in {_PACKAGE}: {name!r}"
 
 
-def _wrong_file(package: ZipFile, entry: ZipInfo, resource: dict[str, Any]) -> Iterator[str]:
-    """Size and digest, as version 1.1 writes them or as 1.0 did (`stats`, `hashing`)."""
+def _file_faults(package: ZipFile, entry: ZipInfo, resource: dict[str, Any]) -> Iterator[str]:
+    """Check size and digest, in the format of version 1.1 or 1.0 (`stats`, `hashing`)."""
     stats = resource.get("stats")
     old: dict[str, Any] = stats if isinstance(stats, dict) else {}
     size = resource.get("bytes", old.get("bytes"))
@@ -121,17 +121,17 @@ def _wrong_file(package: ZipFile, entry: ZipInfo, resource: dict[str, Any]) -> I
     if algorithm not in _ALGORITHMS:
         yield f"{entry.filename} has no digest that can be checked"
     elif _digest(package, entry, algorithm) != value.lower():
-        yield f"{entry.filename} does not fit its {algorithm}"
+        yield f"{entry.filename} does not match its {algorithm}"
 
 
-def _wrong_digest(about: dict[str, Any] | None, package: bytes) -> Iterator[str]:
+def _package_digest_faults(about: dict[str, Any] | None, package: bytes) -> Iterator[str]:
     algorithm, _, value = str((about or {}).get("hash", "")).partition(":")
     if algorithm not in _ALGORITHMS:
         yield f"{_DIGEST} holds no digest that can be checked"
     elif (about or {}).get("path") != _PACKAGE:
-        yield f"{_DIGEST} is about another file"
+        yield f"{_DIGEST} names another file"
     elif hashlib.new(algorithm, package, usedforsecurity=False).hexdigest() != value.lower():
-        yield f"{_PACKAGE} does not fit {_DIGEST}"
+        yield f"{_PACKAGE} does not match {_DIGEST}"
 
 
 def _digest(package: ZipFile, entry: ZipInfo, algorithm: str) -> str:
@@ -142,14 +142,14 @@ def _digest(package: ZipFile, entry: ZipInfo, algorithm: str) -> str:
     return state.hexdigest()
 
 
-def _small(package: ZipFile, entry: ZipInfo) -> bytes:
+def _read_json(package: ZipFile, entry: ZipInfo) -> bytes:
     with package.open(entry) as file:
         return file.read(_MAX_JSON_BYTES)
 
 
 def _json_object(raw: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(raw)
+        value = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

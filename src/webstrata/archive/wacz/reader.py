@@ -1,4 +1,4 @@
-"""A WACZ file, read and doubted: whoever made it, and whoever had it since."""
+"""Reading of WACZ files from any source: files, records, certificate and faults."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError
 from webstrata.records import KeptRecord
 
-_PIECE = 1 << 20
+_READ_BYTES = 1 << 20
 _MAX_JSON_BYTES = 512 << 20
 _GZIP = 31
 
 
 class WaczReader:
-    """The files of a WACZ with their digests, its records, and what is wrong with it."""
+    """The files of a WACZ file with their digests, its records, and its faults."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
             self._zip = ZipFile(path)
         except UNREADABLE as problem:
-            raise ArchiveError(f"{path} is no WACZ file ({problem}). Name one that `webstrata` made.") from None
+            raise ArchiveError(
+                f"{path} is not a WACZ file ({problem}). Give a file that `webstrata` has written."
+            ) from None
 
     def close(self) -> None:
         self._zip.close()
@@ -46,7 +48,7 @@ class WaczReader:
         self.close()
 
     def read(self, name: str) -> bytes | None:
-        """A small file of the package; None where there is none, or where it cannot be read."""
+        """A file of the package; None if it is missing, too large or cannot be read."""
         try:
             if self._zip.getinfo(name).file_size > _MAX_JSON_BYTES:
                 return None
@@ -55,19 +57,19 @@ class WaczReader:
             return None
 
     def certificate(self) -> bytes | None:
-        """The certificate, if it is the package of a capture."""
+        """The certificate; None if this is not the package of a site capture."""
         return self.read(CERTIFICATE)
 
     def digests(self) -> dict[str, str]:
-        """Every file with its SHA-256; one that cannot be read has none."""
+        """File name -> SHA-256; empty if the file cannot be read."""
         return {info.filename: self._digest(info.filename) for info in self._zip.infolist() if not info.is_dir()}
 
     def faults(self) -> list[str]:
-        """Where the package disagrees with itself: its layout, its list of files, the digest of that list."""
+        """The contradictions within the package: ZIP layout, list of files, digest of that list."""
         return layout_faults(self.path) + check_wacz(self.path)
 
     def records(self) -> Iterator[tuple[WarcRecord, str] | DamagedBytes]:
-        """All records of all archive files, each with the SHA-256 of its bytes as they are without compression."""
+        """All records of all archive files, each with the SHA-256 of its uncompressed bytes."""
         for path in self.warcs():
             with self.unpacked(path) as file, file.open("rb") as raw:
                 for item in walk(file):
@@ -80,7 +82,7 @@ class WaczReader:
                     yield item, hashlib.sha256(plain).hexdigest()
 
     def kept(self) -> Iterator[KeptRecord | str]:
-        """Every record as far as a certificate speaks of it; a sentence in place of one that is damaged."""
+        """The fields of all records that a certificate covers; a message in place of a damaged record."""
         for item in self.records():
             if isinstance(item, DamagedBytes):
                 yield f"at byte {item.offset} of an archive file: {item.what}"
@@ -97,28 +99,29 @@ class WaczReader:
             )
 
     def warcs(self) -> list[str]:
+        """The names of the archive files in the package."""
         return [name for name in self._zip.namelist() if name.startswith("archive/") and name.endswith(SUFFIXES)]
 
     @contextmanager
     def unpacked(self, name: str) -> Iterator[Path]:
-        """A file of the package as a file of its own, for as long as it is looked at."""
+        """A temporary copy of a file of the package."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / PurePosixPath(name).name
             file.touch()
             try:
                 with self._zip.open(name) as packed, file.open("wb") as plain:
-                    while piece := packed.read(_PIECE):
-                        plain.write(piece)
+                    while part := packed.read(_READ_BYTES):
+                        plain.write(part)
             except UNREADABLE:
-                pass  # what was read so far is looked at; the digest of the file says that it is not whole
+                pass  # the copy holds what could be read; the digest of the file shows that it is incomplete
             yield file
 
     def _digest(self, name: str) -> str:
         digest = hashlib.sha256()
         try:
             with self._zip.open(name) as file:
-                while piece := file.read(_PIECE):
-                    digest.update(piece)
+                while part := file.read(_READ_BYTES):
+                    digest.update(part)
         except UNREADABLE:
             return ""
         return f"sha256:{digest.hexdigest()}"

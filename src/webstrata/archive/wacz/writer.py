@@ -1,11 +1,11 @@
-"""WACZ 1.1.1: a web archive in one ZIP file that players read with range requests.
+"""Writing of WACZ 1.1.1 files: a web archive in one ZIP file, which replay software can read by range requests.
 
-archive/data.warc.gz            the records, stored and not deflated again
+archive/data.warc.gz            the records, stored without further compression
 indexes/index.cdx.gz, .idx      CDXJ lines in gzip members of 300, and the first line of each member
-pages/pages.jsonl               where a reader can begin
-proof/certificate.json          of a capture: what it proves, signed
-datapackage.json                every file above with its SHA-256
-datapackage-digest.json         the SHA-256 of that
+pages/pages.jsonl               captured HTML pages, as entry points
+proof/certificate.json          the signed certificate of a site capture
+datapackage.json                the list of all files above with their SHA-256
+datapackage-digest.json         the SHA-256 of datapackage.json
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from webstrata.archive.export import (
     OpenArchive,
     SelectedRecord,
     Selection,
+    atomic_file,
     copy_records,
     selected_records,
     write_with_progress,
-    atomic_file,
 )
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
@@ -49,14 +49,14 @@ def export_wacz(
     title: str = "",
     on_progress: Callable[[int], object] = lambda count: None,
 ) -> int:
-    """The selection as one WACZ file; how many captures it holds (originals of revisits come along)."""
-    wanted = selected_records(source.index, source.reader, selection)
-    return write_wacz(source, wanted, out, software=software, at=at, title=title, on_progress=on_progress)
+    """Write a selection as a WACZ file; returns the number of captures, including the originals of revisits."""
+    records = selected_records(source.index, source.reader, selection)
+    return write_wacz(source, records, out, software=software, at=at, title=title, on_progress=on_progress)
 
 
 def write_wacz(
     source: OpenArchive,
-    wanted: Sequence[SelectedRecord],
+    records: Sequence[SelectedRecord],
     out: Path,
     *,
     software: str,
@@ -65,32 +65,32 @@ def write_wacz(
     on_progress: Callable[[int], object] = lambda count: None,
     certify: Callable[[dict[str, str], dict[str, str]], bytes] | None = None,
 ) -> int:
-    """The wanted records as one WACZ file; how many captures.
+    """Write records as a WACZ file; returns the number of captures.
 
-    `certify` makes the certificate from the digests of all records (id -> SHA-256) and of all files (path -> digest).
+    `certify` returns the certificate for the digests of all records (ID -> SHA-256) and of all files (path -> digest).
     """
     with atomic_file(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
-        made = _ZipWriter(package, at)
+        writer = _ZipWriter(package, at)
         copied = ExportedRecords([], {})
 
         def copy(write: Callable[[bytes], object]) -> None:
             nonlocal copied
-            copied = copy_records(source, wanted, write_with_progress(write, on_progress), _WARC, software, at)
+            copied = copy_records(source, records, write_with_progress(write, on_progress), _WARC, software, at)
 
-        made.add(f"archive/{_WARC}", copy)
+        writer.add(f"archive/{_WARC}", copy)
         in_order = sorted_segment(copied.lines).splitlines(keepends=True)
         data, index = _zipped_index(in_order)
-        made.add_bytes("indexes/index.cdx.gz", data)
-        made.add_bytes("indexes/index.idx", index)
-        made.add_bytes("pages/pages.jsonl", _pages(in_order))
+        writer.add_bytes("indexes/index.cdx.gz", data)
+        writer.add_bytes("indexes/index.idx", index)
+        writer.add_bytes("pages/pages.jsonl", _pages(in_order))
         if certify is not None:
-            made.add_bytes(CERTIFICATE, certify(copied.digests, made.digests()))
-        made.finish(software, title)
+            writer.add_bytes(CERTIFICATE, certify(copied.digests, writer.digests()))
+        writer.finish(software, title)
     return len(copied.lines)
 
 
 class _ZipWriter:
-    """Files of a ZIP with their digests."""
+    """Writes the files of a ZIP file and collects their digests."""
 
     def __init__(self, package: ZipFile, at: float) -> None:
         self._zip = package
@@ -115,7 +115,7 @@ class _ZipWriter:
         self.add(path, lambda write: write(data))
 
     def digests(self) -> dict[str, str]:
-        """Every file so far with its digest."""
+        """Path -> digest of all files written so far."""
         return {resource["path"]: resource["hash"] for resource in self._resources}
 
     def finish(self, software: str, title: str) -> None:
@@ -132,7 +132,7 @@ class _ZipWriter:
         self._zip.writestr(ZipInfo("datapackage-digest.json", self._date()), json.dumps(digest, indent=2).encode())
 
     def _date(self) -> tuple[int, int, int, int, int, int]:
-        """As ZIP files can say it: not before 1980."""
+        """The time in the format of ZIP files, which begins in 1980."""
         stamp = max(cdxj.timestamp(iso(self._at)), "19800101000000")
         return (
             int(stamp[:4]),
@@ -145,20 +145,20 @@ class _ZipWriter:
 
 
 def _zipped_index(lines: list[bytes]) -> tuple[bytes, bytes]:
-    """The lines in gzip members, and a line for each member with its place: `cdxj-gzip-1.0`."""
+    """The lines in gzip members, and a line with the position of each member: `cdxj-gzip-1.0`."""
     data = bytearray()
     index = [b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n']
-    for at in range(0, len(lines), _LINES_PER_MEMBER):
-        group = lines[at : at + _LINES_PER_MEMBER]
+    for start in range(0, len(lines), _LINES_PER_MEMBER):
+        group = lines[start : start + _LINES_PER_MEMBER]
         member: bytes = isal_zlib.compress(b"".join(group), 3, 31)
-        place = f' {{"offset": {len(data)}, "length": {len(member)}}}\n'.encode()
-        index.append(cdxj.sort_key(group[0]) + place)
+        position = f' {{"offset": {len(data)}, "length": {len(member)}}}\n'.encode()
+        index.append(cdxj.sort_key(group[0]) + position)
         data += member
     return bytes(data), b"".join(index)
 
 
 def _pages(lines: list[bytes]) -> bytes:
-    """Captured documents, as places to begin."""
+    """The list of captured HTML pages, as entry points for readers."""
     pages = [{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}]
     for line in lines:
         entry = cdxj.parse(line)

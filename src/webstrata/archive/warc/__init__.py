@@ -1,1 +1,1 @@
-"""WARC files: writing, reading, repair and check."""
+"""WARC files: compose, append, read, repair and check records; `WarcArchive` is the archive port."""

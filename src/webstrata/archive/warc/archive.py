@@ -2,8 +2,9 @@
 
     append(captures) ─► compose ─► compress ─► one write ─► one sync ─► index lines ─► positions
 
-All of it happens in one writer thread, so batches never mix. A file grows as `NAME.warc.gz.open` beside its index
-lines in `NAME.cdxj.open`; finished, it gets its final name and a sorted segment.
+All steps run in one writer thread, so batches are never interleaved. While a file grows it is named
+`NAME.warc.gz.open`, and its index lines are in `NAME.cdxj.open`. When it is finished, it is renamed to its final name
+and gets a sorted index segment.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from webstrata.archive.index.segment import (
     write_sync_marker,
 )
 from webstrata.archive.warc import compose
-from webstrata.archive.warc.growing import GrowingFile, create
+from webstrata.archive.warc.growing import GrowingFile, create_growing_file
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
 from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.clock import digits14
@@ -40,15 +41,15 @@ from webstrata.records import Capture, Position, ResourceCapture
 _LEVEL = 2
 _GZIP = 31
 
-# Between two marks (a sync of the index lines); a start after a crash reads at most this much of a file again.
-_MARK_BYTES = 64 * 1024 * 1024
+# Bytes between two sync markers; the repair after a crash reads at most this much of a file again.
+_MARKER_INTERVAL_BYTES = 64 * 1024 * 1024
 
-# Sorting a segment holds its lines in memory; this bounds it at about 100 MB for files of many small records.
-_ROTATE_CAPTURES = 250_000
+# Sorting a segment holds its lines in memory; this limits them to about 100 MB for files of many small records.
+_MAX_CAPTURES = 250_000
 
 
 class WarcArchive:
-    """Append-only captures in a folder. Safe to call from one event loop; one process writes a folder."""
+    """An append-only archive in a folder. To be called from one event loop; only one process may write to a folder."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class WarcArchive:
         software: str,
         operator: str | None,
         clock: Clock,
-        rotate_bytes: int = 1_000_000_000,
+        max_file_bytes: int = 1_000_000_000,
         fsync: bool = True,
         index_folder: Path | None = None,
     ) -> None:
@@ -66,21 +67,24 @@ class WarcArchive:
         self._software = software
         self._operator = operator
         self._clock = clock
-        self._rotate_bytes = rotate_bytes
+        self._max_file_bytes = max_file_bytes
         self._fsync = fsync
         self._ids = compose.record_ids()
         self._serial = 0
         self._file: GrowingFile | None = None
         self._captures = 0
-        self._marked = 0
-        self._index_whole = True
+        self._marker_at = 0
+        self._index_complete = True
         self._index_fd: int | None = None
         self._closed = False
         self._reader = WarcReader(folder, self._index_folder)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
 
     async def append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
-        """Write and sync; one position per capture, in order. Raises ArchiveError with nothing acknowledged."""
+        """Write and sync; returns one position per capture, in order.
+
+        Raises ArchiveError if writing fails; then no capture of the batch is acknowledged.
+        """
         if not captures:
             return []
         with self._clock.working():
@@ -88,12 +92,12 @@ class WarcArchive:
             return await loop.run_in_executor(self._writer, self._append, captures)
 
     async def read(self, position: Position) -> WarcCapture:
-        """A capture back from the disk; of a revisit, with the original's body."""
+        """Read a capture; a revisit is returned with the body of its original."""
         with self._clock.working():
             return await asyncio.to_thread(self._reader.read, position)
 
     async def close(self) -> None:
-        """Finish the growing file: it gets its final name and its index segment. Closing twice is harmless."""
+        """Finish the growing file: it gets its final name and its index segment. May be called more than once."""
         if self._closed:
             return
         self._closed = True
@@ -108,7 +112,7 @@ class WarcArchive:
     # ── in the writer thread ────────────────────────────────────────────────────────────────────────────────
 
     def _append(self, captures: Sequence[Capture | ResourceCapture]) -> list[Position]:
-        file = self._file or self._start()
+        file = self._file or self._open_file()
         pieces: list[bytes] = []
         end = file.size
         if not end:
@@ -117,43 +121,43 @@ class WarcArchive:
         positions: list[Position] = []
         lines: list[bytes] = []
         for capture in captures:
-            made = self._composed(capture)
-            length = _add(pieces, made.record)
-            positions.append(_position(made, file.name, end, length))
-            lines.append(_line(made, file.name, end, length))
+            composed = self._compose(capture)
+            length = _add(pieces, composed.record)
+            positions.append(_position(composed, file.name, end, length))
+            lines.append(_line(composed, file.name, end, length))
             end += length
-            if made.request:
-                end += _add(pieces, made.request)
+            if composed.request:
+                end += _add(pieces, composed.request)
         try:
             file.append(b"".join(pieces))
         except ArchiveError:
-            self._forget()
+            self._detach_file()
             raise
         self._write_lines(lines)
         self._captures += len(captures)
-        if file.size >= self._rotate_bytes or self._captures >= _ROTATE_CAPTURES:
+        if file.size >= self._max_file_bytes or self._captures >= _MAX_CAPTURES:
             self._rotate()
-        elif file.size - self._marked >= _MARK_BYTES:
-            self._mark(file)
+        elif file.size - self._marker_at >= _MARKER_INTERVAL_BYTES:
+            self._write_sync_marker(file)
         return positions
 
-    def _composed(self, capture: Capture | ResourceCapture) -> compose.ExchangeRecords | compose.ResourceRecord:
+    def _compose(self, capture: Capture | ResourceCapture) -> compose.ExchangeRecords | compose.ResourceRecord:
         if isinstance(capture, ResourceCapture):
             return compose.ResourceRecord(capture, next(self._ids))
         return compose.ExchangeRecords(capture, next(self._ids), next(self._ids))
 
-    def _start(self) -> GrowingFile:
+    def _open_file(self) -> GrowingFile:
         stem = f"webstrata-{digits14(self._clock.now())}"
-        file, serial = create(self._folder, stem, self._serial, fsync=self._fsync)
+        file, serial = create_growing_file(self._folder, stem, self._serial, fsync=self._fsync)
         self._serial = serial + 1
         self._file = file
         self._captures = 0
-        self._marked = 0
-        self._index_whole = True
+        self._marker_at = 0
+        self._index_complete = True
         return file
 
     def _write_lines(self, lines: list[bytes]) -> None:
-        """Lines for readers meanwhile. They can be made again from the records, so a failure here is none."""
+        """Write index lines of the growing file. A failure is ignored: they can be rebuilt from the records."""
         try:
             if self._index_fd is None and self._file is not None:
                 self._index_folder.mkdir(parents=True, exist_ok=True)
@@ -164,12 +168,12 @@ class WarcArchive:
                 while data:
                     data = data[os.write(self._index_fd, data) :]
         except OSError:
-            self._index_whole = False
+            self._index_complete = False
 
-    def _mark(self, file: GrowingFile) -> None:
-        """Tell a later start how much of the index lines it can trust."""
-        self._marked = file.size
-        if self._index_fd is None or not self._index_whole:
+    def _write_sync_marker(self, file: GrowingFile) -> None:
+        """Record how much of the WARC file and of its index lines is synced, for the repair after a crash."""
+        self._marker_at = file.size
+        if self._index_fd is None or not self._index_complete:
             return
         try:
             if self._fsync:
@@ -178,10 +182,10 @@ class WarcArchive:
             marker = SyncMarker(warc_bytes=file.size, index_bytes=index_bytes)
             write_sync_marker(self._index_folder, file.name, marker, fsync=self._fsync)
         except (OSError, ArchiveError):
-            pass  # without a mark the start is slower, not wrong
+            pass  # without a marker the repair is slower, but correct
 
     def _rotate(self) -> None:
-        """The captures are safe whether or not this works; a disk that is full says so at the next append."""
+        """Finish the file. A failure is ignored: the captures are synced, and the next append reports a full disk."""
         with suppress(ArchiveError):
             self._finish()
 
@@ -190,17 +194,18 @@ class WarcArchive:
         if file is None:
             return
         lines = self._lines(file)
-        self._forget()
-        # The segment first: a finished WARC always has one, whenever the power goes.
+        self._detach_file()
+        # The segment is written first, so that a finished WARC file always has one, even after a power failure.
         try:
             write_segment(self._index_folder, file.name, lines, fsync=self._fsync)
             remove_sync_marker(self._index_folder, file.name)
             file.finish()
         finally:
-            file.abandon()
+            file.close()
 
     def _lines(self, file: GrowingFile) -> list[bytes]:
-        if self._index_whole:
+        """The index lines of the growing file; rebuilt from its records if some could not be written."""
+        if self._index_complete:
             try:
                 growing = self._index_folder / growing_name(file.name)
                 lines = growing.read_bytes().splitlines(keepends=True)
@@ -210,7 +215,8 @@ class WarcArchive:
                 return lines
         return list(index_lines(self._folder / (file.name + OPEN_SUFFIX)))
 
-    def _forget(self) -> None:
+    def _detach_file(self) -> None:
+        """Stop writing to the growing file and its index lines, without finishing them."""
         if self._index_fd is not None:
             os.close(self._index_fd)
         self._index_fd = None
@@ -223,20 +229,22 @@ def _add(pieces: list[bytes], record: bytes) -> int:
     return len(member)
 
 
-def _position(made: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> Position:
-    kind: Literal["response", "revisit", "resource"] = made.kind
-    return Position(file=file, offset=offset, length=length, record_id=made.record_id, kind=kind)
+def _position(
+    composed: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int
+) -> Position:
+    kind: Literal["response", "revisit", "resource"] = composed.kind
+    return Position(file=file, offset=offset, length=length, record_id=composed.record_id, kind=kind)
 
 
-def _line(made: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> bytes:
+def _line(composed: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> bytes:
     return cdxj.line(
-        kind=made.kind,
-        url=made.url,
-        date=made.date,
-        digest=made.digest,
-        truncated=made.truncated,
-        head=made.head,
-        content_type=made.content_type,
+        kind=composed.kind,
+        url=composed.url,
+        date=composed.date,
+        digest=composed.digest,
+        truncated=composed.truncated,
+        head=composed.head,
+        content_type=composed.content_type,
         length=length,
         offset=offset,
         filename=file,

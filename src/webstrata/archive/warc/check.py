@@ -1,9 +1,11 @@
-"""The archive half of `webstrata check`: every byte of every file is read and compared with what points at it.
+"""The archive part of `webstrata check`: reads all files and compares them with the index and with the database.
 
-`bad`       a place in a file, or a record, that is not as it was written
-`dangling`  an index line, or a position that the store names, with no such record behind it
-`lost`      a capture that no index line leads to
-`repaired`  things put right (only when asked to repair); what is mended is not counted above
+Findings are of four kinds:
+
+`bad`       a record that is damaged or not valid, or a faulty index segment or database
+`dangling`  an index line or a position in the database without a matching record
+`lost`      a capture without an index line
+`repaired`  a repair that was made; a repaired fault is not counted as another kind
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -26,25 +28,27 @@ from webstrata.archive.warc.rules import record_faults
 from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
 from webstrata.records import Position
 
-Count = Literal["bad", "dangling", "lost", "repaired"]
+FindingKind = Literal["bad", "dangling", "lost", "repaired"]
 
-# A wholly broken archive must not fill the memory with sentences about it; the counts go on.
+# Limits the memory for the findings of a badly damaged archive; the counts cover all of them.
 _MAX_FINDINGS = 1000
 
 
 class CheckFinding(Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, or was put right."""
+    """A fault, or a repair that was made."""
 
-    count: Count
+    count: FindingKind
+    """The count of `ArchiveCheckResult` to which the finding belongs."""
     file: str
     offset: int
     what: str
+    """What is wrong, or what was repaired."""
     do: str
-    """What the reader of this can do."""
+    """What the user can do about it."""
 
 
 class ArchiveCheckResult(Struct, kw_only=True):
-    """The result; `findings` holds the first thousand."""
+    """The number of records and of findings of each kind; `findings` holds the first 1,000."""
 
     records: int = 0
     bad: int = 0
@@ -53,14 +57,15 @@ class ArchiveCheckResult(Struct, kw_only=True):
     repaired: int = 0
     findings: list[CheckFinding] = []
     notes: list[str] = []
-    """What could not be looked at, and what is nobody's fault."""
+    """What could not be checked, and observations that are not faults."""
 
 
 class ArchiveCheck:
-    """One pass over an archive, then any number of positions from the store.
+    """Checks all files of an archive (`run`), then any number of positions from the database (`check_position`).
 
-    With `repair`, growing leftovers are finished, torn ends cut (and kept beside), index segments written anew. No
-    record is ever removed: damage inside a file is reported and left. Only while nothing writes the archive.
+    With `repair`, growing files are finished, torn ends are cut and saved to `.torn` files, and index segments are
+    rewritten. No record is ever removed: damage inside a file is reported and left unchanged. No process may write to
+    the archive during the check. `on_progress` is called with the number of bytes of each record read.
     """
 
     def __init__(
@@ -76,80 +81,75 @@ class ArchiveCheck:
         self._index = index_folder
         self._repair = repair
         self._fsync = fsync
-        self._on_progress = on_progress  # told of the bytes of every record that was read
-        self._known: dict[str, _Captures] = {}
+        self._on_progress = on_progress
+        self._captures: dict[str, _CaptureTable] = {}
         self.result = ArchiveCheckResult()
 
     def run(self) -> ArchiveCheckResult:
-        """Read all files. The result goes on counting when positions are checked."""
+        """Check all files and the index. Later calls of `check_position` add to the same result."""
         if self._repair and self._archive.is_dir():
-            for done in repair_archive(self._archive, self._index, fsync=self._fsync):
-                self._note("repaired", done.file, 0, done.what, "nothing")
+            for repaired in repair_archive(self._archive, self._index, fsync=self._fsync):
+                self._add("repaired", repaired.file, 0, repaired.what, "nothing")
         for path in archive_files(self._archive):
-            self._file(path)
-        self._orphans()
+            self._check_file(path)
+        self._check_orphans()
         return self.result
 
-    def position(self, position: Position, payload: str | None) -> bool:
-        """Does the store's position lead to the record it means? Counted as dangling where not."""
-        known = self._known.get(position.file)
-        fault = known.fault(position, payload) if known else "no such file in the archive"
+    def check_position(self, position: Position, payload: str | None) -> None:
+        """Check that a position from the database is the start of its record; if not, it is dangling."""
+        captures = self._captures.get(position.file)
+        fault = captures.fault(position, payload) if captures else "no such file in the archive"
         if fault:
-            advice = "bring the file back from a backup; the visit's row stays, its content cannot be shown"
-            self._note("dangling", position.file, position.offset, f"the store points here: {fault}", advice)
-        return fault is None
-
-    def positions(self, named: Iterable[tuple[Position, str | None]]) -> ArchiveCheckResult:
-        for position, payload in named:
-            self.position(position, payload)
-        return self.result
+            advice = "restore the file from a backup; until then the content of this visit cannot be shown"
+            self._add("dangling", position.file, position.offset, f"a position in the database: {fault}", advice)
 
     def add_store_fault(self, what: str, do: str) -> None:
-        """The database is not sound, or contradicts itself."""
-        self._note("bad", "database", 0, what, do)
+        """Add a fault of the database."""
+        self._add("bad", "database", 0, what, do)
 
     def add_store_repair(self, what: str) -> None:
-        self._note("repaired", "database", 0, what, "nothing")
+        """Add a repair of the database."""
+        self._add("repaired", "database", 0, what, "nothing")
 
     # ── one file ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _file(self, path: Path) -> None:
+    def _check_file(self, path: Path) -> None:
         name = plain_name(path.name)
-        captures = self._known[name] = _Captures()
+        captures = self._captures[name] = _CaptureTable()
         lines: list[bytes] = []
         for item in walk(path):
             self._on_progress(item.length)
             if isinstance(item, DamagedBytes):
-                self._damage(path, item)
+                self._check_damage(path, item)
                 continue
             self.result.records += 1
             for fault in record_faults(item):
-                self._note("bad", name, item.offset, fault, "bring the file back from a backup")
+                self._add("bad", name, item.offset, fault, "restore the file from a backup")
             captures.add(item)
             line = record_line(item, name)
             if line:
                 lines.append(line)
-        self._compare(name, lines, growing=path.name.endswith(OPEN_SUFFIX))
+        self._check_segment(name, lines, growing=path.name.endswith(OPEN_SUFFIX))
 
-    def _damage(self, path: Path, damage: DamagedBytes) -> None:
+    def _check_damage(self, path: Path, damage: DamagedBytes) -> None:
         name = plain_name(path.name)
         if damage.kind == "torn" and self._repair and path.name == name and path.name.endswith(".gz"):
             kept_in = cut_tail(path, damage.offset, fsync=self._fsync)
-            what = f"{damage.length} torn bytes at the end were put into {kept_in}"
-            self._note("repaired", name, damage.offset, what, "nothing")
+            what = f"{damage.length} torn bytes at the end were saved to {kept_in}"
+            self._add("repaired", name, damage.offset, what, "nothing")
             return
         advice = {
-            "torn": "`webstrata check --repair` cuts the end and keeps the cut bytes beside",
-            "damaged": "bring the file back from a backup; the records round it can be read",
-            "shape": "`warcio recompress` can write it anew with one gzip member for each record",
+            "torn": "`webstrata check --repair` cuts the torn end and saves it to a .torn file",
+            "damaged": "restore the file from a backup; the other records of the file can be read",
+            "shape": "`warcio recompress` can rewrite the file with one gzip member for each record",
         }[damage.kind]
         what = f"{damage.what} ({damage.length} bytes)"
-        self._note("bad", name, damage.offset, what, advice)
+        self._add("bad", name, damage.offset, what, advice)
 
     # ── the index ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _compare(self, name: str, lines: list[bytes], *, growing: bool) -> None:
-        """The segment against what the records say, both ways."""
+    def _check_segment(self, name: str, lines: list[bytes], *, growing: bool) -> None:
+        """Compare the lines of a segment with the lines rebuilt from the records."""
         path = self._index / (growing_name(name) if growing else segment_name(name))
         try:
             written = path.read_bytes()
@@ -157,89 +157,76 @@ class ArchiveCheck:
             written = b""
         if written == sorted_segment(lines) or (growing and not lines):
             return
-        there, due = Counter(written.splitlines(keepends=True)), Counter(lines)
-        extra, absent = list((there - due).elements()), list((due - there).elements())
+        actual, expected = Counter(written.splitlines(keepends=True)), Counter(lines)
+        extra, absent = list((actual - expected).elements()), list((expected - actual).elements())
         if growing:
-            absent = []  # lines follow the records a moment later; the next start completes them
+            absent = []  # lines are written after their records; the repair at the next start completes them
             if not extra:
                 return
         if self._repair and not growing:
             write_segment(self._index, name, lines, fsync=self._fsync)
-            what = f"index segment rewritten ({len(extra)} wrong lines, {len(absent)} missing)"
-            self._note("repaired", name, 0, what, "nothing")
+            what = f"index segment rewritten ({len(extra)} wrong lines, {len(absent)} missing lines)"
+            self._add("repaired", name, 0, what, "nothing")
             return
         for line in extra:
-            self._line("dangling", name, line, "an index line without its record")
+            self._add_line("dangling", name, line, "index line without a record")
         for line in absent:
-            self._line("lost", name, line, "a capture that the index does not list")
+            self._add_line("lost", name, line, "capture without an index line")
         if not extra and not absent:
-            self._note("bad", path.name, 0, "index lines are not in order", _REINDEX)
+            self._add("bad", path.name, 0, "index lines are not sorted", _REINDEX)
 
-    def _orphans(self) -> None:
-        """Segments of files that are not there."""
+    def _check_orphans(self) -> None:
+        """Report or rename segments of missing files."""
         if not self._index.is_dir():
             return
-        due = {made for name in self._known for made in (segment_name(name), growing_name(name))}
+        expected = {segment for name in self._captures for segment in (segment_name(name), growing_name(name))}
         for path in sorted(self._index.iterdir()):
-            if path.name in due or not path.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX)):
+            if path.name in expected or not path.name.endswith((".cdxj", ".cdxj" + OPEN_SUFFIX)):
                 continue
             if self._repair:
                 path.rename(path.with_name(path.name + ".orphan"))
-                self._note("repaired", path.name, 0, "segment of a missing file set aside as .orphan", "nothing")
+                self._add("repaired", path.name, 0, "index segment of a missing file renamed to .orphan", "nothing")
                 continue
             for line in path.read_bytes().splitlines(keepends=True):
-                self._line("dangling", path.name, line, "an index line of a file that is not there")
+                self._add_line("dangling", path.name, line, "index line of a missing file")
 
-    def _line(self, count: Count, file: str, line: bytes, what: str) -> None:
+    def _add_line(self, count: FindingKind, file: str, line: bytes, what: str) -> None:
         entry = parse(line)
         where = f": {entry.url} {entry.timestamp}" if entry else f": {line[:80]!r}"
-        self._note(count, file, entry.offset if entry else 0, what + where, _REINDEX)
+        self._add(count, file, entry.offset if entry else 0, what + where, _REINDEX)
 
-    def _note(self, count: Count, file: str, offset: int, what: str, do: str) -> None:
+    def _add(self, count: FindingKind, file: str, offset: int, what: str, do: str) -> None:
         setattr(self.result, count, getattr(self.result, count) + 1)
         if len(self.result.findings) < _MAX_FINDINGS:
             finding = CheckFinding(count=count, file=file, offset=offset, what=what, do=do)
             self.result.findings.append(finding)
 
 
-_REINDEX = "`webstrata reindex` (or `check --repair`) builds the index again from the records"
+_REINDEX = "`webstrata reindex` or `webstrata check --repair` rebuilds the index from the records"
 
 
-class _Captures:
-    """Offsets of a file's captures with what names them: 24 bytes each, so that millions fit."""
+class _CaptureTable:
+    """The captures of a file: offset, hash of the record ID and hash of the payload digest, in 24 bytes each."""
 
     def __init__(self) -> None:
         self._offsets = array("q")
-        self._names = array("q")
+        self._record_ids = array("q")
         self._payloads = array("q")
 
     def add(self, record: WarcRecord) -> None:
-        if record.kind not in ("response", "revisit", "resource") or not record.whole:
+        if record.kind not in ("response", "revisit", "resource") or not record.is_complete:
             return
         self._offsets.append(record.offset)
-        self._names.append(hash(record.record_id))
+        self._record_ids.append(hash(record.record_id))
         self._payloads.append(hash(record.field("warc-payload-digest") or ""))
 
     def fault(self, position: Position, payload: str | None) -> str | None:
-        at = bisect_left(self._offsets, position.offset)
-        if at == len(self._offsets) or self._offsets[at] != position.offset:
-            return "no whole record starts here"
-        if position.record_id and self._names[at] != hash(position.record_id):
-            return "another record stands here"
-        if payload and self._payloads[at] != hash(payload):
-            return "the record has another payload"
+        """Why a position does not lead to its capture; None if it does."""
+        index = bisect_left(self._offsets, position.offset)
+        if index == len(self._offsets) or self._offsets[index] != position.offset:
+            return "no complete record starts here"
+        if position.record_id and self._record_ids[index] != hash(position.record_id):
+            return "another record starts here"
+        if payload and self._payloads[index] != hash(payload):
+            return "the record has another payload digest"
         return None
-
-
-def check_archive_files(
-    archive_folder: Path,
-    index_folder: Path,
-    positions: Iterable[tuple[Position, str | None]] = (),
-    *,
-    repair: bool = False,
-    fsync: bool = True,
-) -> ArchiveCheckResult:
-    """Check all files, then every position that the store names."""
-    task = ArchiveCheck(archive_folder, index_folder, repair=repair, fsync=fsync)
-    task.run()
-    return task.positions(positions)

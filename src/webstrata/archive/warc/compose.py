@@ -1,4 +1,4 @@
-"""Record bytes: made by hand, since a general writer costs more than the compression itself."""
+"""Composition of WARC records as bytes, by hand: a general-purpose writer takes longer than the compression."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ _UNSAFE_IN_FIELD = re.compile(r"[\x00-\x20\x7f]")
 
 
 def record_ids() -> Iterator[str]:
-    """Random `urn:uuid:` names (version 4), the randomness fetched in bulk."""
+    """Random `urn:uuid:` identifiers (version 4); random bytes are requested in bulk."""
     while True:
         pool = os.urandom(16 * 256).hex()
-        for at in range(0, len(pool), 32):
-            h = pool[at : at + 32]
+        for start in range(0, len(pool), 32):
+            h = pool[start : start + 32]
             variant = "89ab"[int(h[16], 16) & 3]
             yield f"urn:uuid:{h[:8]}-{h[8:12]}-4{h[13:16]}-{variant}{h[17:20]}-{h[20:]}"
 
 
 def warcinfo(record_id: str, at: float, filename: str, software: str, operator: str | None) -> bytes:
+    """The `warcinfo` record at the start of a file."""
     lines = {
         "software": software,
         "format": "WARC File Format 1.1",
@@ -50,7 +51,7 @@ def warcinfo(record_id: str, at: float, filename: str, software: str, operator: 
 
 
 class ExchangeRecords:
-    """One exchange as two records, with what the index wants to know of the first."""
+    """The two records of an exchange (response or revisit, and request), with the index fields of the first."""
 
     __slots__ = ("date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
 
@@ -103,7 +104,7 @@ class ExchangeRecords:
             ("WARC-Payload-Digest", self.digest),
             ("WARC-Block-Digest", sha1(self.head)),
         ]
-        if not unmodified:  # the block is a response without its payload, and must say so
+        if not unmodified:  # the block is a response without its payload, which WARC-Truncated must declare
             fields.append(("WARC-Truncated", self.truncated or "length"))
         self.truncated = None
         fields.append(("Content-Type", "application/http; msgtype=response"))
@@ -121,7 +122,7 @@ class ExchangeRecords:
 
 
 class ResourceRecord:
-    """Made content as one record, with what the index wants to know of it."""
+    """The record of a derived resource (resource or revisit), with its index fields."""
 
     __slots__ = ("content_type", "date", "digest", "head", "kind", "record", "record_id", "request", "truncated", "url")
 
@@ -154,22 +155,23 @@ class ResourceRecord:
 
 
 def _refers_to(original: Original) -> list[tuple[str, str]]:
+    """The fields of a revisit that identify its original."""
     return [
         ("WARC-Refers-To", f"<{original.record_id}>"),
         ("WARC-Refers-To-Target-URI", target_uri(original.url)),
         ("WARC-Refers-To-Date", iso(original.at)),
-        # Where the original stood when this was written: saves a search, and is checked against its name.
+        # The position of the original at the time of writing: saves a search; readers verify its record ID.
         ("WARC-Refers-To-Filename", original.file),
         ("WARC-Refers-To-File-Offset", str(original.offset)),
     ]
 
 
 def target_uri(url: str) -> str:
-    """The URL as a header field can hold it: what would end the line or the value is percent-encoded."""
+    """The URL as a header value: control characters and spaces are percent-encoded."""
     if url.isascii() and not _UNSAFE_IN_FIELD.search(url):
         return url
-    sayable = url.encode("utf-8", "replace").decode("utf-8")
-    return _UNSAFE_IN_FIELD.sub(lambda found: f"%{ord(found.group()):02X}", sayable)
+    encodable = url.encode("utf-8", "replace").decode("utf-8")
+    return _UNSAFE_IN_FIELD.sub(lambda match: f"%{ord(match.group()):02X}", encodable)
 
 
 def _record(fields: list[tuple[str, str]], *block: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A WARC file while it grows: written in whole batches, synced, renamed when it is finished."""
+"""A WARC file that grows: whole batches are written and synced, and the file is renamed when it is finished."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webstrata.errors import ArchiveError
 
 
 class GrowingFile:
-    """`NAME.open` in a folder; `size` counts only bytes that were written and synced."""
+    """The file `NAME.open` in a folder. `size` counts only bytes that were written and synced."""
 
     def __init__(self, folder: Path, name: str, *, fsync: bool) -> None:
         self.name = name
@@ -23,14 +23,15 @@ class GrowingFile:
             self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
             sync_folder(folder, fsync)
         except OSError as error:
-            self.abandon()
+            self.close()
             raise _unwritable(self._path, error) from error
 
     def append(self, data: bytes) -> None:
-        """Write and sync, or give the file up: after a failed sync nobody knows what is on the disk.
+        """Write and sync. If that fails, close the file and raise ArchiveError.
 
-        The kernel may drop the pages whose write failed and report success the next time, so a sync is never
-        tried again. The file stays `.open`, cut to what was synced before; the next start finishes it.
+        After a failed sync the state of the disk is unknown: the kernel may drop the pages whose write failed and
+        report success at the next sync, so a sync is never repeated. The file keeps the suffix `.open` and is
+        truncated to the bytes that were synced before; the repair at the next start finishes it.
         """
         try:
             view = memoryview(data)
@@ -39,40 +40,41 @@ class GrowingFile:
             if self._fsync:
                 os.fdatasync(self._fd)
         except OSError as error:
-            self._give_up()
+            self._discard_unsynced()
             raise _unwritable(self._path, error) from error
         self.size += len(data)
 
     def finish(self) -> None:
-        """Final name; the file does not grow any more."""
+        """Sync the file and rename it to its final name."""
         try:
             if self._fsync:
                 os.fsync(self._fd)
-            self.abandon()
+            self.close()
             self._path.rename(self._folder / self.name)
             sync_folder(self._folder, self._fsync)
         except OSError as error:
             raise _unwritable(self._path, error) from error
 
-    def abandon(self) -> None:
-        """Let go of it as it is: `.open`, for the repair at the next start."""
+    def close(self) -> None:
+        """Close the file without renaming it; the repair at the next start finishes it."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
 
-    def _give_up(self) -> None:
+    def _discard_unsynced(self) -> None:
+        """Truncate the file to its synced bytes, remove it if it has none, and close it."""
         try:
             os.ftruncate(self._fd, self.size)
             if not self.size:
                 self._path.unlink()
         except OSError:
-            pass  # the tail stays torn: the repair at the next start cuts it
+            pass  # the repair at the next start cuts the torn end
         finally:
-            self.abandon()
+            self.close()
 
 
-def create(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[GrowingFile, int]:
-    """A file with a name that nothing in the folder has, and the serial number that made it so."""
+def create_growing_file(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[GrowingFile, int]:
+    """A new file with a name that is not used in the folder, and the serial number in that name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -85,7 +87,7 @@ def create(folder: Path, stem: str, serial: int, *, fsync: bool) -> tuple[Growin
 
 
 def sync_folder(folder: Path, fsync: bool = True) -> None:
-    """Make names in a folder last: a synced file that no folder lists is lost."""
+    """Sync the entries of a folder: a synced file is lost if the entry with its name is not."""
     if not fsync:
         return
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -96,7 +98,7 @@ def sync_folder(folder: Path, fsync: bool = True) -> None:
 
 
 def write_atomically(path: Path, data: bytes, *, fsync: bool = True) -> None:
-    """The whole file or the old one, never a part."""
+    """Replace a file atomically: after a crash it has the old content or the new one, never a part."""
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +115,6 @@ def write_atomically(path: Path, data: bytes, *, fsync: bool = True) -> None:
 
 def _unwritable(path: Path, error: OSError) -> ArchiveError:
     return ArchiveError(
-        f"cannot write {path}: {error.strerror or error}. Make room or mend the disk; what was archived before "
-        "is safe, and the visits that were not written will be made again."
+        f"cannot write {path}: {error.strerror or error}. Free some space or repair the disk. Captures archived "
+        "before are safe; visits that were not written will be repeated."
     )

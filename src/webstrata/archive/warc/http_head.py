@@ -1,7 +1,7 @@
-"""HTTP heads in archive records: written so that head and body agree, and read without trust.
+"""HTTP heads (start line and header fields) in archive records: written to agree with the body, parsed tolerantly.
 
-The web side hands over bodies without their transfer coding. A head that still says `Transfer-Encoding: chunked`
-would be half a truth, so that field is renamed, and the length put right; everything else stays byte for byte.
+Bodies are archived without their transfer coding. A head that still declares `Transfer-Encoding: chunked` would
+contradict the body, so this field is renamed, and the length is corrected; all other bytes stay as received.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _FRAMING = re.compile(rb"\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\
 
 _BLANK = " \t\r\n\v\f"
 
-# Answers that have no body whatever their Content-Length says (RFC 9112, 6.3).
+# Responses that have no body, whatever their Content-Length is (RFC 9112, 6.3).
 _BODILESS = frozenset({204, 304})
 
 
 def archived_head(head: bytes, status: int | None, body_bytes: int) -> bytes:
-    """The head as received, with transfer coding renamed and the length of the body as archived."""
+    """The head as received, with the transfer coding renamed and the length of the archived body."""
     head = _closed(head)
     framing = _FRAMING.findall(head)
     lengths = [value for name, value in framing if name[:1] in b"cC"]
@@ -32,47 +32,49 @@ def archived_head(head: bytes, status: int | None, body_bytes: int) -> bytes:
 
 
 def _closed(head: bytes) -> bytes:
-    """A head that every reader will end where we do: one empty line, and that at the end."""
-    found = _HEAD_END.search(head)
-    if found and found.end() == len(head):
+    """The head with exactly one empty line, at its end, so that all readers split it at the same byte."""
+    match = _HEAD_END.search(head)
+    if match and match.end() == len(head):
         return head
     lines = [line for line in _LINE.findall(head) if line.strip()]
     return b"".join(lines).removesuffix(b"\n").removesuffix(b"\r") + b"\r\n\r\n"
 
 
 def _rewritten(head: bytes, body_bytes: int) -> bytes:
+    """The head with the framing fields renamed and the actual length appended."""
     lines: list[bytes] = _LINE.findall(head)
     end = b"\r\n" if lines[0].endswith(b"\r\n") else b"\n"
     out = [lines[0]]
     for line in lines[1:]:
         if not line.strip():
             break
-        # What was received is still there to read, under a name that no HTTP client obeys.
+        # The received value is kept under a name that HTTP clients ignore.
         out.append(b"X-Crawler-" + line if _FRAMING.match(b"\n" + line) else line)
     return b"".join([*out, b"Content-Length: %d" % body_bytes, end, end])
 
 
 def split_head(block: bytes) -> tuple[bytes, bytes]:
-    """Head with its closing empty line, and body. A block without an end of head is all head."""
-    found = _HEAD_END.search(block)
-    if not found:
+    """(Head with its closing empty line, body). A block without an empty line is all head."""
+    match = _HEAD_END.search(block)
+    if not match:
         return block, b""
-    return block[: found.end()], block[found.end() :]
+    return block[: match.end()], block[match.end() :]
 
 
 def status_of(head: bytes) -> int | None:
-    found = _STATUS.match(head)
-    return int(found.group(1)) if found and head[:5].upper() == b"HTTP/" else None
+    """The status code; None if this is not the head of a response."""
+    match = _STATUS.match(head)
+    return int(match.group(1)) if match and head[:5].upper() == b"HTTP/" else None
 
 
 def media_type_of(head: bytes) -> str | None:
-    """Content-Type without parameters, as written; None where there is no such field."""
-    found = _CONTENT_TYPE.search(head)
-    return decode_text(found.group(1)) if found else None
+    """Content-Type without parameters, as received; None if there is no such field."""
+    match = _CONTENT_TYPE.search(head)
+    return decode_text(match.group(1)) if match else None
 
 
 def parse_fields(head: bytes) -> tuple[tuple[str, str], ...]:
-    """Name (lower case) and value of every field; folded lines are joined, lines without a colon left out."""
+    """Name (lower case) and value of each field; folded lines are joined, lines without a colon are skipped."""
     fields: list[tuple[str, str]] = []
     for line in _lines(head)[1:]:
         if line[:1] in (" ", "\t") and fields:
@@ -87,13 +89,13 @@ def parse_fields(head: bytes) -> tuple[tuple[str, str], ...]:
 
 def _lines(head: bytes) -> list[str]:
     try:
-        return head.decode("utf-8").split("\n")  # nearly always, and one decoding for all
+        return head.decode("utf-8").split("\n")  # the usual case: one call for all lines
     except UnicodeDecodeError:
         return [decode_text(line) for line in head.split(b"\n")]
 
 
 def decode_text(raw: bytes) -> str:
-    """Header bytes as text: UTF-8 where they are that, else Latin-1."""
+    """Header bytes as text: UTF-8 if valid, else Latin-1."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""Gzip members of a file, one by one, with what is damaged between them.
+"""The gzip members of a file, one by one, and the damaged bytes between them.
 
-A WARC file is a chain of gzip members, one for each record. The only way to know where a member ends, and that
-it is whole, is to inflate it: its checksum and length stand behind the data.
+A WARC file is a sequence of gzip members, one for each record. A member must be inflated to find its end and to verify
+that it is complete: its checksum and length follow the data.
 """
 
 from __future__ import annotations
@@ -14,48 +14,51 @@ from msgspec import Struct
 
 MAGIC = b"\x1f\x8b\x08"
 
-# One read. Deflate expands at most 1032 times, so a hostile read inflates to at most 66 MB.
+# Bytes per read. Deflate expands at most 1032 times, so the bytes of one read inflate to at most 66 MB.
 _CHUNK_BYTES = 64 * 1024
 
-# Nothing of ours is larger: a capture is made in memory. A foreign member beyond it is called damaged.
+# Webstrata composes records in memory and writes none of this size. A larger member of another writer is damaged.
 MAX_MEMBER_BYTES = 4 * 1024**3
 
-_INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its stub has the type wrong
+_INFLATE_ERROR = cast("type[Exception]", isal_zlib.error)  # its type stub is wrong
 
-# How much of a member's data readers hold by default.
+# How much of a member's data is kept in memory by default.
 MAX_DATA_BYTES = 1024**3
 
 
 class GzipMember(Struct, frozen=True, kw_only=True, gc=False):
-    """A whole member: its checksum and length are right."""
+    """A complete member: its checksum and length are correct."""
 
     offset: int
     length: int
-    """Bytes in the file."""
+    """Compressed, in the file."""
     data: bytes
-    """Inflated, up to the bytes that were to be kept."""
+    """Inflated, at most `max_data_bytes`."""
     size: int
-    """Bytes inflated."""
+    """Bytes of the inflated data, including those that were not kept."""
 
 
 class DamagedBytes(Struct, frozen=True, kw_only=True, gc=False):
-    """Bytes of a file that are no whole member (or record)."""
+    """Bytes of a file that are not a complete gzip member (or record)."""
 
     offset: int
     length: int
     kind: Literal["torn", "damaged", "shape"]
-    """`torn`: the file ends too early; `damaged`: bytes are wrong; `shape`: readable, but not as it must be."""
+    """`torn`: the file ends too early; `damaged`: bytes are wrong; `shape`: readable, but not one record per member."""
     what: str
+    """What is wrong."""
 
 
-class _Broken(Exception):  # noqa: N818 - never leaves this file
+class _BrokenMember(Exception):  # noqa: N818 - raised and caught in this module only
     def __init__(self, kind: Literal["torn", "damaged"], what: str) -> None:
         self.kind = kind
         self.what = what
 
 
-def members(file: BinaryIO, start: int = 0, keep: int = MAX_DATA_BYTES) -> Iterator[GzipMember | DamagedBytes]:
-    """All members from `start` on. Behind damage the scan goes on at the next member that is whole."""
+def members(
+    file: BinaryIO, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES
+) -> Iterator[GzipMember | DamagedBytes]:
+    """All members from `start` on. After damaged bytes the scan continues at the next complete member."""
     at = start
     file.seek(at)
     rest = b""
@@ -63,34 +66,34 @@ def members(file: BinaryIO, start: int = 0, keep: int = MAX_DATA_BYTES) -> Itera
         if not rest and not (rest := file.read(_CHUNK_BYTES)):
             return
         try:
-            member, rest = _inflate(file, at, rest, keep)
-        except _Broken as broken:
-            found = _next_whole(file, at + 1, keep)
-            end = found[0].offset if found else _size(file)
-            # An end of file is only the reason where nothing whole stands behind.
-            kind = broken.kind if not found else "damaged"
+            member, rest = _inflate(file, at, rest, max_data_bytes)
+        except _BrokenMember as broken:
+            following = _next_complete(file, at + 1, max_data_bytes)
+            end = following[0].offset if following else _size(file)
+            # The file is torn only if no complete member follows.
+            kind = broken.kind if not following else "damaged"
             yield DamagedBytes(offset=at, length=end - at, kind=kind, what=broken.what)
-            if not found:
+            if not following:
                 return
-            member, rest = found
+            member, rest = following
         yield member
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int, keep: int = MAX_DATA_BYTES) -> GzipMember | DamagedBytes | None:
-    """The one member that starts here; nothing behind it is read for its own sake."""
+def member_at(file: BinaryIO, offset: int, max_data_bytes: int = MAX_DATA_BYTES) -> GzipMember | DamagedBytes | None:
+    """The member that starts at `offset`; None at the end of the file."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)
     if not first:
         return None
     try:
-        return _inflate(file, offset, first, keep)[0]
-    except _Broken as broken:
+        return _inflate(file, offset, first, max_data_bytes)[0]
+    except _BrokenMember as broken:
         return DamagedBytes(offset=offset, length=0, kind=broken.kind, what=broken.what)
 
 
-def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[GzipMember, bytes]:
-    """The member whose first bytes are in `buffer`, and the bytes read beyond it."""
+def _inflate(file: BinaryIO, at: int, buffer: bytes, max_data_bytes: int) -> tuple[GzipMember, bytes]:
+    """The member whose first bytes are in `buffer`, and the bytes read after its end."""
     inflater = isal_zlib.decompressobj(31)
     kept: list[bytes] = []
     size = consumed = 0
@@ -98,12 +101,12 @@ def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[GzipMem
         try:
             out = inflater.decompress(buffer)
         except _INFLATE_ERROR as error:
-            raise _Broken("damaged", f"not a whole gzip member ({error})") from None
-        if size < keep:
-            kept.append(out if size + len(out) <= keep else out[: keep - size])
+            raise _BrokenMember("damaged", f"not a complete gzip member ({error})") from None
+        if size < max_data_bytes:
+            kept.append(out if size + len(out) <= max_data_bytes else out[: max_data_bytes - size])
         size += len(out)
         if size > MAX_MEMBER_BYTES:
-            raise _Broken("damaged", f"gzip member inflates to more than {MAX_MEMBER_BYTES} bytes")
+            raise _BrokenMember("damaged", f"gzip member inflates to more than {MAX_MEMBER_BYTES} bytes")
         if inflater.eof:
             rest: bytes = inflater.unused_data
             consumed += len(buffer) - len(rest)
@@ -112,30 +115,31 @@ def _inflate(file: BinaryIO, at: int, buffer: bytes, keep: int) -> tuple[GzipMem
         consumed += len(buffer)
         buffer = file.read(_CHUNK_BYTES)
         if not buffer:
-            raise _Broken("torn", "the file ends inside a gzip member")
+            raise _BrokenMember("torn", "the file ends inside a gzip member")
 
 
-def _next_whole(file: BinaryIO, start: int, keep: int) -> tuple[GzipMember, bytes] | None:
-    """The first whole member at or behind `start`."""
+def _next_complete(file: BinaryIO, start: int, max_data_bytes: int) -> tuple[GzipMember, bytes] | None:
+    """The first complete member at or after `start`."""
     at = start
     while (at := _find_magic(file, at)) >= 0:
         file.seek(at)
         try:
-            return _inflate(file, at, file.read(_CHUNK_BYTES), keep)
-        except _Broken:
+            return _inflate(file, at, file.read(_CHUNK_BYTES), max_data_bytes)
+        except _BrokenMember:
             at += 1
     return None
 
 
 def _find_magic(file: BinaryIO, start: int) -> int:
+    """The offset of the next gzip header at or after `start`; -1 if there is none."""
     file.seek(start)
     tail = b""
     at = start
     while chunk := file.read(_CHUNK_BYTES):
         window = tail + chunk
-        found = window.find(MAGIC)
-        if found >= 0:
-            return at - len(tail) + found
+        index = window.find(MAGIC)
+        if index >= 0:
+            return at - len(tail) + index
         tail = window[-(len(MAGIC) - 1) :]
         at += len(chunk)
     return -1

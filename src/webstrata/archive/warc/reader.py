@@ -1,4 +1,4 @@
-"""Captures back from WARC files: by position, with revisits resolved to the content they stand for."""
+"""Reading of captures from WARC files by position; revisits are resolved to the content of their original."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ _NOT_MODIFIED = "server-not-modified"
 
 
 class WarcCapture(Struct, frozen=True, kw_only=True):
-    """A capture read back; satisfies `ports.Stored`."""
+    """A capture read from a WARC file; satisfies `ports.Stored`."""
 
     url: str
     at: float
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    """As on the wire: content coding kept. Of a revisit, the original's."""
+    """As received, with its content coding; of a revisit, the body of the original."""
     record_id: str = ""
     kind: str = "response"
     head: bytes = b""
-    """The HTTP head as archived."""
+    """The archived HTTP head."""
     payload: str | None = None
     truncated: str | None = None
     original_at: float | None = None
-    """Of a revisit: when the content was archived."""
+    """Of a revisit: the time of the original capture."""
 
 
 class WarcReader:
-    """Reads finished and growing files. Safe in many threads."""
+    """Reads finished and growing files. Thread-safe."""
 
     def __init__(self, archive_folder: Path, index_folder: Path) -> None:
         self._folder = archive_folder
         self._index = Index(index_folder)
 
     def read(self, position: Position) -> WarcCapture:
-        """Raises ArchiveError where no whole record of this name stands there."""
+        """The capture at a position. Raises ArchiveError if there is no complete record with its ID."""
         record = self.record(position.file, position.offset)
         if position.record_id and record.record_id != position.record_id:
-            raise _unreadable(position.file, position.offset, "another record stands there")
-        return self._stored(record)
+            raise _unreadable(position.file, position.offset, "there is another record")
+        return self._resolved(record)
 
     def read_at(self, file: str, offset: int) -> WarcCapture:
-        """The capture whose record starts at an offset of a file, as an index line names it."""
-        return self._stored(self.record(file, offset))
+        """The capture whose record starts at an offset of a file, as given by an index line."""
+        return self._resolved(self.record(file, offset))
 
     def record(self, file: str, offset: int) -> WarcRecord:
-        """The record itself, not resolved."""
+        """The record at an offset; revisits are not resolved."""
         item = self._item(file, offset)
-        if item is None or isinstance(item, DamagedBytes) or not item.whole:
-            why = item.what if isinstance(item, DamagedBytes) else "no whole record"
+        if item is None or isinstance(item, DamagedBytes) or not item.is_complete:
+            why = item.what if isinstance(item, DamagedBytes) else "no complete record"
             raise _unreadable(file, offset, why)
         return item
 
     def raw(self, file: str, offset: int, length: int) -> bytes:
-        """The bytes of a record as they stand in the file."""
+        """The bytes of a record as stored in the file."""
         with self._path(file, offset).open("rb", buffering=0) as opened:
             opened.seek(offset)
             return opened.read(length)
@@ -86,7 +86,7 @@ class WarcReader:
         return next(records_of(member))
 
     def _path(self, name: str, offset: int) -> Path:
-        """The file, finished or growing; asked twice, since it may be renamed between."""
+        """The path of a finished or growing file. The final name is tried twice: the file may be renamed in between."""
         if "/" in name or "\\" in name or name.startswith("."):
             raise _unreadable(name, offset, "not the name of an archive file")
         for path in (self._folder / name, self._folder / (name + OPEN_SUFFIX), self._folder / name):
@@ -94,42 +94,42 @@ class WarcReader:
                 return path
         raise _unreadable(name, offset, "no such file")
 
-    def _stored(self, record: WarcRecord) -> WarcCapture:
+    def _resolved(self, record: WarcRecord) -> WarcCapture:
         if record.kind != "revisit":
             return _capture(record)
-        found = self.original_of(record)
-        if found is None:
-            raise _unreadable(record.url, record.offset, "the record it revisits is not in this archive")
-        whole = _capture(found[1])
-        seen = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
-        head = http_head.split_head(seen.block)[0] if seen else whole.head
+        original = self.original_of(record)
+        if original is None:
+            raise _unreadable(record.url, record.offset, "the original of this revisit is not in this archive")
+        source = _capture(original[1])
+        own = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
+        head = http_head.split_head(own.block)[0] if own else source.head
         return WarcCapture(
             url=record.url,
             at=cdxj.at_of(record.date),
-            status=http_head.status_of(head) or whole.status,
-            headers=http_head.parse_fields(head) or whole.headers,
-            body=whole.body,
+            status=http_head.status_of(head) or source.status,
+            headers=http_head.parse_fields(head) or source.headers,
+            body=source.body,
             record_id=record.record_id,
             kind="revisit",
             head=head,
             payload=record.field("warc-payload-digest"),
-            truncated=whole.truncated,
-            original_at=whole.at,
+            truncated=source.truncated,
+            original_at=source.at,
         )
 
     def original_of(self, revisit: WarcRecord) -> tuple[str, WarcRecord] | None:
-        """File and record: by the place the revisit names, else by URL and time, else by payload alone."""
-        wanted = bare_uri(revisit.field("warc-refers-to") or "")
+        """(File, record) of the original: by the position in the revisit, else by URL and time, else by payload."""
+        original_id = bare_uri(revisit.field("warc-refers-to") or "")
         digest = revisit.field("warc-payload-digest")
         for file, offset in self._candidates(revisit, digest):
             try:
-                found = self.record(file, offset)
+                record = self.record(file, offset)
             except ArchiveError:
                 continue
-            if found.kind == "revisit":
+            if record.kind == "revisit":
                 continue
-            if found.record_id == wanted or (digest and _same(digest, found.field("warc-payload-digest"))):
-                return file, found
+            if record.record_id == original_id or (digest and _same(digest, record.field("warc-payload-digest"))):
+                return file, record
         return None
 
     def _candidates(self, revisit: WarcRecord, digest: str | None) -> Iterator[tuple[str, int]]:
@@ -149,13 +149,14 @@ class WarcReader:
 
 
 def _plain_record(path: Path, offset: int) -> WarcRecord | None:
+    """The record at an offset of an uncompressed file."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         if offset >= size:
             return None
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            found = parse_record(whole, offset, size)
-            return found[0] if found else None
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            parsed = parse_record(content, offset, size)
+            return parsed[0] if parsed else None
 
 
 def _capture(record: WarcRecord) -> WarcCapture:
@@ -174,12 +175,12 @@ def _capture(record: WarcRecord) -> WarcCapture:
     )
 
 
-def _same(one: str, other: str | None) -> bool:
-    return other is not None and one.rpartition(":")[2].upper() == other.rpartition(":")[2].upper()
+def _same(digest: str, other: str | None) -> bool:
+    return other is not None and digest.rpartition(":")[2].upper() == other.rpartition(":")[2].upper()
 
 
 def _unreadable(file: str, offset: int, why: str) -> ArchiveError:
     return ArchiveError(
-        f"no capture at {file}, byte {offset}: {why}. Run `webstrata check` to see what is damaged and "
-        "`webstrata reindex` to build the index again."
+        f"no capture at {file}, byte {offset}: {why}. Run `webstrata check` to find the damage and "
+        "`webstrata reindex` to rebuild the index."
     )

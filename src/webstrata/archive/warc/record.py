@@ -1,6 +1,6 @@
-"""Digests as WARC headers write them: `sha1:` and base32, read in every common spelling.
+"""Parsing of WARC and ARC records from any writer, and the digests in their headers.
 
-A record read from a WARC or ARC file, whoever wrote it.
+Digests are written as `sha1:` and base32, and accepted in all common encodings.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from webstrata.archive.warc import http_head
 
 _ALGORITHMS = frozenset({"sha1", "sha256", "sha512", "md5"})
 
-# base32, ten bits at a time: the library's encoder takes longer than the digest of a small record.
+# base32, ten bits at a time: the encoder of the standard library takes longer than the digest of a small record.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [one + two for one in _LETTERS for two in _LETTERS]
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _SHIFTS = tuple(range(150, -1, -10))
 
 
 def sha1(*parts: bytes) -> str:
-    """`sha1:` and base32 of the parts in a row."""
+    """`sha1:` and the base32 digest of the concatenated parts."""
     state = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         state.update(part)
@@ -32,25 +32,25 @@ def sha1(*parts: bytes) -> str:
 
 
 def matches(label: str, data: bytes) -> bool | None:
-    """Does the digest fit the data? None where the label names no algorithm that we know.
+    """Whether the digest matches the data; None if the algorithm is not known.
 
-    Read as hex, base32 or base64 in either alphabet: writers differ, and only the bytes count.
+    The value may be hex, base32 or base64 in either alphabet, because writers differ.
     """
     name, _, value = label.partition(":")
     name = name.strip().lower().replace("-", "")
     if name not in _ALGORITHMS:
         return None
-    wanted = hashlib.new(name, data, usedforsecurity=False).digest()
-    spelt = value.strip()
-    return spelt.rstrip("=").upper() == b32encode(wanted).decode().rstrip("=") or spelt in _spellings(wanted)
+    expected = hashlib.new(name, data, usedforsecurity=False).digest()
+    value = value.strip()
+    return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in _encodings(expected)
 
 
-def _spellings(digest: bytes) -> set[str]:
-    spelt = {b64encode(digest).decode(), urlsafe_b64encode(digest).decode()}
-    return spelt | {text.rstrip("=") for text in spelt} | {digest.hex(), digest.hex().upper()}
+def _encodings(digest: bytes) -> set[str]:
+    base64 = {b64encode(digest).decode(), urlsafe_b64encode(digest).decode()}
+    return base64 | {text.rstrip("=") for text in base64} | {digest.hex(), digest.hex().upper()}
 
 
-# Longer headers are not headers.
+# A longer header is not parsed to its end.
 _MAX_HEADER_BYTES = 1024 * 1024
 
 _VERSION = re.compile(rb"warc/\d+\.\d+", re.IGNORECASE)
@@ -63,21 +63,22 @@ Buffer = bytes | mmap.mmap
 
 
 class WarcRecord(Struct, frozen=True, kw_only=True):
-    """One record: its header fields (names in lower case), and its block."""
+    """A record: its header fields (names in lower case) and its block."""
 
     offset: int
-    """Where it can be read from the file: of its gzip member, or of itself."""
+    """Offset in the file: of the gzip member, or of the record itself in an uncompressed file."""
     length: int
     version: str
     fields: tuple[tuple[str, str], ...]
     block: bytes
     declared: int | None
-    """Content-Length; None where the header has none that can be read."""
+    """Content-Length; None if it is missing or not a number."""
     size: int
-    """Bytes of the block that are there (the block itself may be kept in part)."""
+    """Bytes of the block in the file (`block` may hold only the first of them)."""
     raw_header: bytes = b""
 
     def field(self, name: str) -> str | None:
+        """The value of the first field with this name."""
         for key, value in self.fields:
             if key == name:
                 return value
@@ -100,13 +101,13 @@ class WarcRecord(Struct, frozen=True, kw_only=True):
         return self.field("warc-date") or ""
 
     @property
-    def whole(self) -> bool:
-        """All of the block that the header declares is there."""
+    def is_complete(self) -> bool:
+        """Whether the file holds all of the block that the header declares."""
         return self.declared is not None and self.declared <= self.size
 
     @property
     def http(self) -> bool:
-        """The block is an HTTP message."""
+        """Whether the block is an HTTP message."""
         declared = (self.field("content-type") or "").lower()
         if self.version.startswith("ARC"):
             return self.kind == "response" and self.url[:4].lower() == "http"
@@ -114,19 +115,19 @@ class WarcRecord(Struct, frozen=True, kw_only=True):
 
 
 def bare_uri(value: str) -> str:
-    """Without the angle brackets that some writers put round every URI."""
+    """The URI without the angle brackets that some writers put around it."""
     return value[1:-1] if value[:1] == "<" and value[-1:] == ">" else value
 
 
 def clean_uri(value: str) -> str:
-    """A target URI as it should have been written: no brackets, blanks percent-encoded."""
-    return _URI_SPACE.sub(lambda found: f"%{ord(found.group()):02X}", bare_uri(value))
+    """A target URI in correct form: without brackets, spaces percent-encoded."""
+    return _URI_SPACE.sub(lambda match: f"%{ord(match.group()):02X}", bare_uri(value))
 
 
 def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int] | None:
-    """The record at `start` (blank lines before it are passed over) and where it ends; None: no record there.
+    """The record at `start` (after any blank lines) and the position of its end; None if there is no record.
 
-    `offset` and `length` are those in the buffer; whoever inflated it knows better ones.
+    `offset` and `length` refer to the buffer; the caller replaces them if the buffer was inflated.
     """
     at = _skip_blank(buffer, start, end)
     head_line = buffer[at : min(end, at + 4096)]
@@ -138,8 +139,8 @@ def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int]
 
 def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
     limit = min(end, at + _MAX_HEADER_BYTES)
-    found = _HEADER_END.search(buffer, at, limit)
-    body_at = found.end() if found else limit
+    match = _HEADER_END.search(buffer, at, limit)
+    body_at = match.end() if match else limit
     raw = buffer[at:body_at]
     fields = http_head.parse_fields(raw)
     declared = _length(fields)
@@ -158,17 +159,17 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
     return record, stop_at
 
 
-def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tuple[WarcRecord, int]:
-    url, address, date, media_type, length = found.groups()
-    body_at = at + found.end()
+def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tuple[WarcRecord, int]:
+    url, address, date, media_type, length = match.groups()
+    body_at = at + match.end()
     declared = int(length) if length.isdigit() and len(length) < 19 else None
     stop_at = min(end, body_at + (declared or 0))
-    about_file = url.startswith(b"filedesc:")
-    if about_file and (lines := _TWO_LINES.match(buffer, body_at, end)):
-        stop_at = max(stop_at, lines.end())  # its length often leaves out a line end, or is -1
+    is_file_header = url.startswith(b"filedesc:")
+    if is_file_header and (lines := _TWO_LINES.match(buffer, body_at, end)):
+        stop_at = max(stop_at, lines.end())  # its declared length often omits a line end, or is -1
     block = buffer[body_at:stop_at]
     fields = (
-        ("warc-type", "warcinfo" if about_file else "response"),
+        ("warc-type", "warcinfo" if is_file_header else "response"),
         ("warc-target-uri", http_head.decode_text(url)),
         ("warc-date", date.decode("ascii")),
         ("warc-ip-address", http_head.decode_text(address)),
@@ -183,7 +184,7 @@ def _parse_arc(buffer: Buffer, at: int, end: int, found: re.Match[bytes]) -> tup
         block=block,
         declared=declared,
         size=len(block),
-        raw_header=found.group(0),
+        raw_header=match.group(0),
     )
     return record, stop_at
 

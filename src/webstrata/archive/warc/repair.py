@@ -1,6 +1,6 @@
-"""What a crash left: growing files are cut behind their last whole record, indexed, and finished.
+"""Repair after a crash: growing files are cut after their last complete record, indexed and finished.
 
-Nothing that was whole is lost, and nothing is thrown away: the torn bytes go into a file beside.
+No complete record is lost. The torn bytes after the cut are not deleted but saved to a `.torn` file in the same folder.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, 
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """One thing that was put right."""
+    """One repair that was made."""
 
     file: str
     what: str
-    """One sentence for the log."""
+    """Description for the log."""
     torn_bytes: int = 0
     kept_in: str | None = None
-    """Where the torn bytes are now."""
+    """Name of the file with the torn bytes."""
 
 
 def repair_archive(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> list[Repair]:
-    """Finish every `.open` file and give every finished one its segment. Call it before a writer starts."""
-    done: list[Repair] = []
+    """Finish all `.open` files and write missing index segments. To be called before a writer starts."""
+    repairs: list[Repair] = []
     for path in archive_files(archive_folder):
         if path.name.endswith(OPEN_SUFFIX):
-            done.append(_finish(path, index_folder, fsync=fsync))
+            repairs.append(_finish(path, index_folder, fsync=fsync))
         elif not (index_folder / segment_name(path.name)).exists():
             write_segment(index_folder, path.name, index_lines(path), fsync=fsync)
-            done.append(Repair(file=path.name, what="its index segment was missing and was built again"))
-    _sweep(archive_folder, index_folder)
-    return done
+            repairs.append(Repair(file=path.name, what="the index segment was missing and was rebuilt"))
+    _remove_leftovers(archive_folder, index_folder)
+    return repairs
 
 
 def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
@@ -73,40 +73,40 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
         (index_folder / growing_name(name)).unlink(missing_ok=True)
     remove_sync_marker(index_folder, name)
     sync_folder(path.parent, fsync)
-    return Repair(file=name, what=_sentence(good_end, size, damaged), torn_bytes=size - good_end, kept_in=kept_in)
+    return Repair(file=name, what=_description(good_end, size, damaged), torn_bytes=size - good_end, kept_in=kept_in)
 
 
 def cut_tail(path: Path, good_end: int, *, fsync: bool = True) -> str:
-    """Put the bytes behind the last whole record into a file beside, then shorten the file; the new file's name."""
+    """Save the bytes after the last complete record to a `.torn` file, then truncate the file; returns the new name."""
     with path.open("r+b") as file:
         file.seek(good_end)
-        aside = _free_name(path.with_name(f"{plain_name(path.name)}.torn"))
-        write_atomically(aside, file.read(), fsync=fsync)
+        torn_file = _unused_name(path.with_name(f"{plain_name(path.name)}.torn"))
+        write_atomically(torn_file, file.read(), fsync=fsync)
         file.truncate(good_end)
         if fsync:
             os.fsync(file.fileno())
-    return aside.name
+    return torn_file.name
 
 
-def _free_name(path: Path) -> Path:
-    number, free = 1, path
-    while free.exists():
+def _unused_name(path: Path) -> Path:
+    number, unused = 1, path
+    while unused.exists():
         number += 1
-        free = path.with_name(f"{path.name}{number}")
-    return free
+        unused = path.with_name(f"{path.name}{number}")
+    return unused
 
 
-def _sentence(good_end: int, size: int, damaged: int) -> str:
-    said = "was left open by a crash and is finished now" if good_end else "held no whole record and was removed"
+def _description(good_end: int, size: int, damaged: int) -> str:
+    text = "left open by a crash, now finished" if good_end else "contained no complete record and was removed"
     if size > good_end:
-        said += f"; {size - good_end} torn bytes at its end were put aside"
+        text += f"; {size - good_end} torn bytes at the end were saved to a .torn file"
     if damaged:
-        said += f"; {damaged} damaged places inside are left as they are (`webstrata check` lists them)"
-    return said
+        text += f"; {damaged} damaged sections inside are unchanged (`webstrata check` lists them)"
+    return text
 
 
-def _sweep(archive_folder: Path, index_folder: Path) -> None:
-    """Lines and marks of files that are finished, and halves of files that were never put in place."""
+def _remove_leftovers(archive_folder: Path, index_folder: Path) -> None:
+    """Remove growing segments and sync markers of finished files, and unfinished temporary files."""
     for path in archive_files(archive_folder):
         if not path.name.endswith(OPEN_SUFFIX):
             (index_folder / growing_name(path.name)).unlink(missing_ok=True)

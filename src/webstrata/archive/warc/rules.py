@@ -1,4 +1,4 @@
-"""What a record must be: the fields of WARC 1.1, digests that fit, HTTP lengths that hold."""
+"""Validation of records: the fields of WARC 1.1, block and payload digests, HTTP content lengths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webstrata.archive.warc.record import WarcRecord, bare_uri, matches
 _MANDATORY = ("warc-type", "warc-record-id", "warc-date", "content-length")
 _NEEDS_TARGET = frozenset({"response", "request", "revisit", "resource", "conversion", "continuation"})
 _KINDS = _NEEDS_TARGET | {"warcinfo", "metadata"}
-_MORE = {"revisit": ("warc-profile",), "continuation": ("warc-segment-number", "warc-segment-origin-id")}
+_MANDATORY_BY_KIND = {"revisit": ("warc-profile",), "continuation": ("warc-segment-number", "warc-segment-origin-id")}
 
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)?)?|\d{14}", re.IGNORECASE)
 _URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S.*")
@@ -40,35 +40,35 @@ _CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
 
 
 def record_faults(record: WarcRecord) -> list[str]:
-    """Everything about a record that is wrong, one short phrase each; empty for a good one."""
+    """All faults of a record, one short phrase each; empty for a valid record."""
     if record.version.startswith("ARC"):
-        return [] if record.declared is not None else ["content-length is not readable"]
-    return [*missing_fields(record), *_misspelt(record), *_segments(record), *_contents(record)]
+        return [] if record.declared is not None else ["content-length is malformed"]
+    return [*missing_fields(record), *_malformed_fields(record), *_segment_faults(record), *_content_faults(record)]
 
 
 def missing_fields(record: WarcRecord) -> list[str]:
     """Mandatory fields that are absent or empty."""
-    wanted = [*_MANDATORY, *_MORE.get(record.kind, ())]
+    names = [*_MANDATORY, *_MANDATORY_BY_KIND.get(record.kind, ())]
     if record.kind in _NEEDS_TARGET:
-        wanted.append("warc-target-uri")
-    return [f"{name} is missing" for name in wanted if not record.field(name)]
+        names.append("warc-target-uri")
+    return [f"{name} is missing" for name in names if not record.field(name)]
 
 
-def _misspelt(record: WarcRecord) -> list[str]:
-    found = [
-        f"{name} is not readable: {value[:80]!r}"
+def _malformed_fields(record: WarcRecord) -> list[str]:
+    faults = [
+        f"{name} is malformed: {value[:80]!r}"
         for name, value in record.fields
         if value and name in _FORMATS and not _FORMATS[name].fullmatch(bare_uri(value))
     ]
     address = record.field("warc-ip-address")
     if address and not _is_address(address):
-        found.append(f"warc-ip-address is not readable: {address[:80]!r}")
+        faults.append(f"warc-ip-address is malformed: {address[:80]!r}")
     if record.kind and record.kind not in _KINDS:
-        found.append(f"warc-type is unknown: {record.kind[:40]!r}")
-    return found
+        faults.append(f"warc-type is unknown: {record.kind[:40]!r}")
+    return faults
 
 
-def _segments(record: WarcRecord) -> list[str]:
+def _segment_faults(record: WarcRecord) -> list[str]:
     number = record.field("warc-segment-number") or ""
     if not number.isdigit():
         return []
@@ -77,33 +77,33 @@ def _segments(record: WarcRecord) -> list[str]:
     return [] if int(number) == 1 else ["warc-segment-number of a first segment is not 1"]
 
 
-def _contents(record: WarcRecord) -> list[str]:
-    found: list[str] = []
-    if not record.whole or len(record.block) < (record.declared or 0):
-        return found  # said elsewhere: the walk sees the end of the file
+def _content_faults(record: WarcRecord) -> list[str]:
+    faults: list[str] = []
+    if not record.is_complete or len(record.block) < (record.declared or 0):
+        return faults  # reported by `walk` as torn or damaged
     block_digest = record.field("warc-block-digest")
     if block_digest and matches(block_digest, record.block) is False:
-        found.append("warc-block-digest does not fit the block")
+        faults.append("warc-block-digest does not match the block")
     if record.kind == "revisit" or record.field("warc-segment-number"):
-        return found  # the payload stands elsewhere, at least in part
+        return faults  # at least a part of the payload is in other records
     head, payload = http_head.split_head(record.block) if record.http else (b"", record.block)
     digest = record.field("warc-payload-digest")
-    if digest and not _payload_fits(digest, payload):
-        found.append("warc-payload-digest does not fit the payload")
-    if record.kind == "response" and record.http and not _length_holds(record, head, payload):
-        found.append("Content-Length of the HTTP response does not fit its body")
-    return found
+    if digest and not _payload_matches(digest, payload):
+        faults.append("warc-payload-digest does not match the payload")
+    if record.kind == "response" and record.http and not _content_length_matches(record, head, payload):
+        faults.append("Content-Length of the HTTP response does not match its body")
+    return faults
 
 
-def _payload_fits(digest: str, payload: bytes) -> bool:
-    """Writers disagree whether a chunked body is digested as it stands; both count."""
+def _payload_matches(digest: str, payload: bytes) -> bool:
+    """Whether the digest matches. Writers digest a chunked body with or without the chunking; both are accepted."""
     if matches(digest, payload) is not False:
         return True
     plain = _unchunked(payload)
     return plain is not None and matches(digest, plain) is True
 
 
-def _length_holds(record: WarcRecord, head: bytes, payload: bytes) -> bool:
+def _content_length_matches(record: WarcRecord, head: bytes, payload: bytes) -> bool:
     fields = dict(reversed(http_head.parse_fields(head)))
     declared = fields.get("content-length", "")
     if "transfer-encoding" in fields or not declared.isdigit() or record.field("warc-truncated"):
@@ -112,14 +112,15 @@ def _length_holds(record: WarcRecord, head: bytes, payload: bytes) -> bool:
 
 
 def _unchunked(body: bytes) -> bytes | None:
+    """The body without chunked transfer coding; None if it is not chunked."""
     parts: list[bytes] = []
     at = 0
-    while found := _CHUNK.match(body, at):
-        size = int(found.group(1), 16)
+    while chunk := _CHUNK.match(body, at):
+        size = int(chunk.group(1), 16)
         if size == 0:
             return b"".join(parts)
-        parts.append(body[found.end() : found.end() + size])
-        at = found.end() + size + (2 if body[found.end() + size :][:2] == b"\r\n" else 1)
+        parts.append(body[chunk.end() : chunk.end() + size])
+        at = chunk.end() + size + (2 if body[chunk.end() + size :][:2] == b"\r\n" else 1)
     return None
 
 

@@ -1,7 +1,7 @@
-"""All records of a file with their offsets, and what is wrong between them.
+"""Iteration over the archive files of a folder and over the records of a file.
 
-Reads what the field has written in thirty years: WARC and ARC, with one gzip member for each record, with one
-member for all of them, and without compression. Damage is an item of the walk, never an exception.
+Supports WARC and ARC files with one gzip member for each record, with one member for all records, and without
+compression. Damaged bytes are returned as items between the records; no exception is raised for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from webstrata.archive.warc.members import MAX_DATA_BYTES, MAGIC, DamagedBytes, GzipMember, members
+from webstrata.archive.warc.members import MAGIC, MAX_DATA_BYTES, DamagedBytes, GzipMember, members
 from webstrata.archive.warc.record import Buffer, WarcRecord, parse_record
 
 SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
@@ -21,36 +21,36 @@ OPEN_SUFFIX = ".open"
 
 
 def archive_files(folder: Path) -> list[Path]:
-    """Every archive file, finished or growing, in the order of its name."""
+    """All archive files of a folder, finished or growing, sorted by name."""
     if not folder.is_dir():
         return []
-    found = (path for path in folder.iterdir() if path.is_file())
-    return sorted(path for path in found if plain_name(path.name).endswith(SUFFIXES))
+    files = (path for path in folder.iterdir() if path.is_file())
+    return sorted(path for path in files if plain_name(path.name).endswith(SUFFIXES))
 
 
 def total_bytes(folder: Path) -> int:
-    """Bytes that a walk over all files of an archive reads."""
+    """The size of all archive files of a folder."""
     return sum(path.stat().st_size for path in archive_files(folder))
 
 
 def plain_name(name: str) -> str:
-    """A file's final name: without the ending that says that it still grows."""
+    """The final name of a file: without the suffix of a growing file."""
     return name.removesuffix(OPEN_SUFFIX)
 
 
-def walk(path: Path, start: int = 0, keep: int = MAX_DATA_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
-    """Records and damage in the order of the file; of each block at most about `keep` bytes are held."""
+def walk(path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
+    """Records and damaged bytes in file order. Of each gzip member at most `max_data_bytes` are kept in memory."""
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
         if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN_SUFFIX).endswith(".gz"):
-            yield from _walk_members(file, start, keep)
+            yield from _walk_members(file, start, max_data_bytes)
         elif first:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-                yield from _walk_plain(whole, start)
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                yield from _walk_plain(content, start)
 
 
-def _walk_members(file: BinaryIO, start: int, keep: int) -> Iterator[WarcRecord | DamagedBytes]:
-    for item in members(file, start, keep):
+def _walk_members(file: BinaryIO, start: int, max_data_bytes: int) -> Iterator[WarcRecord | DamagedBytes]:
+    for item in members(file, start, max_data_bytes):
         if isinstance(item, DamagedBytes):
             yield item
         else:
@@ -58,39 +58,42 @@ def _walk_members(file: BinaryIO, start: int, keep: int) -> Iterator[WarcRecord 
 
 
 def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
-    """The record of a member. More than one, or less than one, is a fault of shape; what can be read is given."""
-    found = parse_record(member.data, 0, len(member.data))
-    if found is None:
+    """The record of a member, and `DamagedBytes` if the member does not hold exactly one complete record."""
+    parsed = parse_record(member.data, 0, len(member.data))
+    if parsed is None:
         yield DamagedBytes(
             offset=member.offset, length=member.length, kind="damaged", what="a gzip member without a record"
         )
         return
-    record, end = found
-    cut = member.size - len(member.data)
-    record = msgspec.structs.replace(record, offset=member.offset, length=member.length, size=_size(record, cut))
+    record, end = parsed
+    omitted = member.size - len(member.data)
+    record = msgspec.structs.replace(
+        record, offset=member.offset, length=member.length, size=_block_size(record, omitted)
+    )
     yield record
-    if not record.whole:
+    if not record.is_complete:
         yield _shape(member, "the record is longer than its gzip member, or has no length")
-    elif not cut and member.data[end:].strip(b"\r\n"):
-        yield _shape(member, "more than one record in a gzip member: none of them can be read alone")
-        yield from _inner(member, end)
+    elif not omitted and member.data[end:].strip(b"\r\n"):
+        yield _shape(member, "more than one record in a gzip member: they cannot be read one by one")
+        yield from _further_records(member, end)
 
 
-def _size(record: WarcRecord, cut: int) -> int:
-    return record.size if not cut or record.declared is None else min(record.declared, record.size + cut)
+def _block_size(record: WarcRecord, omitted: int) -> int:
+    """The size of the block, if `omitted` bytes of the member were not kept."""
+    return record.size if not omitted or record.declared is None else min(record.declared, record.size + omitted)
 
 
-def _inner(member: GzipMember, start: int) -> Iterator[WarcRecord | DamagedBytes]:
-    """Records behind the first one of a member; they have the member's offset, for want of one of their own."""
+def _further_records(member: GzipMember, start: int) -> Iterator[WarcRecord | DamagedBytes]:
+    """The records after the first one of a member; they have the offset of the member and the length 0."""
     at = start
-    while found := parse_record(member.data, at, len(member.data)):
-        record, at = found
+    while parsed := parse_record(member.data, at, len(member.data)):
+        record, at = parsed
         yield msgspec.structs.replace(record, offset=member.offset, length=0)
-        if not record.whole:
-            yield _shape(member, "the last record of the gzip member is not whole")
+        if not record.is_complete:
+            yield _shape(member, "the last record of the gzip member is not complete")
             return
     if member.data[at:].strip(b"\r\n"):
-        yield _shape(member, "bytes that are no record in a gzip member")
+        yield _shape(member, "bytes that are not a record in a gzip member")
 
 
 def _shape(member: GzipMember, what: str) -> DamagedBytes:
@@ -100,14 +103,14 @@ def _shape(member: GzipMember, what: str) -> DamagedBytes:
 def _walk_plain(buffer: Buffer, start: int) -> Iterator[WarcRecord | DamagedBytes]:
     at, end = start, len(buffer)
     while at < end:
-        found = parse_record(buffer, at, end)
-        if found is None:
+        parsed = parse_record(buffer, at, end)
+        if parsed is None:
             if buffer[at:end].strip(b"\r\n"):
-                yield DamagedBytes(offset=at, length=end - at, kind="damaged", what="bytes that are no record")
+                yield DamagedBytes(offset=at, length=end - at, kind="damaged", what="bytes that are not a record")
             return
-        record, at = found
+        record, at = parsed
         yield record
-        if not record.whole and record.declared is not None:
+        if not record.is_complete and record.declared is not None:
             yield DamagedBytes(
                 offset=record.offset, length=record.length, kind="torn", what="the file ends inside a record"
             )

@@ -1,5 +1,3 @@
-"""Reading back: by position, through every way to an original, and from other writers' files."""
-
 from __future__ import annotations
 
 import re
@@ -16,7 +14,7 @@ from webstrata.archive.index.segment import reindex
 from webstrata.archive.warc.reader import WarcReader
 from webstrata.errors import ArchiveError
 
-FOREIGN = Path(__file__).parents[1] / "data" / "conformance" / "warc" / "files"
+FOREIGN = Path(__file__).parents[2] / "data" / "conformance" / "warc" / "files"
 
 
 @pytest.mark.parametrize(
@@ -26,10 +24,10 @@ FOREIGN = Path(__file__).parents[1] / "data" / "conformance" / "warc" / "files"
         rb"WARC-Refers-To(-File[^:]*)?:[^\r]*\r\n",
         rb"WARC-Refers-To[^\r]*\r\n",
     ],
-    ids=["without its place", "without its name", "without any reference"],
+    ids=["without the position", "without the record ID", "without any reference"],
 )
-def test_ways_to_an_original(tmp_path: Path, hidden: bytes) -> None:
-    """A revisit is resolved by place, else by name and time, else by its payload alone."""
+def test_resolving_revisits(tmp_path: Path, hidden: bytes) -> None:
+    """A revisit is resolved by position, else by URL and time, else by payload digest."""
     home, captures = write_family(tmp_path)
     data = home.warc.read_bytes()
     revisit = home.positions[2]
@@ -45,7 +43,7 @@ def test_ways_to_an_original(tmp_path: Path, hidden: bytes) -> None:
 
 
 def test_a_revisit_without_its_original(tmp_path: Path) -> None:
-    """What cannot be resolved says so, and what to do."""
+    """A revisit without its original gives an error with a reason."""
     shutil.copy(FOREIGN / "pywb-example-url-agnostic-revisit.warc.gz", tmp_path)
     reindex(tmp_path, tmp_path / "index", fsync=False)
     reader = WarcReader(tmp_path, tmp_path / "index")
@@ -61,15 +59,15 @@ def test_a_revisit_without_its_original(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"offset": 1}, "no whole record"),
-        ({"offset": 10**9}, "no whole record"),
+        ({"offset": 1}, "no complete record"),
+        ({"offset": 10**9}, "no complete record"),
         ({"file": "absent.warc.gz"}, "no such file"),
         ({"file": "../../etc/passwd"}, "not the name"),
         ({"record_id": "urn:uuid:1"}, "another record"),
     ],
 )
 def test_wrong_positions(tmp_path: Path, change: dict[str, object], why: str) -> None:
-    """A position that leads nowhere is an error with a reason, never another capture."""
+    """A wrong position gives an error with a reason, never another capture."""
     home, _ = write_family(tmp_path)
     reader = WarcReader(home.archive, home.index)
 
@@ -79,8 +77,8 @@ def test_wrong_positions(tmp_path: Path, change: dict[str, object], why: str) ->
 
 
 @pytest.mark.parametrize("name", ["example.arc", "pywb-example-extra.warc", "example.warc.gz", "cc.warc.gz"])
-def test_foreign_files(tmp_path: Path, name: str) -> None:
-    """ARC, plain and compressed files of other writers can be indexed and read in place."""
+def test_files_of_other_writers(tmp_path: Path, name: str) -> None:
+    """ARC files, and plain and compressed WARC files of other writers, can be indexed and read."""
     shutil.copy(FOREIGN / name, tmp_path)
     reindex(tmp_path, tmp_path / "index", fsync=False)
     reader, index = WarcReader(tmp_path, tmp_path / "index"), Index(tmp_path / "index")

@@ -1,5 +1,3 @@
-"""Members are found one by one, and damage between them is an item, not an end."""
-
 from __future__ import annotations
 
 import io
@@ -20,24 +18,24 @@ def read(data: bytes, **options: int) -> list[GzipMember | DamagedBytes]:
     return list(members(io.BytesIO(data), **options))
 
 
-def test_members_and_their_places() -> None:
-    """Offsets and lengths cut the file into its members."""
-    found = read(WHOLE)
+def test_members_and_their_offsets() -> None:
+    """Offsets and lengths divide the file into its members."""
+    items = read(WHOLE)
 
-    assert [WHOLE[item.offset : item.offset + item.length] for item in found] == PACKED
-    assert [item.data for item in found if isinstance(item, GzipMember)] == PARTS
-
-
-def test_keeping_only_the_beginning() -> None:
-    """Large members can be passed without holding them."""
-    found = read(WHOLE, keep=100)
-
-    assert [item.data for item in found if isinstance(item, GzipMember)] == [part[:100] for part in PARTS]
-    assert [item.size for item in found if isinstance(item, GzipMember)] == [len(part) for part in PARTS]
+    assert [WHOLE[item.offset : item.offset + item.length] for item in items] == PACKED
+    assert [item.data for item in items if isinstance(item, GzipMember)] == PARTS
 
 
-def test_going_on_behind_damage() -> None:
-    """A broken member costs itself only."""
+def test_limited_data() -> None:
+    """The data of large members can be limited."""
+    items = read(WHOLE, max_data_bytes=100)
+
+    assert [item.data for item in items if isinstance(item, GzipMember)] == [part[:100] for part in PARTS]
+    assert [item.size for item in items if isinstance(item, GzipMember)] == [len(part) for part in PARTS]
+
+
+def test_members_after_damage() -> None:
+    """The members after a damaged one are found."""
     data = PACKED[0] + PACKED[3][:500] + b"junk" + PACKED[1] + PACKED[0][:-3]
 
     kinds = [item.kind if isinstance(item, DamagedBytes) else "whole" for item in read(data)]
@@ -45,8 +43,8 @@ def test_going_on_behind_damage() -> None:
     assert kinds == ["whole", "damaged", "whole", "torn"]
 
 
-def test_one_member_alone() -> None:
-    """A place that is no member, or behind the end, is told apart."""
+def test_member_at_an_offset() -> None:
+    """An offset without a member gives damaged bytes, one at the end None."""
     file = io.BytesIO(WHOLE)
 
     assert isinstance(member_at(file, len(PACKED[0])), GzipMember)
@@ -56,7 +54,7 @@ def test_one_member_alone() -> None:
 
 @given(data=st.binary(max_size=400), cut=st.integers(0, len(PACKED[0])))
 def test_any_bytes(data: bytes, cut: int) -> None:
-    """Whatever the bytes are, the items cover them from end to end without a gap."""
+    """For any bytes, the items cover the file without gaps."""
     given_bytes = data + PACKED[0][cut:] + PACKED[0]
 
     at = 0

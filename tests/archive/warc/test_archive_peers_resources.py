@@ -1,4 +1,4 @@
-"""What a handler made (a rendered DOM, its picture, data) is replayed by pywb under its own name."""
+"""pywb replays derived resources (a rendered DOM, its screenshot, data) under their own URIs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.archive.conftest import write_home
-from tests.archive.test_second_opinions import replay
+from tests.archive.warc.test_archive_peers import replay
 from webstrata.archive.warc.record import sha1
 from webstrata.records import Resource, ResourceCapture
 
 __all__ = ["replay"]
 
 PAGE = "http://example.com/app?a=1"
-MADE = [
+RESOURCES = [
     Resource(
         url=f"urn:dom:{PAGE}", at=1.79e9, content_type="text/html; charset=utf-8", body=b"<p>after its scripts</p>"
     ),
@@ -27,12 +27,12 @@ MADE = [
 
 @pytest.fixture
 def family(tmp_path: Path) -> None:
-    """A home with made contents, in the place of the usual captures."""
-    captures: list[Any] = [ResourceCapture(resource=one, payload=sha1(one.body)) for one in MADE]
+    """An archive with derived resources instead of the usual captures."""
+    captures: list[Any] = [ResourceCapture(resource=resource, payload=sha1(resource.body)) for resource in RESOURCES]
     write_home(tmp_path, captures)
 
 
-def test_pywb_replays_made_contents(replay: Callable[[str], bytes]) -> None:
-    """pywb finds them by our index, byte for byte."""
-    for one in MADE:
-        assert replay(f"all/20260921id_/{one.url}") == one.body
+def test_pywb_replays_resources(replay: Callable[[str], bytes]) -> None:
+    """pywb finds the resources by the index and serves identical bytes."""
+    for resource in RESOURCES:
+        assert replay(f"all/20260921id_/{resource.url}") == resource.body

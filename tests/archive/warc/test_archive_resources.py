@@ -1,4 +1,4 @@
-"""Content that was made of what servers sent: resource records, beside the exchanges."""
+"""Resource records: content derived from responses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.archive.conftest import START_AT, Home, make_capture, open_archive
+from tests.archive.conftest import START_AT, Home, check_files, make_capture, open_archive
 from webstrata.archive.export import OpenArchive, Selection
 from webstrata.archive.index.cdxj import parse
 from webstrata.archive.index.segment import reindex
 from webstrata.archive.wacz.writer import export_wacz
-from webstrata.archive.warc.check import check_archive_files
 from webstrata.archive.warc.record import sha1
 from webstrata.records import Capture, Original, Position, Resource, ResourceCapture
 
@@ -20,37 +19,40 @@ PAGE = "http://example.com/a"
 DOM = b"<!doctype html><p>rendered"
 
 
-def made(
+def resource_capture(
     body: bytes = DOM, at: float = START_AT, kind: str = "text/html; charset=utf-8", name: str = "dom"
 ) -> ResourceCapture:
     resource = Resource(url=f"urn:{name}:{PAGE}", at=at, content_type=kind, body=body)
     return ResourceCapture(resource=resource, payload=sha1(body))
 
 
-def again(first: ResourceCapture, place: Position, at: float) -> ResourceCapture:
+def revisit_of_resource(first: ResourceCapture, position: Position, at: float) -> ResourceCapture:
     original = Original(
         payload=first.payload,
-        record_id=place.record_id,
+        record_id=position.record_id,
         at=first.resource.at,
         url=first.resource.url,
-        file=place.file,
-        offset=place.offset,
+        file=position.file,
+        offset=position.offset,
     )
-    return ResourceCapture(resource=made(at=at).resource, payload=first.payload, original=original)
+    return ResourceCapture(resource=resource_capture(at=at).resource, payload=first.payload, original=original)
 
 
 def write(folder: Path) -> Home:
-    """A page, its DOM, its screenshot, and an hour later the same DOM again."""
+    """An archive of a page, its DOM, its screenshot, and an hour later the same DOM again."""
 
     async def use() -> list[Position]:
         archive = open_archive(folder)
         first: list[Capture | ResourceCapture] = [
             make_capture(PAGE, b"<script>"),
-            made(),
-            made(b"\x89PNG\r\n", kind="image/png", name="view"),
+            resource_capture(),
+            resource_capture(b"\x89PNG\r\n", kind="image/png", name="view"),
         ]
         positions = await archive.append(first)
-        page, same = make_capture(PAGE, b"<script>x", START_AT + 3600), again(made(), positions[1], START_AT + 3600)
+        page, same = (
+            make_capture(PAGE, b"<script>x", START_AT + 3600),
+            revisit_of_resource(resource_capture(), positions[1], START_AT + 3600),
+        )
         positions += await archive.append([page, same])
         for position, body in zip(positions, (b"<script>", DOM, b"\x89PNG\r\n", b"<script>x", DOM), strict=True):
             assert (await archive.read(position)).body == body
@@ -61,13 +63,13 @@ def write(folder: Path) -> Home:
 
 
 def test_kinds_and_positions(tmp_path: Path) -> None:
-    """Made content is a resource record without a request; the same content again is a revisit of it."""
+    """A derived resource is a resource record without a request; the same content again is a revisit of it."""
     home = write(tmp_path)
     assert [position.kind for position in home.positions] == ["response", "resource", "resource", "response", "revisit"]
 
 
 def test_reads_back(tmp_path: Path) -> None:
-    """Body, media type, name and instant come back, of a revisit the original's content with its own instant."""
+    """Body, media type, URI and time are read back; a revisit has the original's content and its own time."""
     home = write(tmp_path)
 
     async def use() -> None:
@@ -83,18 +85,18 @@ def test_reads_back(tmp_path: Path) -> None:
 
 
 def test_check_is_clean(tmp_path: Path) -> None:
-    """Every record is as it should be, positions of resources lead to them, and the index can be built anew."""
+    """The check finds no faults in records and positions of resources, and the index can be rebuilt."""
     home = write(tmp_path)
     payloads = [sha1(b"<script>"), sha1(DOM), sha1(b"\x89PNG\r\n"), sha1(b"<script>x"), sha1(DOM)]
-    found = check_archive_files(home.archive, home.index, zip(home.positions, payloads, strict=True))
-    assert (found.bad, found.dangling, found.lost, found.findings) == (0, 0, 0, [])
+    result = check_files(home.archive, home.index, zip(home.positions, payloads, strict=True))
+    assert (result.bad, result.dangling, result.lost, result.findings) == (0, 0, 0, [])
     before = home.segment.read_bytes()
     reindex(home.archive, home.index)
     assert home.segment.read_bytes() == before
 
 
 def test_index_lines(tmp_path: Path) -> None:
-    """Resources are listed under their own names with their media types, never under the page's URL."""
+    """Resources are indexed under their own URIs with their media types, never under the page's URL."""
     home = write(tmp_path)
     entries = [parse(line) for line in home.segment.read_bytes().splitlines(keepends=True)]
     rows = sorted((entry.url, entry.mime) for entry in entries if entry is not None)
@@ -107,23 +109,23 @@ def test_index_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_second_opinions(tmp_path: Path, peer: Callable[[str], str]) -> None:
-    """The field's tools find every digest right, print our segment, and pass our export."""
+def test_peers(tmp_path: Path, peer: Callable[[str], str]) -> None:
+    """warcio passes all digests, cdxj-indexer prints the same segment, and wacz validates the export."""
     home = write(tmp_path)
-    told = subprocess.run([peer("warcio"), "check", "-v", home.warc], capture_output=True, text=True, check=True)
-    assert "failed" not in told.stdout
+    checked = subprocess.run([peer("warcio"), "check", "-v", home.warc], capture_output=True, text=True, check=True)
+    assert "failed" not in checked.stdout
     lines = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True).stdout
     assert lines == home.segment.read_bytes()
     out = tmp_path / "out.wacz"
     source = OpenArchive(home.archive, home.index)
     export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
     source.close()
-    judged = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stdout + judged.stderr
+    validated = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
+    assert validated.returncode == 0, validated.stdout + validated.stderr
 
 
-def test_posted_bodies_are_in_the_request(tmp_path: Path) -> None:
-    """The request record of a POST holds what was posted."""
+def test_request_bodies(tmp_path: Path) -> None:
+    """The request record of a POST contains the request body."""
 
     async def use() -> None:
         archive = open_archive(tmp_path)
@@ -135,4 +137,4 @@ def test_posted_bodies_are_in_the_request(tmp_path: Path) -> None:
     (warc,) = (tmp_path / "archive").glob("*.warc.gz")
     text = subprocess.run(["zcat", warc], capture_output=True, check=True).stdout
     assert b"Content-Length: 9\r\n\r\nquery=ASK\r\n\r\n" in text
-    assert check_archive_files(tmp_path / "archive", tmp_path / "index").findings == []
+    assert check_files(tmp_path / "archive", tmp_path / "index").findings == []

@@ -1,5 +1,3 @@
-"""What was appended is on the disk, can be read back, and says where it came from."""
-
 from __future__ import annotations
 
 import asyncio
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.archive.conftest import (
     START_AT,
+    check_files,
     make_capture,
     open_archive,
     original_of,
@@ -21,7 +20,6 @@ from tests.archive.conftest import (
     write_family,
     write_home,
 )
-from webstrata.archive.warc.check import check_archive_files
 from webstrata.archive.warc.members import DamagedBytes
 from webstrata.archive.warc.record import WarcRecord
 from webstrata.archive.warc.repair import repair_archive
@@ -36,8 +34,8 @@ def records_in(path: Path) -> list[WarcRecord]:
     return [item for item in items if isinstance(item, WarcRecord)]
 
 
-def test_shape_of_a_file(tmp_path: Path) -> None:
-    """A file begins with who wrote it; each capture is a response and the request that got it."""
+def test_records_of_a_file(tmp_path: Path) -> None:
+    """A file begins with a warcinfo record; each capture is a response or revisit, followed by its request."""
     home, _ = write_family(tmp_path)
 
     records = records_in(home.warc)
@@ -57,7 +55,7 @@ def test_shape_of_a_file(tmp_path: Path) -> None:
 
 
 def test_revisits(tmp_path: Path) -> None:
-    """Unchanged content is a revisit that names its original in every way a reader may want."""
+    """Unchanged content is a revisit that identifies its original by ID, date, URI and payload digest."""
     home, _ = write_family(tmp_path)
 
     original, again, unmodified = (records_in(home.warc)[i] for i in (1, 5, 7))
@@ -82,11 +80,11 @@ heads = st.binary(max_size=120).map(lambda raw: b"HTTP/1.1 200 OK\r\nX: " + raw 
     rows=st.lists(st.tuples(st.text(max_size=30), heads, st.binary(max_size=2000)), min_size=1, max_size=5),
 )
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, bytes, bytes]]) -> None:
-    """Any address, head and body come back as they were, and the scrub finds nothing wrong."""
+    """Any URL, head and body are read back unchanged, and the check finds no faults."""
     folder = tmp_path_factory.mktemp("home")
     captures = [make_capture(f"http://example.com/{path}", body, response_head=head) for path, head, body in rows]
 
-    async def there_and_back() -> None:
+    async def write_and_read() -> None:
         archive = open_archive(folder)
         positions = await archive.append(captures)
         for position, capture in zip(positions, captures, strict=True):
@@ -94,7 +92,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[s
             assert (stored.status, stored.at) == (200, capture.exchange.at)
             assert stored.body == capture.exchange.body
         await archive.close()
-        result = check_archive_files(
+        result = check_files(
             folder / "archive",
             folder / "index",
             [(position, capture.payload) for position, capture in zip(positions, captures, strict=True)],
@@ -102,14 +100,14 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[s
         )
         assert (result.bad, result.dangling, result.lost, result.findings) == (0, 0, 0, [])
 
-    asyncio.run(there_and_back())
+    asyncio.run(write_and_read())
 
 
-def test_reading_while_it_grows(tmp_path: Path) -> None:
-    """A capture can be read at once; its file ends in `.open` until it is finished."""
+def test_reading_a_growing_file(tmp_path: Path) -> None:
+    """A capture can be read before its file is finished; until then the file has the suffix `.open`."""
     capture = make_capture()
 
-    async def story() -> None:
+    async def run() -> None:
         archive = open_archive(tmp_path)
         [position] = await archive.append([capture])
         assert [path.name for path in (tmp_path / "archive").iterdir()] == [position.file + ".open"]
@@ -117,11 +115,11 @@ def test_reading_while_it_grows(tmp_path: Path) -> None:
         await archive.close()
         assert [path.name for path in (tmp_path / "archive").iterdir()] == [position.file]
 
-    asyncio.run(story())
+    asyncio.run(run())
 
 
 def test_revisits_read_as_their_originals(tmp_path: Path) -> None:
-    """A revisit gives the original's body, its own time, and a status that fits the body."""
+    """A revisit is read with the original's body, its own time, and the status of the body."""
     home, captures = write_family(tmp_path)
 
     async def read() -> None:
@@ -137,10 +135,10 @@ def test_revisits_read_as_their_originals(tmp_path: Path) -> None:
 
 
 def test_rotation(tmp_path: Path) -> None:
-    """A file that reached its size is finished, and the next batch begins another."""
+    """A file that has reached its maximum size is finished, and the next batch starts another."""
     batches = [[make_capture(f"http://example.com/{i}", os.urandom(3000))] for i in range(4)]
 
-    home = write_home(tmp_path, *batches, rotate_bytes=5000)
+    home = write_home(tmp_path, *batches, max_file_bytes=5000)
 
     names = sorted(path.name for path in home.archive.iterdir())
     assert names == sorted({position.file for position in home.positions})
@@ -150,7 +148,7 @@ def test_rotation(tmp_path: Path) -> None:
         assert records_in(home.archive / name)[0].kind == "warcinfo"
 
 
-def test_names_never_collide(tmp_path: Path) -> None:
+def test_file_names_are_unique(tmp_path: Path) -> None:
     """Two runs at the same instant write different files."""
     first = write_home(tmp_path, [make_capture()])
     second = write_home(tmp_path, [make_capture()])
@@ -159,7 +157,7 @@ def test_names_never_collide(tmp_path: Path) -> None:
 
 
 def test_truncation_is_marked(tmp_path: Path) -> None:
-    """A cut body says so in its record and in the index, and its head has the length that is there."""
+    """A truncated body is declared in its record and in the index, and its head has the archived length."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"
     home = write_home(tmp_path, [make_capture(body=b"cut", response_head=head, truncated="time")])
 
@@ -171,7 +169,7 @@ def test_truncation_is_marked(tmp_path: Path) -> None:
 
 
 def test_lines_cannot_be_injected(tmp_path: Path) -> None:
-    """An address with line ends stays one header field and one index line."""
+    """A URL with line ends is one header field and one index line."""
     home = write_home(tmp_path, [make_capture("http://example.com/\r\nWARC-Type: evil\r\n\r\n")])
 
     record = records_in(home.warc)[1]
@@ -190,20 +188,18 @@ def failing(code: int) -> OSError:
 
 @pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC])
 @pytest.mark.parametrize("call", ["fdatasync", "write"])
-def test_a_failed_write_gives_the_file_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
-) -> None:
-    """After a failed write or sync nothing is acknowledged, no sync is tried again, and a new file begins."""
+def test_a_failed_write_closes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int) -> None:
+    """After a failed write or sync nothing is acknowledged, no sync is repeated, and a new file is started."""
     calls: list[int] = []
     real = getattr(os, call)
 
     def fail(fd: int, *data: bytes) -> int:
         calls.append(fd)
         if call == "write" and len(calls) == 1:
-            return int(real(fd, data[0][:100]))  # a part goes through before the disk is full
+            return int(real(fd, data[0][:100]))  # a part is written before the disk is full
         raise failing(code)
 
-    async def story() -> None:
+    async def run() -> None:
         archive = open_archive(tmp_path, fsync=True)
         [first] = await archive.append([make_capture("http://example.com/1")])
         monkeypatch.setattr(os, call, fail)
@@ -215,22 +211,22 @@ def test_a_failed_write_gives_the_file_up(
         assert third.file != first.file
         assert (await archive.read(first)).url == "http://example.com/1"
         await archive.close()
-        done = repair_archive(tmp_path / "archive", tmp_path / "index")
-        assert [item.file for item in done] == [first.file]
-        named: list[tuple[Position, str | None]] = [(first, None), (third, None)]
-        result = check_archive_files(tmp_path / "archive", tmp_path / "index", named)
+        repairs = repair_archive(tmp_path / "archive", tmp_path / "index")
+        assert [repair.file for repair in repairs] == [first.file]
+        expected: list[tuple[Position, str | None]] = [(first, None), (third, None)]
+        result = check_files(tmp_path / "archive", tmp_path / "index", expected)
         assert (result.bad, result.dangling, result.lost) == (0, 0, 0)
 
-    asyncio.run(story())
+    asyncio.run(run())
 
 
-def test_a_full_disk_leaves_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file whose first batch failed is not left behind."""
+def test_a_full_disk_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose first batch failed is removed."""
 
     def fail(fd: int) -> None:
         raise failing(errno.ENOSPC)
 
-    async def story() -> None:
+    async def run() -> None:
         archive = open_archive(tmp_path, fsync=True)
         with monkeypatch.context() as patch:
             patch.setattr(os, "fdatasync", fail)
@@ -240,11 +236,11 @@ def test_a_full_disk_leaves_no_litter(tmp_path: Path, monkeypatch: pytest.Monkey
         assert list((tmp_path / "archive").iterdir()) == []
         await archive.close()
 
-    asyncio.run(story())
+    asyncio.run(run())
 
 
 def test_synced_before_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sync for a batch, after its last byte, before its positions are given."""
+    """A batch is synced once, after its last byte and before its positions are returned."""
     sizes: list[int] = []
     real = os.fdatasync
 
@@ -252,7 +248,7 @@ def test_synced_before_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         sizes.append(os.fstat(fd).st_size)
         real(fd)
 
-    async def story() -> None:
+    async def run() -> None:
         archive = open_archive(tmp_path, fsync=True)
         monkeypatch.setattr(os, "fdatasync", watch)
         batch = [make_capture(f"http://example.com/{i}") for i in range(50)]
@@ -262,15 +258,15 @@ def test_synced_before_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert max(position.offset + position.length for position in positions) < sizes[0]
         await archive.close()
 
-    asyncio.run(story())
+    asyncio.run(run())
 
 
 def test_a_revisit_across_files(tmp_path: Path) -> None:
-    """The original may stand in another file than its revisit."""
+    """The original may be in another file than its revisit."""
     first = make_capture(body=b"same")
 
-    async def story() -> None:
-        archive = open_archive(tmp_path, rotate_bytes=1)
+    async def run() -> None:
+        archive = open_archive(tmp_path, max_file_bytes=1)
         [position] = await archive.append([first])
         [other] = await archive.append(
             [revisit_of(original_of(first, position), b"same", START_AT + 9, url="http://example.org/")]
@@ -280,4 +276,4 @@ def test_a_revisit_across_files(tmp_path: Path) -> None:
         assert (stored.url, stored.body) == ("http://example.org/", b"same")
         await archive.close()
 
-    asyncio.run(story())
+    asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Tools of the field accept what we write, and say the same of it."""
+"""Tools of other projects accept the written files and report the same contents."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ Peer = Callable[[str], str]
 
 
 def test_gzip(tmp_path: Path) -> None:
-    """`gzip -t` inflates every byte."""
+    """`gzip -t` accepts the file."""
     home, _ = write_family(tmp_path)
 
     subprocess.run(["gzip", "-t", home.warc], check=True)
 
 
 def test_warcio_check(tmp_path: Path, peer: Peer) -> None:
-    """`warcio check` finds every digest right."""
+    """`warcio check` passes all digests."""
     home, _ = write_family(tmp_path)
 
-    told = subprocess.run([peer("warcio"), "check", "-v", home.warc], capture_output=True, text=True, check=True)
+    result = subprocess.run([peer("warcio"), "check", "-v", home.warc], capture_output=True, text=True, check=True)
 
-    assert told.stdout.count("digest pass") == 7  # warcinfo, two responses, four requests
-    assert "failed" not in told.stdout
+    assert result.stdout.count("digest pass") == 7  # warcinfo, two responses, four requests
+    assert "failed" not in result.stdout
 
 
 def test_cdxj_indexer(tmp_path: Path, peer: Peer) -> None:
-    """The field's indexer prints our segment, byte for byte."""
+    """cdxj-indexer prints the same bytes as the index segment."""
     odd = [
         make_capture("http://www.Example.com:80/x?b=1&a=2", b""),
         make_capture("https://example.com/caf%C3%A9/\u00e9", b"1", 1.5e9),
@@ -52,31 +52,31 @@ def test_cdxj_indexer(tmp_path: Path, peer: Peer) -> None:
     ]
     home = write_home(tmp_path, odd)
 
-    told = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True)
+    result = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True)
 
-    assert told.stdout == home.segment.read_bytes()
+    assert result.stdout == home.segment.read_bytes()
 
 
 def test_cdxj_indexer_on_revisits(tmp_path: Path, peer: Peer) -> None:
-    """Revisits too have the lines that the field gives them."""
+    """cdxj-indexer prints the same lines for revisits."""
     home, _ = write_family(tmp_path)
 
-    told = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True)
+    result = subprocess.run([peer("cdxj-indexer"), "-s", home.warc], capture_output=True, check=True)
 
-    assert told.stdout == home.segment.read_bytes()
+    assert result.stdout == home.segment.read_bytes()
 
 
 def test_wacz_validate(tmp_path: Path, peer: Peer) -> None:
-    """The reference validator passes our export."""
+    """The reference validator accepts an exported WACZ file."""
     home, _ = write_family(tmp_path)
     out = tmp_path / "out.wacz"
     source = OpenArchive(home.archive, home.index)
     export_wacz(source, Selection(), out, software="webstrata/0.1", at=1.79e9, title="A test")
     source.close()
 
-    told = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
+    result = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
 
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def family(tmp_path: Path) -> list[Capture]:
 
 @pytest.fixture
 def replay(tmp_path: Path, family: list[Capture], peer: Peer) -> Iterator[Callable[[str], bytes]]:
-    """pywb on our own WARC and index, asked for raw bodies (`timestamp id_ / URL`)."""
+    """Runs pywb on the WARC files and the index; requests raw bodies (`timestamp id_ / URL`)."""
     (tmp_path / "config.yaml").write_text(
         f"collections:\n  all:\n    index_paths: {tmp_path}/index/\n    archive_paths: {tmp_path}/archive/\n"
     )
@@ -99,8 +99,8 @@ def replay(tmp_path: Path, family: list[Capture], peer: Peer) -> Iterator[Callab
         )
 
     def get(path: str) -> bytes:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=20) as answer:
-            body: bytes = answer.read()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=20) as response:
+            body: bytes = response.read()
             return body
 
     try:
@@ -111,21 +111,21 @@ def replay(tmp_path: Path, family: list[Capture], peer: Peer) -> Iterator[Callab
         server.wait(20)
 
 
-def _wait_for(ask: Callable[[], object], server: subprocess.Popen[bytes]) -> None:
+def _wait_for(request: Callable[[], object], server: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
     while True:
         try:
-            ask()
+            request()
         except OSError:
             assert server.poll() is None, "pywb did not start"
-            assert time.monotonic() < deadline, "pywb does not answer"
-            time.sleep(0.05)  # another process: there is no clock to hand it
+            assert time.monotonic() < deadline, "pywb does not respond"
+            time.sleep(0.05)  # another process, which does not use the test's clock
         else:
             return
 
 
 def test_pywb_replays(family: list[Capture], replay: Callable[[str], bytes]) -> None:
-    """pywb serves a capture, and a revisit with its original's body, through our own index."""
+    """pywb serves captures, and revisits with the body of their original, by the index."""
     for capture in family[:3]:
         exchange = capture.exchange
         assert replay(f"all/{digits14(exchange.at)}id_/{exchange.url}") == exchange.body

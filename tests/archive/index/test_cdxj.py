@@ -1,5 +1,3 @@
-"""Index lines: their spelling, and what can be read of odd ones."""
-
 from __future__ import annotations
 
 import pytest
@@ -7,9 +5,9 @@ import pytest
 from webstrata.archive.index import cdxj
 
 
-def test_spelling() -> None:
-    """Keys stand in one order, numbers are text, everything is ASCII."""
-    made = cdxj.line(
+def test_format() -> None:
+    """Keys are in a fixed order, numbers are strings, and the line is ASCII."""
+    line = cdxj.line(
         kind="response",
         url='http://example.com/é"',
         date="2026-09-21T14:13:20.25Z",
@@ -22,12 +20,12 @@ def test_spelling() -> None:
         filename="a.warc.gz",
     )
 
-    assert made == (
+    assert line == (
         b'com,example)/%c3%a9" 20260921141320 {"url": "http://example.com/\\u00e9\\"", "mime": "text/html", '
         b'"status": "200", "digest": "sha1:X", "length": "10", "offset": "20", "filename": "a.warc.gz", '
         b'"truncated": "length"}\n'
     )
-    entry = cdxj.parse(made)
+    entry = cdxj.parse(line)
     assert entry is not None
     assert (entry.url, entry.length, entry.offset, entry.truncated) == ('http://example.com/é"', 10, 20, "length")
 
@@ -47,22 +45,22 @@ DATES = [
 
 @pytest.mark.parametrize(("date", "stamp", "at"), DATES)
 def test_dates(date: str, stamp: str, at: float) -> None:
-    """Dates of every precision give digits and an instant; what is no date gives zeros."""
+    """Dates of any precision give a timestamp and an instant; invalid dates give zeros."""
     assert cdxj.timestamp(date) == stamp
     assert cdxj.at_of(date) == at
 
 
 @pytest.mark.parametrize("line", [b"", b"junk", b"a b", b"a b {", b"a {}", b"\xff 1 {}", b'a 1 {"offset": "x"}'])
-def test_what_is_no_line(line: bytes) -> None:
-    """Damaged lines are passed over, never raised."""
+def test_invalid_lines(line: bytes) -> None:
+    """Parsing an invalid line returns None."""
     assert cdxj.parse(line) is None
 
 
 @pytest.mark.parametrize("url", ["", " ", "not a url", "http://[", "urn:x:y z", "\ud800", "dns:example.com"])
-def test_every_address_has_a_key(url: str) -> None:
-    """Foreign records may name anything: the key is one word of ASCII all the same."""
+def test_every_url_has_a_key(url: str) -> None:
+    """The key of any text is ASCII without spaces."""
     key = cdxj.surt_key(url)
 
     assert key
     assert key.isascii()
-    assert not any(mark.isspace() for mark in key)
+    assert not any(char.isspace() for char in key)

@@ -1,5 +1,3 @@
-"""Heads that are archived agree with their bodies, and keep everything else."""
-
 from __future__ import annotations
 
 import pytest
@@ -8,19 +6,19 @@ from hypothesis import strategies as st
 
 from webstrata.archive.warc.http_head import archived_head, media_type_of, parse_fields, split_head, status_of
 
-KEPT = [
+UNCHANGED = [
     ("no framing at all", b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n", 200, 7),
     ("right length", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nA:  b \r\n\r\n", 200, 7),
-    ("odd spelling", b"HTTP/1.1 200 OK\r\ncontent-LENGTH :\t7 \r\n\r\n", 200, 7),
-    ("a 304 tells the length of what it stands for", b"HTTP/1.1 304 X\r\nContent-Length: 7\r\n\r\n", 304, 0),
+    ("mixed case and spaces", b"HTTP/1.1 200 OK\r\ncontent-LENGTH :\t7 \r\n\r\n", 200, 7),
+    ("a 304 with the length of the full response", b"HTTP/1.1 304 X\r\nContent-Length: 7\r\n\r\n", 304, 0),
     ("bare line feeds", b"HTTP/1.1 200 OK\nContent-Length: 7\n\n", 200, 7),
     ("a longer name", b"HTTP/1.1 200 OK\r\nContent-Length-Hint: 9\r\n\r\n", 200, 7),
 ]
 
 
-@pytest.mark.parametrize(("head", "status", "size"), [row[1:] for row in KEPT], ids=[row[0] for row in KEPT])
-def test_kept(head: bytes, status: int, size: int) -> None:
-    """A head that says the truth is archived byte for byte."""
+@pytest.mark.parametrize(("head", "status", "size"), [row[1:] for row in UNCHANGED], ids=[row[0] for row in UNCHANGED])
+def test_unchanged_heads(head: bytes, status: int, size: int) -> None:
+    """A head that agrees with the body is archived unchanged."""
     assert archived_head(head, status, size) == head
 
 
@@ -52,21 +50,21 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("head", "expected"), [row[1:] for row in CHANGED], ids=[row[0] for row in CHANGED])
-def test_changed(head: bytes, expected: bytes) -> None:
-    """What a transfer coding or a cut made untrue is renamed, and the length is put right."""
+def test_changed_heads(head: bytes, expected: bytes) -> None:
+    """Fields that do not agree with the archived body are renamed, and the length is corrected."""
     assert archived_head(head, 200, 7) == expected
 
 
 @given(head=st.binary(max_size=200), body=st.binary(max_size=50))
-def test_every_reader_splits_where_the_writer_did(head: bytes, body: bytes) -> None:
-    """Whatever a server sent as a head, head and body come apart again at the same byte."""
+def test_head_and_body_are_split_again(head: bytes, body: bytes) -> None:
+    """Any archived head and its body are split at the same byte."""
     written = archived_head(head, 200, len(body))
 
     assert split_head(written + body) == (written, body)
 
 
-def test_reading() -> None:
-    """Status, media type and fields are read as sent, folded lines joined."""
+def test_parsing() -> None:
+    """Status, media type and fields are parsed; folded lines are joined."""
     head = b"HTTP/1.1 203 Fine\r\nContent-Type: Text/HTML;charset=x\r\nA: b\r\n  c\r\nbroken\r\n\r\n"
 
     assert status_of(head) == 203

@@ -1,5 +1,3 @@
-"""Lookups give what a scan of all lines would, in the order of the index."""
-
 from __future__ import annotations
 
 import asyncio
@@ -8,10 +6,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.archive.conftest import START_AT, make_capture, open_archive, write_family, write_home
+from tests.archive.conftest import START_AT, make_capture, open_archive, write_home
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.lookup import Index
-from webstrata.archive.index.segment import reindex
 
 URLS = [
     "http://example.com/",
@@ -27,7 +24,7 @@ URLS = [
 
 
 def written(folder: Path) -> Index:
-    """Three segments and, between them, the same addresses at other times."""
+    """An index of three segments, with the same URLs at different times."""
     for day in range(3):
         captures = [make_capture(url, at=START_AT + 86_400 * day + i) for i, url in enumerate(URLS)]
         write_home(folder, captures)
@@ -35,7 +32,7 @@ def written(folder: Path) -> Index:
 
 
 def test_matches(tmp_path: Path) -> None:
-    """Exact, prefix, host and domain take what their names say."""
+    """Exact, prefix, host and domain matches select the URLs that they name."""
     index = written(tmp_path)
 
     def found(url: str, **options: str) -> list[str]:
@@ -51,7 +48,7 @@ def test_matches(tmp_path: Path) -> None:
 
 
 def test_times_and_limits(tmp_path: Path) -> None:
-    """Times are included at both ends, partial ones mean all that begins with them."""
+    """Both limits are inclusive; a partial timestamp matches all timestamps that begin with it."""
     index = written(tmp_path)
     url = "http://example.org/"
     stamps = [entry.timestamp for entry in index.lookup(url)]
@@ -77,10 +74,10 @@ def test_order_of_everything(tmp_path: Path) -> None:
     index.close()
 
 
-def test_the_growing_file_is_searched_too(tmp_path: Path) -> None:
-    """A capture can be found as soon as it was acknowledged, and only once when its file is finished."""
+def test_growing_files_are_searched(tmp_path: Path) -> None:
+    """A capture is found as soon as it is acknowledged, and only once when its file is finished."""
 
-    async def story() -> None:
+    async def run() -> None:
         archive = open_archive(tmp_path)
         index = Index(tmp_path / "index")
         assert list(index.entries()) == []
@@ -93,19 +90,7 @@ def test_the_growing_file_is_searched_too(tmp_path: Path) -> None:
         assert list(index.entries()) == before
         index.close()
 
-    asyncio.run(story())
-
-
-def test_reindex_is_byte_equal(tmp_path: Path) -> None:
-    """The index built from the WARCs alone is the one that the writer wrote; strangers' segments go."""
-    home, _ = write_family(tmp_path)
-    before = home.segment.read_bytes()
-    home.segment.write_bytes(b"spoilt")
-    (home.index / "stranger.cdxj").write_bytes(b"com,example)/ 20200101000000 {}\n")
-
-    assert reindex(home.archive, home.index, fsync=False) == (1, 4)
-
-    assert home.segment.read_bytes() == before
+    asyncio.run(run())
 
 
 keys = st.text(alphabet="ab,)/ ", min_size=1, max_size=4)
@@ -114,7 +99,7 @@ keys = st.text(alphabet="ab,)/ ", min_size=1, max_size=4)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(keys, st.integers(10, 99)), max_size=30), wanted=keys)
 def test_binary_search_equals_a_scan(tmp_path: Path, rows: list[tuple[str, int]], wanted: str) -> None:
-    """Whatever the lines are, the search finds those that a scan finds."""
+    """For any lines, the binary search finds the same lines as a scan."""
     made = [(key.replace(" ", "-") + ")", f"20{year}0101000000") for key, year in rows]
     lines = [f'{key} {stamp} {{"url": "u", "offset": "{i}"}}\n'.encode() for i, (key, stamp) in enumerate(made)]
     lines.sort(key=cdxj.sort_key)
