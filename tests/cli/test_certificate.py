@@ -29,7 +29,7 @@ def test_no_certificate(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     told = call_here("certificate", "verify", path)
     assert told.code == 1
-    assert "no WACZ file" in told.err
+    assert "not a WACZ file" in told.err
 
 
 def test_the_second_verifier_runs_alone(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def _check_counts(check: Any, expect: dict[str, Any], records: list[WarcRecord],
     if "errors_per_record" in expect:
         check("errors per record", expect["errors_per_record"], [len(record_faults(record)) for record in records])
     if "payload_digest_failed" in expect:
-        failed = sum("payload-digest does not fit" in fault for fault in wrong)
+        failed = sum("payload-digest does not match" in fault for fault in wrong)
         check("payload digests failed", expect["payload_digest_failed"], failed)
         check("digests that pass", expect["digests_pass"], sum(not record_faults(record) for record in records))
     if "missing" in expect:

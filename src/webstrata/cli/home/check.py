@@ -1,4 +1,4 @@
-"""`webstrata check`: is everything that was archived still there, and whole?"""
+"""`webstrata check`: verify the archive, the index and the database."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
 
 def command(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Put right what can be put right without losing anything.")
+        bool, typer.Option("--repair", help="Repair what can be repaired without losing data.")
     ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Scrub a home: WARC records and digests, the index against them, the database against both. Exit 1 if anything is wrong."""
+    """Verify WARC records and digests, compare the index with them and the database with both. Exit code 1 if a fault is found."""
     node = open_node(home)
     with bar("reading the archive", node.archived_bytes()) as on_progress:
         result = run_async(lambda: node.check(repair=repair, on_progress=on_progress))
@@ -29,13 +29,13 @@ def command(
             f"{counted(result.records, 'record')}: {result.bad} bad, {result.dangling} dangling, {result.lost} lost, "
             f"{result.repaired} repaired"
         )
-        for one in result.findings:
-            typer.echo(f"{one.count:<8}  {one.file}:{one.offset}: {printable(one.what)}")
-            if one.count != "repaired":
-                typer.echo(f"          {one.do}")
-        told = len(result.findings)
-        if (total := result.bad + result.dangling + result.lost + result.repaired) > told:
-            typer.echo(f"and {total - told} more")
+        for finding in result.findings:
+            typer.echo(f"{finding.count:<8}  {finding.file}:{finding.offset}: {printable(finding.what)}")
+            if finding.count != "repaired":
+                typer.echo(f"          {finding.do}")
+        shown = len(result.findings)
+        if (total := result.bad + result.dangling + result.lost + result.repaired) > shown:
+            typer.echo(f"and {total - shown} more")
         for note in result.notes:
             typer.echo(f"note      {printable(note)}")
     if result.bad or result.dangling or result.lost:

@@ -1,4 +1,4 @@
-"""`webstrata reindex`: build the CDXJ index again from the WARC files alone."""
+"""`webstrata reindex`: rebuild the CDXJ index from the WARC files alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webstrata.cli.session import HomeOption, JsonOption, open_node
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """Build the index again from the WARC files; the result is byte for byte what the crawl had written."""
+    """Rebuild the index from the WARC files; the result is identical to what the crawl wrote."""
     node = open_node(home)
     with bar("reading the archive", node.archived_bytes()) as on_progress:
         files, lines = node.reindex(on_progress)
