@@ -1,4 +1,4 @@
-"""`webstrata demo`: two years of real sites in about a minute, and a scoreboard against the truth."""
+"""`webstrata demo`: crawl two recorded years of real sites in about a minute and compare with what really changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import shlex
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,33 +15,37 @@ import typer
 
 from webstrata import settings as settings_file
 from webstrata import urls
-from webstrata.cli.crawl.loop import until_signalled
-from webstrata.cli.demo.timeline import passing
+from webstrata.cli.crawl.loop import stopped_by_signals
+from webstrata.cli.demo.timeline import showing_progress
 from webstrata.cli.output import counted, print_json, print_table, size
 from webstrata.cli.session import named_home, run_async
 from webstrata.clock import DAY_S, JumpingClock, iso
 from webstrata.detect.memory import unpack
 from webstrata.errors import UsageError
 from webstrata.home import Home
+from webstrata.lab.equal_visits import BEST, EqualVisits, equal_visits
 from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
 from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.truth import TrueChange
 from webstrata.lab.livingweb.truth_process import TruthProcess
-from webstrata.lab.scoreboard import Scoreboard, score
+from webstrata.lab.scoreboard import Score, Scoreboard, score
 from webstrata.node import Node
 from webstrata.records import NewPage, Outcome, Visit
-from webstrata.schedule.budgeted_registry import is_budgeted
+from webstrata.schedule.registry import is_budgeted
 
 DEFAULT_HOME = Path("demo-home")
-MARK = "demo"
-"""A file in the home that says: made by the demo, may be made anew."""
+MARKER = "demo"
+"""A file in the home: the demo created this folder and may replace it."""
 
 BUDGET = "0.0375/page/day"
-"""A little less than what `dyn` takes."""
+"""A little less than what `dyn` spends."""
+MIN_DAYS, MAX_DAYS, START_DAYS = 1, 180, 7
+BAR_WIDTH = 40
 
 SETTINGS = """\
-# Made by `webstrata demo`. The sites of the demo live on this machine only while it runs; the addresses below are
-# theirs alone and nothing else that is not public may be visited.
+# Made by `webstrata demo`. The recorded sites are served on this machine only while the demo runs. The addresses below
+# are the only ones that may be visited besides public addresses.
 
 [polite]
 contact = "demo@example.invalid"
@@ -52,9 +57,9 @@ hosts = {hosts}
 
 [schedule]
 policy = "{policy}"
-start_interval = "7d"
-min_interval = "1d"
-max_interval = "180d"
+start_interval = "{start_days}d"
+min_interval = "{min_days}d"
+max_interval = "{max_days}d"
 
 [budget]
 total = "{budget}"
@@ -67,47 +72,58 @@ round = "1d"
 def command(
     home: Annotated[
         Path | None,
-        typer.Option("--home", help="Where to leave the home folder (default: demo-home).", show_default=False),
+        typer.Option("--home", help="The folder to create (default: demo-home).", show_default=False),
     ] = None,
-    days: Annotated[float, typer.Option(min=1, help="How much of the recorded time to live.")] = (
+    days: Annotated[float, typer.Option(min=1, help="How many days of the recording to crawl.")] = (
         SHIPPED_WINDOW[1] - SHIPPED_WINDOW[0]
     )
     / DAY_S,
     policy: Annotated[
-        str, typer.Option("--policy", metavar="NAME", help="Schedule by this policy; `dyn` takes its own pace.")
+        str,
+        typer.Option(
+            "--policy", metavar="NAME", help="The scheduling policy. A timer policy such as `dyn` ignores --budget."
+        ),
     ] = "value",
-    budget: Annotated[str, typer.Option("--budget", metavar="RATE", help="Of policies that share one.")] = BUDGET,
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="RATE", help="The budget of a policy that shares one.")
+    ] = BUDGET,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scoreboard as one JSON document.")] = False,
 ) -> None:
-    """Live two years of recorded sites with the real loop (HTTP, WARC, SQLite) and compare with what really happened."""
+    """Crawl two recorded years of real sites with the real loop (HTTP, WARC, SQLite) and compare with what really changed."""
     path = named_home(home) or DEFAULT_HOME
     _make_room(path)
     recordings = load_shipped()
     start_at = SHIPPED_WINDOW[0]
     end_at = min(SHIPPED_WINDOW[1], start_at + days * DAY_S)
-    schedule = {"policy": policy, "budget": budget if is_budgeted(policy) else ""}
-    board, tally = run_async(lambda: _live(path, recordings, start_at, end_at, schedule))
+    schedule = {
+        "policy": policy,
+        "budget": budget if is_budgeted(policy) else "",
+        "min_days": str(MIN_DAYS),
+        "max_days": str(MAX_DAYS),
+        "start_days": str(START_DAYS),
+    }
+    board, facts = run_async(lambda: _crawl(path, recordings, start_at, end_at, schedule))
     if as_json:
         plain = msgspec.to_builtins(board.counts)
-        print_json({**plain, "layers": msgspec.to_builtins(board), "home": str(path), **tally})
+        print_json({**plain, "layers": msgspec.to_builtins(board), "home": str(path), **msgspec.to_builtins(facts)})
     else:
-        _show(board, path, recordings, tally, start_at, end_at)
+        _show(board, path, recordings, facts, (start_at, end_at), policy)
     if board.counts.politeness_violations:
         raise typer.Exit(1)
 
 
 def _make_room(path: Path) -> None:
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is not a folder. Choose another place with --home.")
+        raise UsageError(f"{path} is not a folder. Name another folder with --home.")
     if not path.exists() or not any(path.iterdir()):
         return
-    if not (path / MARK).exists():
-        raise UsageError(f"{path} exists and was not made by the demo. Choose another place with --home.")
-    with Home(path).locked():  # not under the feet of a demo that still runs
+    if not (path / MARKER).exists():
+        raise UsageError(f"{path} exists and was not made by the demo. Name another folder with --home.")
+    with Home(path).locked():  # fails if another demo is still running
         shutil.rmtree(path)
 
 
-async def _live(
+async def _crawl(
     path: Path, recordings: list[Recording], start_at: float, end_at: float, schedule: dict[str, str]
 ) -> tuple[Scoreboard, dict[str, Any]]:
     clock = JumpingClock(start_at)
@@ -115,28 +131,46 @@ async def _live(
         allow = msgspec.json.encode(living.exceptions()).decode()
         hosts = ", ".join(f'"{host}" = "{address}"' for host, address in living.hosts().items())
         made, _ = Home.create(path, SETTINGS.format(allow=allow, hosts=f"{{ {hosts} }}", **schedule))
-        (path / MARK).touch()
+        (path / MARKER).touch()
         settings, _ = settings_file.load(path)
         node = Node(made, settings, clock)
         pages = living.urls()
         with TruthProcess(load_shipped, start_at, end_at, only=pages) as truth:
-            with passing(start_at, end_at) as tally:
+            with showing_progress(start_at, end_at) as tally:
                 logging.basicConfig(level=logging.WARNING, format="webstrata: %(message)s")
                 async with node.store() as store:
                     await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in pages], start_at)
                 async with node.crawling(tally, wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
-                    await until_signalled(loop, lambda loop: loop.run(end_at))
+                    with stopped_by_signals(loop):
+                        await loop.run(end_at)
             if loop.stopping:
                 typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
                 raise typer.Exit(1)
-            log, noisy = await _seen(node)
-            board = score(log, truth.told(), politeness_violations=living.meter.count)
-        told = {"pages": len(pages), "seconds": tally.summary()["seconds"], "liveliest": _liveliest(log)}
-        return board, {**told, "noisy_pages": noisy}
+            log, noisy = await _read_log(node)
+            changes = truth.told()
+            board = score(log, changes, politeness_violations=living.meter.count)
+        facts = {
+            "pages": len(pages),
+            "seconds": tally.summary()["seconds"],
+            "most_changed": _most_changed(log),
+            "noisy_pages": noisy,
+            "equal_visits": _compare(changes, pages, board.counts.visits, (start_at, end_at)),
+        }
+        return board, facts
 
 
-async def _seen(node: Node) -> tuple[list[Visit], int]:
-    """The whole log, and how many pages have places that were learned to be noise."""
+def _compare(
+    changes: Sequence[TrueChange], pages: Sequence[str], visits: int, window: tuple[float, float]
+) -> list[EqualVisits]:
+    """What other policies would have captured; nothing where the `lab` extra is not installed."""
+    try:
+        return equal_visits(changes, pages, visits, window, min_days=MIN_DAYS, max_days=MAX_DAYS, start_days=START_DAYS)
+    except ImportError:
+        return []
+
+
+async def _read_log(node: Node) -> tuple[list[Visit], int]:
+    """All visits, and the number of pages with places that were learned as noise."""
     log: list[Visit] = []
     noisy = 0
     async with node.store() as store:
@@ -146,19 +180,24 @@ async def _seen(node: Node) -> tuple[list[Visit], int]:
     return log, noisy
 
 
-def _liveliest(log: list[Visit]) -> str:
-    """The page with the most changes seen: the one to look at."""
-    seen = Counter({visit.url: 0 for visit in log})
-    seen.update(visit.url for visit in log if visit.outcome is Outcome.CHANGED and visit.counts)
-    return min(seen, key=lambda url: (-seen[url], len(url), url))
+def _most_changed(log: list[Visit]) -> str:
+    """The URL with the most detected changes, for the suggested commands."""
+    detected = Counter({visit.url: 0 for visit in log})
+    detected.update(visit.url for visit in log if visit.outcome is Outcome.CHANGED and visit.counts)
+    return min(detected, key=lambda url: (-detected[url], len(url), url))
 
 
 def _show(
-    board: Scoreboard, path: Path, recordings: list[Recording], tally: dict[str, Any], start_at: float, end_at: float
+    board: Scoreboard,
+    path: Path,
+    recordings: list[Recording],
+    facts: dict[str, Any],
+    window: tuple[float, float],
+    policy: str,
 ) -> None:
     typer.echo(
-        f"\n{tally['pages']} pages of {len(recordings)} recorded sites, {iso(start_at)[:10]} to {iso(end_at)[:10]}, "
-        f"lived in {tally['seconds']:.0f} seconds:\n"
+        f"\n{facts['pages']} pages of {len(recordings)} recorded sites, {iso(window[0])[:10]} to {iso(window[1])[:10]}, "
+        f"crawled in {facts['seconds']:.0f} seconds:\n"
     )
     names = ("changes", "captured", "missed", "visits", "wasted", "recall", "precision")
     rows = []
@@ -166,21 +205,44 @@ def _show(
         values = (getattr(board.counts, name), getattr(board.raw, name))
         rows.append((name, *(f"{value:.3f}" if isinstance(value, float) else str(value) for value in values)))
     print_table(("", "useful content", "bytes"), rows)
+    _show_comparison(board.counts, facts["equal_visits"], policy)
     typer.echo(
-        f"\n{size(board.raw.bytes)} downloaded; politeness violations counted by the servers: "
-        f"{board.counts.politeness_violations}"
+        f"\n{size(board.raw.bytes)} downloaded. The servers counted {board.counts.politeness_violations} politeness "
+        "violations."
     )
-    if tally["noisy_pages"]:
+    if facts["noisy_pages"]:
         typer.echo(
-            f"On {counted(tally['noisy_pages'], 'page')} clocks or counters were learned to be noise and count no "
-            "more; the truth above counts them all the same."
+            f"On {counted(facts['noisy_pages'], 'page')}, clocks or counters were learned as noise and no longer count "
+            "as changes; the figures above still count them as missed."
         )
     typer.echo()
-    _suggest(path, tally["liveliest"])
+    _suggest(path, facts["most_changed"])
+
+
+def _show_comparison(crawled: Score, others: Sequence[EqualVisits], policy: str) -> None:
+    """Captured changes of useful content as bars from zero."""
+    if not others:
+        typer.echo("\nInstall webstrata with its `lab` extra for the comparison with other policies.")
+        return
+    bars = [(f"{policy} (this crawl)", crawled.captured), *((_label(other), other.captured) for other in others)]
+    longest = max(captured for _, captured in bars) or 1
+    width = max(len(label) for label, _ in bars)
+    typer.echo(f"\nChanges captured with {crawled.visits} visits (bars start at zero):\n")
+    for label, captured in bars:
+        bar = "█" * round(BAR_WIDTH * captured / longest)
+        typer.echo(f"  {label:<{width}}  {bar:<{BAR_WIDTH}} {captured}")
+    typer.echo(
+        '\n"Computed" rows were not crawled: they replay the policy on the recorded changes, with its intervals scaled\n'
+        "to the same number of visits and with perfect detection."
+    )
+
+
+def _label(other: EqualVisits) -> str:
+    return f"{other.policy} (computed)" if other.policy == BEST else f"{other.policy} (computed, {other.visits} visits)"
 
 
 def _suggest(path: Path, url: str) -> None:
-    """What to try next, with the page that has most to show."""
+    """Commands to try next, with the page that changed most often."""
     typer.echo("Try next:")
     for words in (
         ("status",),

@@ -1,4 +1,4 @@
-"""What the demo shows while the years pass by: a bar on a terminal, a line for each tenth in a pipe."""
+"""Progress of the demo: a bar on a terminal, a line for each tenth of the time in a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webstrata.records import Visit
 
 
 class _DemoCounts(VisitCounts):
-    """Counts, and how far through the recorded time they are."""
+    """Visit counts, and the elapsed share of the recorded time."""
 
     def __init__(self, start_at: float, end_at: float) -> None:
         super().__init__()
@@ -24,8 +24,8 @@ class _DemoCounts(VisitCounts):
         self._length_s = end_at - start_at
 
     @property
-    def lived(self) -> float:
-        """The part of the time that has passed, up to 1."""
+    def elapsed(self) -> float:
+        """The elapsed share of the recorded time, up to 1."""
         return min(1.0, max(0.0, self.last_at - self._start_at) / self._length_s)
 
     @property
@@ -52,30 +52,30 @@ class _DemoBar(_DemoCounts):
 
     def visited(self, visits: Sequence[Visit]) -> None:
         super().visited(visits)
-        self.update(self.lived)
+        self.update(self.elapsed)
 
-    def update(self, lived: float) -> None:
-        self.shown.update(self._task, completed=lived * self._days, date=self.date, counts=self.counts)
+    def update(self, elapsed: float) -> None:
+        self.shown.update(self._task, completed=elapsed * self._days, date=self.date, counts=self.counts)
 
 
 class _DemoLines(_DemoCounts):
-    _told = 0
+    _tenths_shown = 0
 
     def visited(self, visits: Sequence[Visit]) -> None:
         super().visited(visits)
-        if (tenths := int(self.lived * 10)) > self._told:
-            self._told = tenths
+        if (tenths := int(self.elapsed * 10)) > self._tenths_shown:
+            self._tenths_shown = tenths
             typer.echo(f"{self.date}  {self.counts}", err=True)
 
 
 @contextmanager
-def passing(start_at: float, end_at: float) -> Iterator[VisitCounts]:
-    """The display that fits where we are; stdout stays free."""
+def showing_progress(start_at: float, end_at: float) -> Iterator[VisitCounts]:
+    """A bar if stderr is a terminal, else lines; nothing is written to stdout."""
     if sys.stderr.isatty():
         bar = _DemoBar(start_at, end_at)
         with Live(bar.shown, console=stderr, refresh_per_second=8):
             yield bar
             bar.update(1.0)
     else:
-        typer.echo(f"living from {iso(start_at)} to {iso(end_at)}", err=True)
+        typer.echo(f"crawling from {iso(start_at)} to {iso(end_at)}", err=True)
         yield _DemoLines(start_at, end_at)

@@ -41,11 +41,23 @@ def test_layers(demo: Demo) -> None:
     assert layers["counts"]["changes"] <= layers["raw"]["changes"]
 
 
+def test_comparison_at_equal_visits(demo: Demo) -> None:
+    """The JSON holds what other policies would have captured with about the same visits, and the best possible."""
+    rows = {row["policy"]: row for row in demo.board["equal_visits"]}
+
+    assert list(rows) == ["fixed", "dyn", "state-2", "best possible"]
+    best = rows.pop("best possible")
+    assert demo.board["captured"] <= best["captured"] <= demo.board["changes"]
+    for row in rows.values():
+        assert row["visits"] > 0
+        assert 0 <= row["captured"] <= best["captured"]
+
+
 def test_progress_in_a_pipe(demo: Demo) -> None:
     """A pipe gets plain lines about the passing time on stderr, without any control sequence."""
     lines = demo.told.err.splitlines()
 
-    assert "living from 2023-01-01" in lines[0]
+    assert "crawling from 2023-01-01" in lines[0]
     assert len(lines) >= 3
     assert all(re.match(r"2023-01-\d\d  \d+ visits, ", line) for line in lines[1:])
     assert "\x1b" not in demo.told.err
@@ -59,7 +71,7 @@ def test_suggestions_work(tmp_path: Path, call: Call) -> None:
     (home / "webstrata.toml").write_text("nonsense of an older demo")
     told = call_process("--home", home, "demo", "--days", 8)
     assert told.code == 0, told.err
-    assert "living" not in told.text
+    assert "crawling from" not in told.text
 
     scoreboard, _, suggested = told.text.partition("Try next:\n")
     commands = [line.strip() for line in suggested.splitlines()]
@@ -104,7 +116,7 @@ def test_stopped(tmp_path: Path) -> None:
     """A demo that is stopped says so, scores nothing, and exits as one that failed."""
     with started("demo", "--home", tmp_path / "home", "--json", "--days", 40) as process:
         assert process.stderr is not None
-        assert b"living" in process.stderr.readline()
+        assert b"crawling" in process.stderr.readline()
         assert b"visits" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
