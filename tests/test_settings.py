@@ -82,7 +82,6 @@ def test_values_are_read_as_people_write_them(tmp_path: Path, flag: str, value: 
         "fetch.max_redirects=1000",
         "fetch.connections=many",
         "crawl.workers=65",
-        "crawl.round_pages=0",
     ],
 )
 def test_values_that_cannot_hold_name_their_key_and_source(tmp_path: Path, flag: str) -> None:

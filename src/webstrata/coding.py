@@ -14,6 +14,8 @@ import zstandard
 from isal import igzip_lib
 from msgspec import Struct
 
+MAX_RATIO = 1000.0
+"""A body may be decoded to at most this multiple of its size."""
 MAX_CODINGS = 3
 """Codings on top of one another; honest servers use one."""
 
@@ -48,7 +50,7 @@ class _Step(NamedTuple):
     torn: bool = False
 
 
-def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float) -> Decoded:
+def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float = MAX_RATIO) -> Decoded:
     """Take off the codings that a Content-Encoding header lists, the last one first.
 
     At most `max_bytes` come out, and beyond 1 MiB at most `max_ratio` times the bytes that went in. What is cut

@@ -70,7 +70,6 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_decoded: Annotated[ByteSize, Meta(description="Longer bodies are not read further, after decoding.")] = (
         ByteSize(200 * 10**6)
     )
-    max_ratio: Annotated[float, Meta(ge=1, description="Bodies that unpack to more times their size are cut.")] = 1000.0
     max_headers: Annotated[ByteSize, Meta(description="Longer response headers are refused.")] = ByteSize(64 * 2**10)
     max_redirects: Annotated[int, Meta(ge=0, le=50, description="Redirects followed in one visit.")] = 10
     connect_timeout: Annotated[Duration, Meta(description="Time to connect, TLS included.")] = Duration(20)
@@ -127,7 +126,6 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     round: Annotated[
         Duration, Meta(description="`run` starts a round at most this often; what does not fit moves on.")
     ] = Duration(60)
-    round_pages: Annotated[int, Meta(ge=1, description="Most pages taken up in one round.")] = 5000
     workers: Annotated[
         int,
         Meta(

@@ -124,8 +124,8 @@ def visit(
                 connections_per_host=4,
             )
         )
-        door = PoliteClient(web, gate, clock, keep=lambda _: None, listed=lambda *_: None)
-        polite = PoliteVisit(door, clock, max_redirects=5, patience_until=clock.now() + 30)
+        door = PoliteClient(web, gate, clock, max_redirects=5)
+        polite = PoliteVisit(door, patience_until=clock.now() + 30)
         try:
             made = handler() if callable(handler) else handler
             return await made.visit(page, polite)

@@ -1,4 +1,4 @@
-"""One visit that leaves no trace: what would be compared, before and after a page's rules."""
+"""`visit_once` and `preview`: one visit that stores nothing, and what would be compared of it with a page's rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.detect.layers import candidate_layers
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.polite_client import Choose, PoliteClient, visit
+from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, PoliteVisit
 from webstrata.observe.page import observe
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Web
@@ -21,25 +21,25 @@ class Preview(Struct, frozen=True, kw_only=True):
 
     media_type: str
     layers: tuple[str, ...]
-    """The layers that count, the first that both versions have decides."""
+    """The layers that may count; the first one that both versions have decides."""
     before: str
-    """Useful text, before the rules."""
+    """The text before the rules."""
     after: str | None
-    """What the rules leave; none without rules that fit."""
+    """The text that the rules leave; none without rules that match."""
     note: str | None
     fingerprint: Fingerprint
 
 
 def preview(body: bytes, content_type: str | None, url: str, page_rules: PageRules | None) -> Preview:
-    """Look at a content with and without the rules."""
-    seen = observe(body, content_type, url, page_rules)
+    """Parse a content with and without the rules."""
+    observed = observe(body, content_type, url, page_rules)
     return Preview(
-        media_type=seen.fingerprint.media_type,
+        media_type=observed.fingerprint.media_type,
         layers=tuple(candidate_layers(page_rules)),
-        before=seen.text if seen.text is not None else body.decode("utf-8", "replace"),
-        after=None if seen.selected is None else seen.selected.text,
-        note=(None if seen.selected is None else seen.selected.note) or seen.fingerprint.data_note,
-        fingerprint=seen.fingerprint,
+        before=observed.text if observed.text is not None else body.decode("utf-8", "replace"),
+        after=None if observed.selected is None else observed.selected.text,
+        note=(None if observed.selected is None else observed.selected.note) or observed.fingerprint.data_note,
+        fingerprint=observed.fingerprint,
     )
 
 
@@ -50,19 +50,16 @@ async def visit_once(
     web: Web,
     gate: PermitGate,
     clock: Clock,
-    choose: Choose,
+    choose: ChooseHandler,
     max_redirects: int,
 ) -> VisitResult:
-    """Visit a page as politely as ever, and keep nothing."""
+    """Visit a page with a permit, like the loop, and store nothing."""
     page = Page(id=0, url=url, host=urls.host_of(url), page_rules=page_rules)
-    door = PoliteClient(web, gate, clock, keep=lambda exchange: None, listed=lambda origin, sitemaps: None)
+    client = PoliteClient(web, gate, clock, max_redirects=max_redirects)
     try:
-        until = clock.now() + PATIENCE_S
-        came = await visit(
-            page, door=door, clock=clock, max_redirects=max_redirects, patience_until=until, choose=choose
-        )
+        result = await choose(page).visit(page, PoliteVisit(client, patience_until=clock.now() + PATIENCE_S))
     finally:
-        await door.close()
-    if isinstance(came, Wait):
-        raise UsageError(f"{page.host} cannot be visited within {PATIENCE_S:.0f} s: {came.why}. Try again later.")
-    return came
+        await client.close()
+    if isinstance(result, Wait):
+        raise UsageError(f"{page.host} cannot be visited within {PATIENCE_S:.0f} s: {result.why}. Try again later.")
+    return result

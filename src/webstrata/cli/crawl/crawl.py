@@ -1,4 +1,4 @@
-"""`webstrata crawl`: one round over what is due."""
+"""`webstrata crawl`: visit the pages that are due, once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from webstrata.cli.crawl.loop import keep_going
+from webstrata.cli.crawl.loop import run_loop
 from webstrata.cli.session import HomeOption, JsonOption, PolicyOption, SetOption, open_node, run_async, with_policy
 from webstrata.flows.versions import watched_page
 from webstrata.node import Node
@@ -16,7 +16,9 @@ from webstrata.records import Batch
 def command(
     addresses: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL…", help="Watched pages to visit too, though they are not due.", show_default=False),
+        typer.Argument(
+            metavar="URL…", help="Watched pages to visit as well, even if they are not due.", show_default=False
+        ),
     ] = None,
     policy: PolicyOption = None,
     home: HomeOption = None,
@@ -24,14 +26,14 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Visit what is due, once, and exit: for cron."""
+    """Visit the pages that are due, once, and exit. Suitable for cron."""
     node = open_node(home, with_policy(settings, policy))
-    wanted = run_async(lambda: _make_due(node, addresses)) if addresses else []
-    keep_going(node, lambda loop: loop.crawl(wanted), quiet=quiet, as_json=as_json)
+    requested = run_async(lambda: _make_due(node, addresses)) if addresses else []
+    run_loop(node, lambda loop: loop.crawl(requested), quiet=quiet, as_json=as_json)
 
 
 async def _make_due(node: Node, addresses: list[str]) -> list[int]:
-    """The ids of these pages, which are due from now on."""
+    """Make these pages due; returns their ids."""
     now = node.clock.now()
     async with node.store() as store:
         pages = [await watched_page(store, address) for address in addresses]

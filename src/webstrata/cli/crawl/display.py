@@ -1,4 +1,4 @@
-"""What a crawl shows while it goes: a live display on a terminal, plain lines in a pipe."""
+"""The progress of a crawl: a live display on a terminal, one line per visit in a pipe."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rich.table import Table
 
 from webstrata.cli.output import printable, size
 from webstrata.clock import iso
-from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.records import Outcome, Visit
 
 stderr = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 class VisitCounts(CrawlProgress):
-    """Counts; the other displays are this and a way to show it."""
+    """Counts visits and shows nothing; the other displays are subclasses."""
 
     def __init__(self) -> None:
         self.visits = 0
@@ -37,7 +37,7 @@ class VisitCounts(CrawlProgress):
         self.pages, self.hosts = pages, hosts
         self.rounds += 1
 
-    def lane_ended(self) -> None:
+    def host_ended(self) -> None:
         self.hosts -= 1
 
     def visited(self, visits: Sequence[Visit]) -> None:
@@ -63,7 +63,7 @@ class VisitCounts(CrawlProgress):
 
 
 class VisitLines(VisitCounts):
-    """One line on stderr for each visit, once it is permanent."""
+    """One line on stderr for each committed visit."""
 
     def visited(self, visits: Sequence[Visit]) -> None:
         super().visited(visits)
@@ -94,7 +94,7 @@ class VisitScreen(VisitCounts):
 
 @contextmanager
 def showing(*, quiet: bool) -> Iterator[VisitCounts]:
-    """The display that fits where we are."""
+    """The display for this terminal or pipe."""
     if quiet:
         yield VisitCounts()
     elif sys.stderr.isatty():

@@ -1,13 +1,14 @@
-"""What `crawl` and `run` share: open the loop, stop it well on a signal, sum up."""
+"""What `crawl` and `run` share: run the loop, stop it on a signal, print a summary."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import typer
 
@@ -19,39 +20,40 @@ from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.node import Node
 
 
-def keep_going(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
-    """Do the work; the first SIGINT or SIGTERM finishes what is in flight, the second gives it back at once."""
-    _insist_on_certificates(node)
-
-    async def main() -> VisitCounts:
-        with showing(quiet=quiet) as tally:
-            # Not before: a live display takes stderr over, and what is logged must stand above it.
-            logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
-            async with node.crawling(tally) as loop:
-                await until_signalled(loop, work)
-        return tally
-
-    tally = run_async(main)
+def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
+    """Run `work` with the loop of the node, then print the number of visits."""
+    _require_ca_file(node)
+    counts = run_async(lambda: _run(node, work, quiet=quiet))
     if as_json:
-        print_json(tally.summary())
-    else:
-        typer.echo(
-            f"{counted(tally.visits, 'visit')}, {tally.changed} changed, {tally.failed} failed, "
-            f"{size(tally.bytes)} in {tally.summary()['seconds']:.1f} s",
-            err=True,
-        )
-        if not tally.visits:
-            typer.echo("Nothing was due: `webstrata status` says when the next visit is.", err=True)
+        print_json(counts.summary())
+        return
+    typer.echo(
+        f"{counted(counts.visits, 'visit')}, {counts.changed} changed, {counts.failed} failed, "
+        f"{size(counts.bytes)} in {counts.summary()['seconds']:.1f} s",
+        err=True,
+    )
+    if not counts.visits:
+        typer.echo("Nothing was due: `webstrata status` says when the next visit is.", err=True)
 
 
-def _insist_on_certificates(node: Node) -> None:
+async def _run(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool) -> VisitCounts:
+    with showing(quiet=quiet) as counts:
+        # Only now: the live display redirects stderr, and log messages must appear above it.
+        logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, format="webstrata: %(message)s")
+        async with node.crawling(counts) as loop:
+            with stopped_by_signals(loop):
+                await work(loop)
+    return counts
+
+
+def _require_ca_file(node: Node) -> None:
     file = node.settings.fetch.ca_file
     if file and not Path(file).is_file():
         raise BadSettings(f"fetch.ca_file: there is no file {file}. Name one with certificates, or leave it empty.")
 
 
 class Stoppable(Protocol):
-    """Work that can be ended well."""
+    """Work that can finish what is in flight and then stop."""
 
     @property
     def stopping(self) -> bool: ...
@@ -59,28 +61,28 @@ class Stoppable(Protocol):
     def stop(self) -> None: ...
 
 
-Work = TypeVar("Work", bound=Stoppable)
-
-
-async def until_signalled(loop: Work, work: Callable[[Work], Awaitable[object]]) -> None:
-    """Work until it is done, or well stopped: `loop.stopping` tells."""
-    task = asyncio.ensure_future(work(loop))
+@contextmanager
+def stopped_by_signals(work: Stoppable) -> Iterator[None]:
+    """The first SIGINT or SIGTERM stops the work; the second one cancels the block, which then ends without an error."""
+    task = asyncio.current_task()
+    assert task is not None
 
     def on_signal() -> None:
-        if loop.stopping:
+        if work.stopping:
             task.cancel()
             return
-        loop.stop()
-        stderr.print("webstrata: finishing what is in flight; once more to give it back at once")
+        work.stop()
+        stderr.print("webstrata: finishing the requests in flight; press Ctrl-C again to stop at once")
 
     events = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         events.add_signal_handler(number, on_signal)
     try:
-        await task
+        yield
     except asyncio.CancelledError:
-        if not loop.stopping:
+        if not work.stopping:
             raise
+        task.uncancel()
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             events.remove_signal_handler(number)

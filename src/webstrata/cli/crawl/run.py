@@ -1,4 +1,4 @@
-"""`webstrata run`: the loop, until stopped."""
+"""`webstrata run`: run the loop until it is stopped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from webstrata.cli.crawl.loop import keep_going
+from webstrata.cli.crawl.loop import run_loop
 from webstrata.cli.session import HomeOption, JsonOption, PolicyOption, SetOption, open_node, with_policy
 from webstrata.clock import parse_span
 
@@ -21,7 +21,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep visiting, each page when its turn comes, until stopped (Ctrl-C finishes what is in flight)."""
+    """Visit each page when it is due, until stopped (Ctrl-C finishes the requests in flight)."""
     node = open_node(home, with_policy(settings, policy))
     until = node.clock.now() + parse_span(stop_after) if stop_after else float("inf")
-    keep_going(node, lambda loop: loop.run(until), quiet=quiet, as_json=as_json)
+    run_loop(node, lambda loop: loop.run(until), quiet=quiet, as_json=as_json)

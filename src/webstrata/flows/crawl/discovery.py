@@ -1,4 +1,4 @@
-"""New pages from the links, sitemaps and requisites of a visited one, within the limits of its site."""
+"""`Discovery`: new pages from the links, sitemaps and requisites of visited pages, within the limits of their site."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import NewPage, Page, PageRole, PageRules, Site
 
 MAX_ENTRIES = 50_000
-"""Per feed or sitemap; the standard allows no more in one file."""
+"""Per feed or sitemap: the limit of the sitemap protocol for one file."""
 MAX_REQUISITES = 500
-"""Per page: more is a trap, not a page."""
+"""Per page; a page with more is taken for a crawler trap."""
 MAX_SITEMAPS = 500
 """Per robots.txt or sitemap index."""
 MAX_INDEX_DEPTH = 3
-"""Of indexes that list indexes: the standard allows none, some sites do it once, traps for ever."""
+"""Of sitemap indexes that list indexes. The protocol allows none, some sites use one level, traps have no end."""
 
 
 class Discovery:
-    """Knows the watched sites and how many pages each may still get."""
+    """The watched sites and the number of pages that each may still get."""
 
     def __init__(self, sites: Iterable[Site], sizes: dict[int, int], *, due_at: float) -> None:
-        self._due_at = due_at
+        """`due_at`: when new pages are due."""
+        self.due_at = due_at
+        """Also when known requisites of a changed page are due: within the round that found the change."""
         self._sites = {site.id: site for site in sites}
         self._room = {site.id: site.max_pages - sizes.get(site.id, 0) for site in self._sites.values()}
         self._known: set[str] = set()
@@ -37,24 +39,24 @@ class Discovery:
     def wants_requisites(self, page: Page) -> bool:
         return page.requisites and page.role is PageRole.PAGE
 
-    def met(self, page: Page, look: ParsedContent) -> list[str]:
-        """What this page leads to within its site and was not met in this round yet."""
+    def new_links(self, page: Page, parsed: ParsedContent) -> list[str]:
+        """Links of this page within its site that were not found before in this round."""
         site = self._site(page)
         if site is None or self._room[site.id] <= 0:
             return []
-        return [link for link, _ in self._leads(page, site, look) if link not in self._known]
+        return [link for link, _ in self._site_links(page, site, parsed) if link not in self._known]
 
-    def known(self, urls: Iterable[str]) -> None:
-        """These are pages already: they take up no more room."""
+    def add_known(self, urls: Iterable[str]) -> None:
+        """These are pages already: they do not count against the limit of their site."""
         self._known.update(urls)
 
-    def pages(self, page: Page, look: ParsedContent) -> list[NewPage]:
+    def pages(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         """New pages of the same site that this one links to (or lists, if it is a sitemap)."""
         site = self._site(page)
-        found: list[NewPage] = []
+        new: list[NewPage] = []
         if site is None:
-            return found
-        for link, is_sitemap in self._leads(page, site, look):
+            return new
+        for link, is_sitemap in self._site_links(page, site, parsed):
             if self._room[site.id] <= 0:
                 break
             if link in self._known:
@@ -62,45 +64,45 @@ class Discovery:
             self._known.add(link)
             self._room[site.id] -= 1
             if is_sitemap:
-                found.append(sitemap_page(link, site, self._due_at))
+                new.append(sitemap_page(link, site, self.due_at))
             else:
-                found.append(_page(link, site, page.depth + 1, self._due_at))
-        return found
+                new.append(_page(link, site, page.depth + 1, self.due_at))
+        return new
 
-    def _leads(self, page: Page, site: Site, look: ParsedContent) -> Iterator[tuple[str, bool]]:
-        """Links that belong to the site, then further sitemaps of it (true), which may lie anywhere on its host."""
+    def _site_links(self, page: Page, site: Site, parsed: ParsedContent) -> Iterator[tuple[str, bool]]:
+        """Links within the site (false), then its further sitemaps (true), which may have any path of its domain."""
         if page.depth >= site.max_depth:
             return
-        for link in look.links:
+        for link in parsed.links:
             if belongs(link, site):
                 yield link, False
-        for link in look.sitemaps[:MAX_SITEMAPS]:
+        for link in parsed.sitemaps[:MAX_SITEMAPS]:
             if urls.in_scope(link, site.url, "domain"):
                 yield link, True
 
-    def sitemaps_listed(self, origin: str, sitemaps: Iterable[str]) -> None:
-        """An origin's robots.txt names sitemaps: they are pages of the sites that live there."""
+    def add_sitemaps(self, origin: str, sitemaps: Iterable[str]) -> None:
+        """Add the sitemaps that the robots.txt of an origin lists to the sites of that origin."""
         for site in self._sites.values():
             if urls.origin(site.url) == origin:
-                found = (urls.join(origin, sitemap) for sitemap in islice(sitemaps, MAX_SITEMAPS))
-                self._sitemaps += [sitemap_page(url, site, self._due_at) for url in found if url is not None]
+                absolute = (urls.join(origin, sitemap) for sitemap in islice(sitemaps, MAX_SITEMAPS))
+                self._sitemaps += [sitemap_page(url, site, self.due_at) for url in absolute if url is not None]
 
     def take_sitemaps(self) -> list[NewPage]:
-        """Sitemaps named since the last call."""
+        """The sitemaps added since the last call."""
         taken, self._sitemaps = self._sitemaps, []
         return taken
 
-    def entries(self, page: Page, look: ParsedContent) -> list[NewPage]:
-        """Pages that a feed, a sitemap or an RDF document lists: watched like it, for their own sake.
+    def entries(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
+        """Pages that a feed, a sitemap or an RDF document lists; they are watched with its tags and weight.
 
-        The sitemaps that an index lists are read for their entries as the index is. A feed chose its entries for its
-        readers; RDF says of anything in the world what it is the same as, so that only what is in scope becomes a page.
+        Sitemaps that an index lists get the rules of the index. All entries of a feed become pages. Of the resources
+        that an RDF document names only those in scope do, because RDF may refer to any resource of the web.
         """
-        wanted = look.entries[:MAX_ENTRIES]
-        if look.fingerprint.data_kind == "graph":
-            wanted = tuple(url for url in wanted if url != page.url and self._near(url, page))
-        listed: list[tuple[str, PageRules | None]] = [(url, None) for url in wanted]
-        listed += [(url, page.page_rules) for url in self._further(page, look)]
+        entries = parsed.entries[:MAX_ENTRIES]
+        if parsed.fingerprint.data_kind == "graph":
+            entries = tuple(url for url in entries if url != page.url and self._is_in_scope(url, page))
+        listed: list[tuple[str, PageRules | None]] = [(url, None) for url in entries]
+        listed += [(url, page.page_rules) for url in self._further_sitemaps(page, parsed)]
         return [
             NewPage(
                 url=url,
@@ -109,24 +111,24 @@ class Discovery:
                 weight=page.weight,
                 depth=page.depth + 1,
                 requisites=page.requisites,
-                next_at=self._due_at,
+                next_at=self.due_at,
                 page_rules=page_rules,
             )
             for url, page_rules in listed
         ]
 
-    def _near(self, url: str, page: Page) -> bool:
-        """In the scope of the page's site; of a page that is watched alone, on its host."""
+    def _is_in_scope(self, url: str, page: Page) -> bool:
+        """In the scope of the page's site; for a page without a site, on its host."""
         site = self._site(page)
         return belongs(url, site) if site is not None else urls.in_scope(url, page.url, "host")
 
-    def _further(self, page: Page, look: ParsedContent) -> list[str]:
-        """Sitemaps of the same domain that an index lists whose watcher wants its entries."""
+    def _further_sitemaps(self, page: Page, parsed: ParsedContent) -> list[str]:
+        """Sitemaps of the same domain that an index lists, if the rules of the index ask for its entries."""
         if page.page_rules is None or not page.page_rules.entries or page.depth >= MAX_INDEX_DEPTH:
             return []
-        return [url for url in look.sitemaps[:MAX_SITEMAPS] if urls.in_scope(url, page.url, "domain")]
+        return [url for url in parsed.sitemaps[:MAX_SITEMAPS] if urls.in_scope(url, page.url, "domain")]
 
-    def requisites(self, page: Page, look: ParsedContent) -> list[NewPage]:
+    def requisites(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         return [
             NewPage(
                 url=url,
@@ -134,22 +136,17 @@ class Discovery:
                 role=PageRole.REQUISITE,
                 depth=page.depth + 1,
                 weight=0.0,
-                next_at=self._due_at,
+                next_at=self.due_at,
             )
-            for url in look.requisites[:MAX_REQUISITES]
+            for url in parsed.requisites[:MAX_REQUISITES]
         ]
-
-    @property
-    def wake_at(self) -> float:
-        """When known requisites of a changed page are due: within the round that saw the change."""
-        return self._due_at
 
     def _site(self, page: Page) -> Site | None:
         return self._sites.get(page.site_id) if page.site_id is not None else None
 
 
 def belongs(link: str, site: Site) -> bool:
-    """In scope, wanted by the patterns, and not a trap."""
+    """Whether the link is in scope, matches the patterns of the site, and is not a trap."""
     if not urls.in_scope(link, site.url, site.scope) or urls.looks_like_trap(link):
         return False
     if site.include and not any(fnmatchcase(link, pattern) for pattern in site.include):
@@ -158,12 +155,12 @@ def belongs(link: str, site: Site) -> bool:
 
 
 def seeds(site: Site) -> list[NewPage]:
-    """What a newly watched site starts from: its own address and its usual sitemap."""
+    """The first pages of a newly watched site: its own URL and the sitemap at the usual path."""
     sitemap = urls.join(site.url, "/sitemap.xml")
-    found = [_page(site.url, site, 0)]
+    pages = [_page(site.url, site, 0)]
     if sitemap is not None:
-        found.append(sitemap_page(sitemap, site))
-    return found
+        pages.append(sitemap_page(sitemap, site))
+    return pages
 
 
 def sitemap_page(url: str, site: Site, due_at: float | None = None) -> NewPage:

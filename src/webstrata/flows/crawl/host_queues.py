@@ -1,73 +1,97 @@
-"""One lane per host: its pages one after the other, so that a slow host holds up nobody but itself."""
+"""`HostQueues`: the pages of a round in one queue per host, so that a slow host delays only its own pages."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
+from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, PoliteVisit
+from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.permit.gate import PermitGate
-from webstrata.records import Page, VisitResult, Wait
+from webstrata.ports import Clock
+from webstrata.records import Failure, FailureKind, Page, VisitResult, Wait
+
+log = logging.getLogger("webstrata.crawl")
 
 
 class HostQueues:
-    """The pages of a round, by host."""
+    """Visits the pages of a round and puts the results into the batcher."""
 
     def __init__(
         self,
         pages: Iterable[Page],
         *,
-        visit: Callable[[Page], Awaitable[VisitResult | Wait]],
-        deliver: Callable[[VisitResult], Awaitable[None]],
-        stopping: Callable[[], bool],
-        lane_ended: Callable[[], None],
+        client: PoliteClient,
+        choose: ChooseHandler,
+        batcher: VisitBatcher,
+        clock: Clock,
+        progress: CrawlProgress,
+        stop: asyncio.Event,
+        ends_at: float,
+        patience_s: float,
     ) -> None:
+        """No visit starts after `stop` is set or after `ends_at`; `patience_s` is the longest wait for one permit."""
         self._queues: dict[str, deque[Page]] = {}
         for page in pages:
             self._queues.setdefault(page.host, deque()).append(page)
-        self._visit = visit
-        self._deliver = deliver
-        self._stopping = stopping
-        self._lane_ended = lane_ended
-        self._asked_to_wait: dict[str, float] = {}
+        self._client = client
+        self._choose = choose
+        self._batcher = batcher
+        self._clock = clock
+        self._progress = progress
+        self._stop = stop
+        self._ends_at = ends_at
+        self._patience_s = patience_s
+        self._waiting_until: dict[str, float] = {}
+        """Hosts that cannot be visited in this round, and when they can be."""
 
     @property
     def hosts(self) -> int:
         return len(self._queues)
 
-    async def run(self, lanes_per_host: int) -> None:
+    async def run(self, tasks_per_host: int) -> None:
         """Visit until every queue is empty or the round is over."""
         try:
             async with asyncio.TaskGroup() as group:
                 for host, queue in self._queues.items():
-                    for _ in range(min(lanes_per_host, len(queue))):
-                        group.create_task(self._lane(host, queue))
+                    for _ in range(min(tasks_per_host, len(queue))):
+                        group.create_task(self._visit_host(host, queue))
         except ExceptionGroup as problems:
-            raise problems.exceptions[0] from None  # the first one ended the others: it is the round's problem
+            raise problems.exceptions[0] from None  # the first exception cancelled the other tasks
 
     def left(self, gate: PermitGate, now: float) -> Iterator[tuple[int, float | None]]:
-        """Pages not visited, each with the time at which its host will have come round to it."""
+        """The ids of the pages that were not visited, each with the time at which its host can serve it."""
         for host, queue in self._queues.items():
-            free_at = max(self._asked_to_wait.get(host, 0.0), gate.earliest(host, now))
-            for place, page in enumerate(queue):
-                yield page.id, free_at + place * gate.gap_s(page.url)
+            free_at = max(self._waiting_until.get(host, 0.0), gate.free_at(host, now))
+            for index, page in enumerate(queue):
+                yield page.id, free_at + index * gate.gap_s(page.url)
 
-    async def _lane(self, host: str, queue: deque[Page]) -> None:
+    async def _visit_host(self, host: str, queue: deque[Page]) -> None:
+        """Visit the pages of one host, one after the other."""
         try:
-            await self._walk(host, queue)
+            while queue and host not in self._waiting_until and not self._is_over():
+                page = queue.popleft()
+                patience_until = min(self._ends_at, self._clock.now() + self._patience_s)
+                try:
+                    result = await self._choose(page).visit(
+                        page, PoliteVisit(self._client, patience_until=patience_until)
+                    )
+                except asyncio.CancelledError:
+                    queue.appendleft(page)
+                    raise
+                except Exception as problem:  # the error of one page must not end the round
+                    log.exception("the visit of %s failed with an internal error", page.url)
+                    failure = Failure(kind=FailureKind.INTERNAL, detail=f"{type(problem).__name__}: {problem}")
+                    result = VisitResult(page=page, at=self._clock.now(), failure=failure)
+                if isinstance(result, Wait):
+                    queue.appendleft(page)
+                    self._waiting_until[host] = result.until
+                    return
+                await self._batcher.put(result)
         finally:
-            self._lane_ended()
+            self._progress.host_ended()
 
-    async def _walk(self, host: str, queue: deque[Page]) -> None:
-        while queue and host not in self._asked_to_wait and not self._stopping():
-            page = queue.popleft()
-            try:
-                visited = await self._visit(page)
-            except asyncio.CancelledError:
-                queue.appendleft(page)
-                raise
-            if isinstance(visited, Wait):
-                queue.appendleft(page)
-                self._asked_to_wait[host] = visited.until
-                return
-            await self._deliver(visited)
+    def _is_over(self) -> bool:
+        return self._stop.is_set() or self._clock.now() >= self._ends_at

@@ -1,8 +1,8 @@
-"""Reading pages in other processes, so that parsing leaves the event loop's core; hostile pages may kill a process.
+"""`ParserPool`: parses contents in other processes, so that parsing does not block the event loop.
 
-Each reader reads one batch after the other, within limits of time and memory, and has the next one ready beside it. A
-batch that broke its reader, or did not end, is read again answer by answer in a process of its own: the one to blame is
-known then, and counts by its bytes alone. Other readers go on meanwhile.
+Each parser process handles one batch after the other, within limits of time and memory, and has the next one queued. A
+batch that ended its process, or took too long, is parsed again content by content in a process of its own: the content
+that caused it is identified by that, and compared by its bytes only. The other processes continue meanwhile.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
-from webstrata.flows.crawl.parser_process import Answer, ParserLostError, ParserProcess, Read
+from webstrata.flows.crawl.parser_process import Parse, ParseReply, ParserLostError, ParserProcess
 
-log = logging.getLogger("webstrata.readers")
+log = logging.getLogger("webstrata.crawl")
 
 LIMIT_S = 30.0
-"""For one batch, and for each answer of a batch that is read again."""
+"""For one batch, and for each content of a batch that is parsed again."""
 MEMORY_BYTES = 2 * 1024**3
-_AT_A_TIME = 2
-"""Batches that a reader has: one that it reads, one that it can begin with at once."""
-_WORTH_A_READER = 200
-"""Contents for which it pays to start one more."""
+_QUEUED_BATCHES = 2
+"""Batches per process: one that it parses, one that it can start at once."""
+_CONTENTS_PER_PROCESS = 200
+"""Number of contents for which starting one more process is worthwhile."""
 
 
 class ParserPool:
-    """Up to `processes` readers; none: read in this process, without limits."""
+    """Up to `processes` parser processes; with 0, contents are parsed in this process, without limits."""
 
     def __init__(
         self,
@@ -36,69 +36,67 @@ class ParserPool:
         *,
         limit_s: float = LIMIT_S,
         memory_bytes: int = MEMORY_BYTES,
-        read: Read = parse_content,
+        parse: Parse = parse_content,
         is_forked: bool = False,
     ) -> None:
-        """Readers are spawned: a forked one would inherit the loop, the database connection and the lock of the home.
-
-        A command that has none of these may fork them (where that is safe): nothing has to be loaded again then.
-        """
+        """Processes are spawned: a forked one would inherit the event loop, the database connection and the lock of the
+        home. A command that has none of these may fork them, where that is safe, and saves their start-up time."""
         self._limit_s = limit_s
-        self._read = read
+        self._parse = parse
 
-        def reader() -> ParserProcess:
-            return ParserProcess(read, limit_s=limit_s, memory_bytes=memory_bytes, is_forked=is_forked)
+        def process() -> ParserProcess:
+            return ParserProcess(parse, limit_s=limit_s, memory_bytes=memory_bytes, is_forked=is_forked)
 
-        self._readers = [reader() for _ in range(processes)]
-        self._room = asyncio.Semaphore(_AT_A_TIME * processes)
-        self._careful = reader()
-        self._careful_one = asyncio.Lock()
+        self._processes = [process() for _ in range(processes)]
+        self._free_batches = asyncio.Semaphore(_QUEUED_BATCHES * processes)
+        self._single = process()
+        """Parses the contents of a failed batch one by one."""
+        self._single_lock = asyncio.Lock()
 
     def start(self, contents: int = 1) -> None:
-        """Have as many processes ready as so many contents are worth, before there is anything to read."""
-        for reader in self._readers[: 1 + contents // _WORTH_A_READER]:
-            reader.start()
+        """Start enough parser processes for this number of contents, before there is anything to parse."""
+        for process in self._processes[: 1 + contents // _CONTENTS_PER_PROCESS]:
+            process.start()
 
-    async def look(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
-        """Batches asked for side by side are read by different readers."""
-        if not self._readers:
-            return self._read(jobs)
-        async with self._room:
-            reader = self._least_busy()
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
+        """Parse a batch. Concurrent batches go to different processes."""
+        if not self._processes:
+            return self._parse(jobs)
+        async with self._free_batches:
             try:
-                answers = await reader.read(jobs)
+                replies = await self._least_busy().parse(jobs)
             except (ParserLostError, TimeoutError):
-                log.debug("a batch of %d ended its reader; its answers are read one by one", len(jobs))
-                answers = await self._one_by_one(jobs)
-        return [_judged(job, answer) for job, answer in zip(jobs, answers, strict=True)]
+                log.debug("a batch of %d ended its parser process; its contents are parsed one by one", len(jobs))
+                replies = await self._parse_one_by_one(jobs)
+        return [_parsed(job, reply) for job, reply in zip(jobs, replies, strict=True)]
 
     def close(self) -> None:
-        for reader in (*self._readers, self._careful):
-            reader.end()
+        for process in (*self._processes, self._single):
+            process.end()
 
     def _least_busy(self) -> ParserProcess:
-        """One more is started only when all that run have enough to do."""
-        running = [reader for reader in self._readers if reader.is_running and reader.asked < _AT_A_TIME]
-        return min(running or self._readers, key=lambda reader: reader.asked)
+        """A running process, or a new one if all running ones have enough batches."""
+        running = [process for process in self._processes if process.is_running and process.pending < _QUEUED_BATCHES]
+        return min(running or self._processes, key=lambda process: process.pending)
 
-    async def _one_by_one(self, jobs: Sequence[ParseJob]) -> list[Answer]:
-        async with self._careful_one:
+    async def _parse_one_by_one(self, jobs: Sequence[ParseJob]) -> list[ParseReply]:
+        async with self._single_lock:
             try:
-                return [await self._alone(job) for job in jobs]
+                return [await self._parse_single(job) for job in jobs]
             finally:
-                self._careful.end()
+                self._single.end()
 
-    async def _alone(self, job: ParseJob) -> Answer:
+    async def _parse_single(self, job: ParseJob) -> ParseReply:
         try:
-            return (await self._careful.read([job]))[0]
+            return (await self._single.parse([job]))[0]
         except TimeoutError:
-            return f"reading it took longer than {self._limit_s:g} s"
+            return f"parsing took longer than {self._limit_s:g} s"
         except ParserLostError:
-            return "it killed the process that read it"
+            return "parsing ended the parser process"
 
 
-def _judged(job: ParseJob, answer: Answer) -> ParsedContent:
-    if isinstance(answer, ParsedContent):
-        return answer
-    log.warning("%s: %s; it is compared by its bytes only", job.url, answer)
-    return replace(parse_bytes(job), problem=answer)
+def _parsed(job: ParseJob, reply: ParseReply) -> ParsedContent:
+    if isinstance(reply, ParsedContent):
+        return reply
+    log.warning("%s: %s; it is compared by its bytes only", job.url, reply)
+    return replace(parse_bytes(job), problem=reply)

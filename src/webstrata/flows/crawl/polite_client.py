@@ -1,25 +1,19 @@
-"""Waits at the host's door: turns a URL into a `Permit` through robots.txt, spacing and back-off.
+"""`PoliteClient` and its visits: every request waits for a permit, and uses the permit at once.
 
-The gate (pure) decides; this flow does what the gate asks for: sleeps on the clock, resolves names, fetches
-robots.txt once however many pages wait for it.
-
-Asking politely, as often as one visit needs: permit, request, and again for every redirect.
-
-One visit: the page's handler gets its content, asking politely, until there is an answer or a reason why not.
+The permit gate (pure) decides. The client does what the gate requires: it waits on the clock, resolves host names, and
+fetches robots.txt once per origin, however many pages wait for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from webstrata import urls
-from webstrata.detect.response_class import StatusClass
-from webstrata.detect.response_class import status_class
+from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.permit.gate import PermitGate
-from webstrata.permit.robots import Robots
-from webstrata.permit.robots_cache import RobotsAnswer, robots_step, robots_url
+from webstrata.permit.robots_cache import RobotsResponse, robots_step, robots_url
 from webstrata.ports import Clock, Handler, Web
 from webstrata.records import (
     Exchange,
@@ -33,22 +27,31 @@ from webstrata.records import (
     Refusal,
     RobotsState,
     Validators,
-    VisitResult,
     Wait,
 )
 
-Decision = TypeVar("Decision")
+ChooseHandler = Callable[[Page], Handler]
+"""Returns the handler of a page."""
 
-_GIVEN_UP = Failure(kind=FailureKind.INTERNAL, detail="given up before an answer came")
+_ACCEPT_ROBOTS = "text/plain, */*;q=0.5"
+_CANCELLED = Failure(kind=FailureKind.INTERNAL, detail="cancelled before the response arrived")
+_METHOD_KEPT = (307, 308)
+"""Redirects that are followed with the method and body of the request."""
+_GAP_MARGIN_S = 1.0
+"""Added to a host's gap: other hosts at the same address may delay the request."""
+
+
+class RobotsLog(Protocol):
+    """Receives the exchanges of robots.txt requests, which belong to no visit, for the archive."""
+
+    def add_robots(self, exchange: Exchange) -> None: ...
 
 
 class PoliteClient:
-    """Asks for permits on behalf of visits.
+    """Sends all requests of a round. Its visits share the permits, the robots.txt files and the limit on open requests.
 
-    `keep` is handed every robots.txt exchange (for the archive), `listed` the sitemaps that an origin names.
-
-    At most `requests` are on their way at a time. Who has no place for a request gets no permit: a permit that waited
-    for a place would be used later than it was granted for, and too soon before the next one.
+    At most `max_requests` requests are open at a time. The gate is asked only when a request can be sent: a permit that
+    had to wait for another request to end would be used later than granted, and too soon before the next one.
     """
 
     def __init__(
@@ -57,82 +60,80 @@ class PoliteClient:
         gate: PermitGate,
         clock: Clock,
         *,
-        keep: Callable[[Exchange], None],
-        listed: Callable[[str, Sequence[str]], None],
-        requests: int = 64,
+        robots_log: RobotsLog | None = None,
+        max_redirects: int = 10,
+        max_requests: int = 64,
     ) -> None:
+        """Without a `robots_log` the exchanges of robots.txt requests are dropped."""
         self._web = web
         self._gate = gate
         self._clock = clock
-        self._keep = keep
-        self._listed = listed
-        self._places = asyncio.Semaphore(requests)
-        self._fetching: dict[str, asyncio.Task[Wait | None]] = {}
+        self._robots_log = robots_log
+        self.max_redirects = max_redirects
+        self._free_requests = asyncio.Semaphore(max_requests)
+        self._robots_tasks: dict[str, asyncio.Task[Wait | None]] = {}
 
-    async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait | Refusal:
-        """Leave to fetch `url` now, which must be used at once; a `Wait` where it would take past `patience_until`."""
-        found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
-        if isinstance(found, Failure):
-            return found
-        address, port = found
-        while True:
-            match await self._with_a_place(lambda: self._gate.ask(url, address, port, self._clock.now())):
-                case Permit() | Refusal() as decided:
-                    return decided
-                case NeedRobots(origin=origin):
-                    wait = await self._learn_robots(origin, patience_until)
-                    if wait is not None:
-                        return wait
-                case Wait(until=until) as wait:
-                    if until > patience_until:
-                        return wait
-                    await self._clock.sleep_until(until)
-
-    async def _with_a_place(self, ask: Callable[[], Decision]) -> Decision:
-        """Ask the gate when there is a place for a request; a permit keeps the place until `fetch` is done with it."""
-        await self._places.acquire()
-        answer = ask()
-        if not isinstance(answer, Permit):
-            self._places.release()
-        return answer
-
-    async def fetch(
-        self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: PostBody | None = None
-    ) -> Exchange:
-        """Make the request of a permit. Its host is free again after it, even if the request is given up half-way."""
-        exchange = Exchange(url=permit.url, at=self._clock.now(), duration_s=0.0, request_head=b"", failure=_GIVEN_UP)
-        try:
-            if posted is None:
-                exchange = await self._web.fetch(permit, accept=accept, validators=validators)
-            else:
-                exchange = await self._web.fetch(permit, accept=accept, posted=posted)
-        finally:
-            self._places.release()
-            self._gate.finished(permit, exchange, self._clock.now())
-        return exchange
-
-    async def meet(self, url: str, patience_until: float) -> None:
-        """Learn what the origin of `url` asks of visitors, where that is not known yet."""
-        if self._gate.outlook(url, self._clock.now())[1]:
-            await self._learn_robots(urls.origin(url), patience_until)
+    def now(self) -> float:
+        return self._clock.now()
 
     def gap_s(self, url: str) -> float:
-        """How long the host of `url` wants between two requests."""
+        """The time that the host of `url` requires between two requests."""
         return self._gate.gap_s(url)
 
     async def close(self) -> None:
-        """Give up requests for robots.txt that nobody waits for any more."""
-        tasks = list(self._fetching.values())
+        """Cancel requests for robots.txt for which no visit waits any more."""
+        tasks = list(self._robots_tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _learn_robots(self, origin: str, patience_until: float) -> Wait | None:
-        task = self._fetching.get(origin)
+    async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait | Refusal:
+        """Wait for a permit; use it at once with `send`. Returns a `Wait` if it would come after `patience_until`."""
+        resolved = await self._web.resolve(urls.host_of(url), urls.port_of(url))
+        if isinstance(resolved, Failure):
+            return resolved
+        while True:
+            await self._free_requests.acquire()
+            decision = self._gate.request(url, *resolved, self._clock.now())
+            if isinstance(decision, Permit):
+                return decision
+            self._free_requests.release()
+            if isinstance(decision, NeedRobots):
+                wait = await self._fetch_robots_once(decision.origin, patience_until)
+                if wait is not None:
+                    return wait
+            elif isinstance(decision, Wait) and decision.until <= patience_until:
+                await self._clock.sleep_until(decision.until)
+            else:
+                return decision
+
+    async def send(
+        self, permit: Permit, *, accept: str, validators: Validators | None = None, posted: PostBody | None = None
+    ) -> Exchange:
+        """Send the request of a permit. The gate learns of its end, even if the request is cancelled."""
+        exchange = Exchange(url=permit.url, at=self._clock.now(), duration_s=0.0, request_head=b"", failure=_CANCELLED)
+        try:
+            exchange = await self._web.fetch(permit, accept=accept, validators=validators, posted=posted)
+        finally:
+            self._free_requests.release()
+            self._gate.finished(permit, exchange, self._clock.now())
+        return exchange
+
+    # ── robots.txt ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def learn_robots(self, url: str, patience_until: float) -> None:
+        """Fetch the robots.txt of the origin of `url` unless it is known."""
+        _, is_needed, _ = self._gate.constraints(url, self._clock.now())
+        if is_needed:
+            await self._fetch_robots_once(urls.origin(url), patience_until)
+
+    async def _fetch_robots_once(self, origin: str, patience_until: float) -> Wait | None:
+        """Fetch robots.txt in a task that all visits of the origin await."""
+        task = self._robots_tasks.get(origin)
         if task is None:
             task = asyncio.create_task(self._fetch_robots(origin, patience_until))
-            self._fetching[origin] = task
-            task.add_done_callback(lambda _: self._fetching.pop(origin, None))
+            self._robots_tasks[origin] = task
+            task.add_done_callback(lambda _: self._robots_tasks.pop(origin, None))
         return await asyncio.shield(task)
 
     async def _fetch_robots(self, origin: str, patience_until: float) -> Wait | None:
@@ -142,131 +143,111 @@ class PoliteClient:
             if isinstance(exchange, Wait):
                 return exchange
             step = robots_step(exchange, url=url, hops=hops)
-            if isinstance(step, RobotsAnswer):
+            if isinstance(step, RobotsResponse):
                 break
             url, hops = step, hops + 1
-        self._gate.learn_robots(
-            origin, RobotsState(origin=origin, at=self._clock.now(), status=step.status, body=step.body)
-        )
-        if sitemaps := Robots.parse(step.body, step.status).sitemaps:
-            self._listed(origin, sitemaps)
+        state = RobotsState(origin=origin, at=self._clock.now(), status=step.status, body=step.body)
+        self._gate.learn_robots(origin, state)
         return None
 
     async def _robots_exchange(self, origin: str, url: str, patience_until: float) -> Exchange | Failure | Wait:
-        found = await self._web.resolve(urls.host_of(url), urls.port_of(url))
-        if isinstance(found, Failure):
-            return found
-        address, port = found
+        resolved = await self._web.resolve(urls.host_of(url), urls.port_of(url))
+        if isinstance(resolved, Failure):
+            return resolved
         while True:
-            asked = await self._with_a_place(
-                lambda: self._gate.ask_robots(origin, address, port, self._clock.now(), url=url)
-            )
-            if isinstance(asked, Permit):
+            await self._free_requests.acquire()
+            decision = self._gate.request_robots(origin, *resolved, self._clock.now(), url=url)
+            if isinstance(decision, Permit):
                 break
-            if asked.until > patience_until:
-                return asked
-            await self._clock.sleep_until(asked.until)
-        exchange = await self.fetch(asked, accept="text/plain, */*;q=0.5")
-        self._keep(exchange)
+            self._free_requests.release()
+            if decision.until > patience_until:
+                return decision
+            await self._clock.sleep_until(decision.until)
+        exchange = await self.send(decision, accept=_ACCEPT_ROBOTS)
+        if self._robots_log is not None:
+            self._robots_log.add_robots(exchange)
         return exchange
 
 
-_MARGIN_S = 1.0
-"""For what other hosts at the address may take of the gap."""
-_KEEPS_METHOD = (307, 308)
-
-
 class PoliteVisit:
-    """The `Polite` of one visit."""
+    """The client of one visit (`ports.VisitClient`): its requests wait for permits and follow redirects.
 
-    def __init__(self, door: PoliteClient, clock: Clock, *, max_redirects: int, patience_until: float) -> None:
-        self._door = door
-        self._clock = clock
-        self._max_redirects = max_redirects
+    Only the visit's first request may end as a `Wait`, when its permit would come after `patience_until`.
+    """
+
+    def __init__(self, client: PoliteClient, *, patience_until: float) -> None:
+        self._client = client
         self._patience_until = patience_until
-        self._asked = False
+        self._has_sent = False
 
     def now(self) -> float:
-        return self._clock.now()
+        return self._client.now()
 
-    async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
-        """Ask for a URL and follow its redirects."""
-        return await self._follow(url, accept, validators, None)
+    def get(
+        self, url: str, *, accept: str, validators: Validators | None = None
+    ) -> Coroutine[Any, Any, FetchResult | Wait]:
+        """Send a GET request and follow its redirects."""
+        return self._request(url, accept, validators, None)
 
-    async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult | Wait:
-        """Ask a question that is too long for a URL. A redirect that keeps the method is followed with it."""
-        return await self._follow(url, accept, None, posted)
+    def post(self, url: str, posted: PostBody, *, accept: str) -> Coroutine[Any, Any, FetchResult | Wait]:
+        """Send a query that is too long for a URL. Redirects that keep the method (307, 308) are followed with it."""
+        return self._request(url, accept, None, posted)
 
-    async def _follow(
+    def redirect_problem(self, target: str) -> str:
+        """Why a redirect to `target` is not followed; empty if it is. For subclasses."""
+        return ""
+
+    async def _request(
         self, url: str, accept: str, validators: Validators | None, posted: PostBody | None
     ) -> FetchResult | Wait:
-        seen = {url}
+        requested = {url}
         exchanges: list[Exchange] = []
         while True:
             permit = await self._permit(url)
-            if not isinstance(permit, Permit):
-                return permit if isinstance(permit, Wait) else _ended(exchanges, permit)
-            exchange = await self._door.fetch(permit, accept=accept, validators=validators, posted=posted)
+            if isinstance(permit, Wait):
+                return permit
+            if isinstance(permit, FetchResult):
+                return FetchResult(exchanges=tuple(exchanges), failure=permit.failure, again_at=permit.again_at)
+            exchange = await self._client.send(permit, accept=accept, validators=validators, posted=posted)
             exchanges.append(exchange)
             if exchange.failure is not None or status_class(exchange.status or 0) is not StatusClass.REDIRECT:
                 return FetchResult(exchanges=tuple(exchanges), failure=exchange.failure)
             target = urls.join(url, exchange.header("location") or "")
-            problem = _redirect_problem(target, seen, len(exchanges), self._max_redirects)
+            problem = self._redirect_problem(target, requested, len(exchanges))
             if target is None or problem:
-                return _ended(exchanges, FetchResult(failure=Failure(kind=FailureKind.REDIRECTS, detail=problem)))
-            # Validators belong to the URL that was asked for: a redirect's target may be another resource.
+                failure = Failure(kind=FailureKind.REDIRECTS, detail=problem)
+                return FetchResult(exchanges=tuple(exchanges), failure=failure)
+            # Validators belong to the requested URL: the target of a redirect may be another resource.
             validators = None
-            if exchange.status not in _KEEPS_METHOD:
+            if exchange.status not in _METHOD_KEPT:
                 posted = None
             url = target
-            seen.add(url)
+            requested.add(url)
 
     async def _permit(self, url: str) -> Permit | Wait | FetchResult:
-        """Leave to ask; a `Wait` only before the visit's first request."""
-        # Once the page's host was asked, the usual gap is waited for even past the end of the round.
-        patience = self._patience_until
-        if self._asked:
-            patience = max(patience, self._clock.now() + self._door.gap_s(url) + _MARGIN_S)
-        permit = await self._door.permit(url, patience)
-        if isinstance(permit, Permit):
-            self._asked = True
-            return permit
-        if isinstance(permit, Failure):
-            return FetchResult(failure=permit)
-        if isinstance(permit, Refusal):
-            return FetchResult(failure=Failure(kind=FailureKind.ROBOTS, detail=permit.why), again_at=permit.until)
-        if not self._asked:
-            return permit
-        detail = f"led to {url}, which asks to wait: {permit.why}"
+        """A permit; a `Wait` only before the visit's first request; otherwise the failure of the visit."""
+        # After the first request, the host's usual gap is waited for even past the end of the round.
+        patience_until = self._patience_until
+        if self._has_sent:
+            patience_until = max(patience_until, self.now() + self._client.gap_s(url) + _GAP_MARGIN_S)
+        decision = await self._client.permit(url, patience_until)
+        if isinstance(decision, Permit):
+            self._has_sent = True
+            return decision
+        if isinstance(decision, Failure):
+            return FetchResult(failure=decision)
+        if isinstance(decision, Refusal):
+            return FetchResult(failure=Failure(kind=FailureKind.ROBOTS, detail=decision.why), again_at=decision.until)
+        if not self._has_sent:
+            return decision
+        detail = f"redirected to {url}, whose host requires a longer wait: {decision.why}"
         return FetchResult(failure=Failure(kind=FailureKind.BACKOFF, detail=detail))
 
-
-def _ended(exchanges: list[Exchange], why: FetchResult) -> FetchResult:
-    return FetchResult(exchanges=tuple(exchanges), failure=why.failure, again_at=why.again_at)
-
-
-def _redirect_problem(target: str | None, seen: set[str], hops: int, max_redirects: int) -> str:
-    if target is None:
-        return "redirected to something that is not an http or https address"
-    if target in seen:
-        return f"redirect loop at {target}"
-    if hops > max_redirects:
-        return f"more than {max_redirects} redirects"
-    return ""
-
-
-Choose = Callable[[Page], Handler]
-
-
-async def visit(
-    page: Page,
-    *,
-    door: PoliteClient,
-    clock: Clock,
-    max_redirects: int,
-    patience_until: float,
-    choose: Choose,
-) -> VisitResult | Wait:
-    """Visit a page by its handler; a `Wait` when its host cannot be visited before `patience_until`."""
-    polite = PoliteVisit(door, clock, max_redirects=max_redirects, patience_until=patience_until)
-    return await choose(page).visit(page, polite)
+    def _redirect_problem(self, target: str | None, requested: set[str], hops: int) -> str:
+        if target is None:
+            return "redirected to something that is not an http or https address"
+        if target in requested:
+            return f"redirect loop at {target}"
+        if hops > self._client.max_redirects:
+            return f"more than {self._client.max_redirects} redirects"
+        return self.redirect_problem(target)

@@ -1,7 +1,8 @@
-"""What feeds and sitemaps announce: kept with the pages that it is about, checked by the next visit of each.
+"""`collect_signals`: announcements of feeds and sitemaps, and the checks of earlier announcements by visits.
 
-Reading a list that says nothing new costs one comparison of digests. A list that renews nearly all of its times at once
-says nothing of any page: a sample is kept, so that visits can find out, and no page is called for it.
+An unchanged list costs one comparison of digests. A list that renews nearly all of its times at once (a flood) says
+nothing about a single page: a sample of its announcements is stored, so that visits can check it, and no visit is
+brought forward.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ from webstrata.ports import Store
 from webstrata.predict.source_trust import SourceChecks, is_trusted, precision, reach, source_counts
 from webstrata.records import Announcement, Listing, NewAnnouncements, Page, SignalSource, SourceCheck
 
-MOST_CALLED = 500
-"""Pages whose visits one reading of a list may bring forward; those with the latest times."""
+MAX_CALLED = 500
+"""Pages whose visits one list may bring forward; those with the latest times."""
 REST_S = 3600.0
-"""A page that was just visited is left in peace for so long, whatever is announced."""
-FLOOD_LEAST, FLOOD_SHARE = 20, 0.9
-"""Renewed times, and their share among those known, from which on a list is taken to stamp them all."""
+"""A visit is not brought forward to less than this after the page's last visit."""
+FLOOD_MIN, FLOOD_SHARE = 20, 0.9
+"""The number of renewed times, and their share of the known ones, that make a list a flood."""
 SAMPLE = 200
-"""Signals kept of a flood."""
-MOST_OTHERS = 2000
-"""Addresses that nobody watches, told to the store from one list; those with the latest times."""
+"""Announcements that are stored of a flood."""
+MAX_UNWATCHED = 2000
+"""URLs of one list that are not watched and are stored all the same; those with the latest times."""
 FEED_MEMORY_S = 180 * DAY_S
-"""How long a page stays listed by a feed after the feed has moved on."""
+"""A feed drops old entries: a page counts as listed for this long after its last time."""
 
 
 class CollectedSignals(NamedTuple):
-    """For `Batch`."""
+    """The fields of `Batch` about signals."""
 
     announced: tuple[NewAnnouncements, ...]
     checked: tuple[SourceCheck, ...]
 
 
 class _Check(NamedTuple):
-    """One row of `Checks`."""
+    """One row of `SourceChecks`."""
 
     source: int
     announced: bool
@@ -52,109 +53,119 @@ class _Check(NamedTuple):
     late: bool = False
 
 
-async def collect_signals(settled: Sequence[JudgedVisit], store: Store, discovered: Iterable[str]) -> CollectedSignals:
-    """What the lists among these visits say for the first time, and what all of the visits say of the lists.
+async def collect_signals(judged: Sequence[JudgedVisit], store: Store, discovered: Iterable[str]) -> CollectedSignals:
+    """New announcements of the lists among these visits, and the checks of earlier announcements by all of the visits.
 
-    `discovered`: pages that are known only from now on.
+    `discovered`: pages that this batch adds.
     """
-    checks, fresh, meanwhile = await _checks(settled, store)
-    lists = [(one.visited.page, one.visited.at, one.found) for one in settled if one.found is not None and _is_new(one)]
-    announced = await _called_again(meanwhile, settled, store) if meanwhile else []
+    checks, fresh, meanwhile = await _checks(judged, store)
+    lists = [
+        (verdict.result.page, verdict.result.at, verdict.parsed)
+        for verdict in judged
+        if verdict.parsed is not None and _is_new_list(verdict)
+    ]
+    announced = await _renewed_calls(meanwhile, judged, store) if meanwhile else []
     if lists:
         sources = {source.url: source for source in await store.signals.sources([page.url for page, _, _ in lists])}
-        new, seen = set(discovered), _seen(settled)
-        for page, at, look in lists:
-            listed = {**(known := await store.signals.listed_by(page.url)), **_brought_up(known, seen)}
+        new, seen = set(discovered), _seen(judged)
+        for page, at, parsed in lists:
+            listed = {**(known := await store.signals.listed_by(page.url)), **_with_batch(known, seen)}
             source = sources.get(page.url)
             if source is not None:
-                checks += _late(source.id, look, listed)
-            announced += await _announced(page, at, look, source, listed, store, new)
-    return CollectedSignals(tuple(announced), _checked(checks, fresh))
+                checks += _late_checks(source.id, parsed, listed)
+            announced += await _new_announcements(page, at, parsed, source, listed, store, new)
+    return CollectedSignals(tuple(announced), _source_checks(checks, fresh))
 
 
-# ── what visits say of the lists ────────────────────────────────────────────────────────────────────────────
+# ── checks of earlier announcements ────────────────────────────────────────────────────────────────────────────
 
 
-def _seen(settled: Sequence[JudgedVisit]) -> dict[str, JudgedVisit]:
-    """The visits that saw their page, be it that it is gone."""
-    return {one.visited.page.url: one for one in settled if one.change is not None}
+def _seen(judged: Sequence[JudgedVisit]) -> dict[str, JudgedVisit]:
+    """The visits that saw their page, or that it is gone; by URL."""
+    return {verdict.result.page.url: verdict for verdict in judged if verdict.change is not None}
 
 
 async def _checks(
-    settled: Sequence[JudgedVisit], store: Store
+    judged: Sequence[JudgedVisit], store: Store
 ) -> tuple[list[_Check], dict[int, list[tuple[int, float]]], list[Announcement]]:
-    """Checks of what was announced; by source, which signals are news no more; and signals that came meanwhile.
+    """Checks of announcements; by source, the announcements that are checked now; and those stored during the visit.
 
-    The first sight proves nothing.
+    A page's first visit checks nothing.
     """
-    seen = {one.visited.page.id: one for one in _seen(settled).values() if one.visited.page.last_seen_at is not None}
+    seen = {
+        verdict.result.page.id: verdict
+        for verdict in _seen(judged).values()
+        if verdict.result.page.last_seen_at is not None
+    }
     if not seen:
         return [], {}, []
     checks: list[_Check] = []
     meanwhile: list[Announcement] = []
     fresh: dict[int, list[tuple[int, float]]] = {}
-    for said in await store.signals.announcements(list(seen)):
-        visit = seen[said.page_id]
-        if said.seen_at > visit.visited.at:  # read after the visit began: the next one checks it
-            if said.news:
-                meanwhile.append(said)
+    for announcement in await store.signals.announcements(list(seen)):
+        verdict = seen[announcement.page_id]
+        if announcement.seen_at > verdict.result.at:  # after the start of the visit: the next visit checks it
+            if announcement.news:
+                meanwhile.append(announcement)
             continue
-        if said.news:
-            fresh.setdefault(said.source_id, []).append((said.page_id, said.seen_at))
-        checks.append(_Check(said.source_id, said.news > 0, _changed(visit), _delay_s(said)))
+        source_id, has_news = announcement.source_id, announcement.news > 0
+        if has_news:
+            fresh.setdefault(source_id, []).append((announcement.page_id, announcement.seen_at))
+        checks.append(_Check(source_id, has_news, _changed(verdict), _delay_s(announcement)))
     return checks, fresh, meanwhile
 
 
-async def _called_again(
-    meanwhile: Sequence[Announcement], settled: Sequence[JudgedVisit], store: Store
+async def _renewed_calls(
+    meanwhile: Sequence[Announcement], judged: Sequence[JudgedVisit], store: Store
 ) -> list[NewAnnouncements]:
-    """Calls that came while their page was being visited, once more: the visit puts its own time in their place.
+    """Announcements of trusted sources that arrived while their page was being visited, once more.
 
-    Only those hold that give a time after the visit: what changed before, it has seen.
+    The commit of the visit replaces the time of the next visit, and with it the effect of such an announcement. It
+    counts only if it gives a time after the visit.
     """
     sources = {source.id: source for source in await store.signals.sources()}
-    urls = {one.visited.page.id: one.visited.page.url for one in settled}
-    found = []
-    for said in meanwhile:
-        source = sources.get(said.source_id)
+    urls = {verdict.result.page.id: verdict.result.page.url for verdict in judged}
+    renewed = []
+    for announcement in meanwhile:
+        source = sources.get(announcement.source_id)
         if source is not None and is_trusted(source.right, source.wrong):
-            url = urls[said.page_id]
-            found.append(
+            url, given_at, seen_at = urls[announcement.page_id], announcement.at, announcement.seen_at
+            renewed.append(
                 NewAnnouncements(
                     source=source.url,
                     kind=source.kind,
-                    seen_at=said.seen_at,
-                    said=((url, said.at, reach(said.at, said.seen_at)),),
+                    seen_at=seen_at,
+                    said=((url, given_at, reach(given_at, seen_at)),),
                     call=(url,),
                     rest_s=REST_S,
                     reason=_reason(source),
                 )
             )
-    return found
+    return renewed
 
 
-def _changed(one: JudgedVisit) -> bool:
-    return one.change is not None and one.change.counts
+def _changed(verdict: JudgedVisit) -> bool:
+    return verdict.change is not None and verdict.change.counts
 
 
-def _delay_s(one: Announcement) -> float:
-    given_at = reach(one.at, one.seen_at)
-    return 0.0 if given_at is None else max(0.0, one.seen_at - given_at)
+def _delay_s(announcement: Announcement) -> float:
+    given_at = reach(announcement.at, announcement.seen_at)
+    return 0.0 if given_at is None else max(0.0, announcement.seen_at - given_at)
 
 
-def _brought_up(known: Mapping[str, Listing], seen: Mapping[str, JudgedVisit]) -> dict[str, Listing]:
-    """Listed pages that this batch has seen: the store does not know yet."""
-    found = {}
+def _with_batch(known: Mapping[str, Listing], seen: Mapping[str, JudgedVisit]) -> dict[str, Listing]:
+    """The listed pages that this batch visited, as they are after its commit."""
+    updated = {}
     for url in known.keys() & seen.keys():
-        at = seen[url].visited.at
+        at = seen[url].result.at
         changed_at = at if _changed(seen[url]) else known[url].last_change_at
-        found[url] = replace(known[url], last_seen_at=at, last_change_at=changed_at)
-    return found
+        updated[url] = replace(known[url], last_seen_at=at, last_change_at=changed_at)
+    return updated
 
 
-def _late(source: int, look: ParsedContent, listed: Mapping[str, Listing]) -> Iterator[_Check]:
-    """Checks of times that our own visits have passed already."""
-    for signal in look.signals:
+def _late_checks(source: int, parsed: ParsedContent, listed: Mapping[str, Listing]) -> Iterator[_Check]:
+    """Checks of announced times that lie before a visit that was already made."""
+    for signal in parsed.signals:
         known = listed.get(signal.url)
         if known is None or known.last_seen_at is None or not _is_later(signal.at, known.at):
             continue
@@ -163,7 +174,7 @@ def _late(source: int, look: ParsedContent, listed: Mapping[str, Listing]) -> It
             yield _Check(source, announced=True, changed=(known.last_change_at or 0.0) >= given_at, late=True)
 
 
-def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]]) -> tuple[SourceCheck, ...]:
+def _source_checks(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]]) -> tuple[SourceCheck, ...]:
     if not rows:
         return ()
     sources, announced, changed, delays, late = zip(*rows, strict=True)
@@ -176,62 +187,62 @@ def _checked(rows: Sequence[_Check], fresh: Mapping[int, list[tuple[int, float]]
     )
     return tuple(
         SourceCheck(
-            source_id=one.source,
-            keep=one.keep,
-            right=one.right,
-            wrong=one.wrong,
-            announced=one.announced,
-            silent=one.silent,
-            delay_s=one.delay_s,
-            delays=one.delays,
-            settled=tuple(fresh.get(one.source, ())),
+            source_id=counts.source,
+            keep=counts.keep,
+            right=counts.right,
+            wrong=counts.wrong,
+            announced=counts.announced,
+            silent=counts.silent,
+            delay_s=counts.delay_s,
+            delays=counts.delays,
+            settled=tuple(fresh.get(counts.source, ())),
         )
-        for one in source_counts(checks)
+        for counts in source_counts(checks)
     )
 
 
-# ── what lists say ──────────────────────────────────────────────────────────────────────────────────────────
+# ── new announcements ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _is_new(one: JudgedVisit) -> bool:
-    """Whether the visit brought a list other than the last one."""
-    if one.found is None or one.change is None or not one.found.signals:
+def _is_new_list(verdict: JudgedVisit) -> bool:
+    """Whether the visit returned a list that differs from the last one."""
+    if verdict.parsed is None or verdict.change is None or not verdict.parsed.signals:
         return False
-    before = one.visited.page.fingerprint
-    return before is None or before.raw != one.found.fingerprint.raw
+    before = verdict.result.page.fingerprint
+    return before is None or before.raw != verdict.parsed.fingerprint.raw
 
 
-async def _announced(
+async def _new_announcements(
     page: Page,
     at: float,
-    look: ParsedContent,
+    parsed: ParsedContent,
     source: SignalSource | None,
     listed: Mapping[str, Listing],
     store: Store,
     discovered: Collection[str],
 ) -> list[NewAnnouncements]:
-    """At most one: none where a known source says nothing new."""
-    given = {signal.url: signal.at for signal in look.signals if signal.url != page.url}
-    strange = [url for url in given if url not in listed]
-    watched = await store.pages.known([url for url in strange if url not in discovered])
+    """At most one item; none if a known source announces nothing new."""
+    given = {signal.url: signal.at for signal in parsed.signals if signal.url != page.url}
+    unlisted = [url for url in given if url not in listed]
+    watched = await store.pages.known([url for url in unlisted if url not in discovered])
     renewed = [url for url in given if url in listed and _is_later(given[url], listed[url].at)]
-    flood = len(renewed) >= max(FLOOD_LEAST, FLOOD_SHARE * sum(one.at is not None for one in listed.values()))
+    flood = len(renewed) >= max(FLOOD_MIN, FLOOD_SHARE * sum(listing.at is not None for listing in listed.values()))
     if flood:
-        renewed = sorted(renewed, key=_drawn)[:SAMPLE]
-    fresh = [*renewed, *(url for url in strange if url in watched or url in discovered)]
+        renewed = sorted(renewed, key=_sample_key)[:SAMPLE]
+    fresh = [*renewed, *(url for url in unlisted if url in watched or url in discovered)]
     said = tuple((url, given[url], reach(given[url], at)) for url in fresh)
-    others = [(url, given[url]) for url in strange if url not in watched and url not in discovered]
-    dropped = _dropped(look, listed, given, at)
+    others = [(url, given[url]) for url in unlisted if url not in watched and url not in discovered]
+    dropped = _dropped(parsed, listed, given, at)
     if source is not None and not said and not others and not dropped:
         return []
     trusted = source is not None and not flood and is_trusted(source.right, source.wrong)
     return [
         NewAnnouncements(
             source=page.url,
-            kind=look.signals[0].kind,
+            kind=parsed.signals[0].kind,
             seen_at=at,
             said=said,
-            others=tuple(nlargest(MOST_OTHERS, others, key=lambda one: one[1] or 0.0)),
+            others=tuple(nlargest(MAX_UNWATCHED, others, key=lambda entry: entry[1] or 0.0)),
             dropped=dropped,
             flood=flood,
             call=_called(said) if trusted else (),
@@ -245,25 +256,26 @@ def _is_later(given_at: float | None, known_at: float | None) -> bool:
     return given_at is not None and (known_at is None or given_at > known_at)
 
 
-def _drawn(url: str) -> int:
-    """A lot that falls the same way each time: the same pages are watched for what a flood is worth."""
+def _sample_key(url: str) -> int:
+    """The order of a deterministic sample: each flood of a list is checked by the same pages."""
     return crc32(url.encode("utf-8", "replace"))
 
 
-def _dropped(look: ParsedContent, known: Mapping[str, Listing], given: Collection[str], at: float) -> tuple[str, ...]:
-    """Pages listed no more. A list that was not read to its end drops none; a feed forgets its entries slowly."""
-    if look.fingerprint.data is None:
+def _dropped(parsed: ParsedContent, known: Mapping[str, Listing], given: Collection[str], at: float) -> tuple[str, ...]:
+    """Pages that are no longer listed: none if the list was not parsed completely; old entries only, for a feed."""
+    if parsed.fingerprint.data is None:
         return ()
     gone = [url for url in known if url not in given]
-    if look.signals[0].kind == "feed-entry":
+    if parsed.signals[0].kind == "feed-entry":
         gone = [url for url in gone if (known[url].at or 0.0) < at - FEED_MEMORY_S]
     return tuple(gone)
 
 
 def _called(said: Sequence[tuple[str, float | None, float | None]]) -> tuple[str, ...]:
     dated = sorted(((until, url) for url, _, until in said if until is not None), reverse=True)
-    return tuple(url for _, url in dated[:MOST_CALLED])
+    return tuple(url for _, url in dated[:MAX_CALLED])
 
 
 def _reason(source: SignalSource) -> str:
-    return f"announced by {source.url}, whose word is good for {float(precision(source.right, source.wrong)):.0%}"
+    share = float(precision(source.right, source.wrong))
+    return f"announced by {source.url}, whose announcements are right in {share:.0%} of cases"

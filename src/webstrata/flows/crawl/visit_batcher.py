@@ -1,166 +1,200 @@
-"""Gathers finished visits into batches: at most half a second, 256 records or 64 MB, then they are settled.
+"""`VisitBatcher`: collects finished visits into batches of at most half a second, 256 visits or 64 MB.
 
-    put ─► filling ─► being read ─► being settled
+    put ─► collected ─► parsed ─► committed
 
-Three batches are on their way at a time, one in each place, and they are settled in the order in which they were
-filled. A batch is read in parts, and the first of them while it still fills: the readers never wait for a whole batch.
-A full intake makes visitors wait. The half second is real time: it bounds what a crash can cost, whatever the clock of
-the schedule does.
+Up to three batches exist at a time, one in each state; they are committed in the order in which they were collected. A
+batch is parsed in parts, the first ones while it is still being collected, so that the parser processes need not wait
+for a whole batch. `put` waits while the batch is full. The half second is real time, whatever clock the schedule uses: it
+limits how many visits a crash can cost.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Protocol
 
+from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Exchange, Visit, VisitResult
 
 MAX_WAIT_S = 0.5
-MAX_RECORDS = 256
+MAX_VISITS = 256
 MAX_BYTES = 64 * 2**20
-READ_TOGETHER = 32
-"""Visits that are handed to the readers at once."""
+PARSED_TOGETHER = 32
+"""Visits that are sent to a parser process at once."""
 
-Looks = list[ParsedContent | None]
-Read = Callable[[Sequence[VisitResult]], Coroutine[None, None, Looks]]
-Settle = Callable[[Sequence[VisitResult], Looks, Sequence[Exchange]], Awaitable[list[Visit]]]
+ParsedContents = list[ParsedContent | None]
+
+
+class CrawlProgress:
+    """Receives the progress of a crawl; does nothing. Displays override the methods."""
+
+    def round_started(self, pages: int, hosts: int) -> None: ...
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        """These visits are committed."""
+
+    def host_ended(self) -> None:
+        """All pages of one host are visited, or the round is over for it."""
+
+    def round_ended(self, left: int) -> None: ...
+
+
+class BatchPipeline(Protocol):
+    """What becomes of the visits of a batch: `VisitPipeline`."""
+
+    async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> ParsedContents: ...
+
+    async def commit(
+        self, batch: Sequence[VisitResult], parsed: ParsedContents, robots: Sequence[Exchange], discovery: Discovery
+    ) -> list[Visit]: ...
 
 
 class VisitBatcher:
-    """Start it, `put` visits, `flush` to wait until all of them are settled, `stop`."""
+    """Call `start`, `put` visits, `flush` to wait until all of them are committed, and `stop`."""
 
-    def __init__(self, read: Read, settle: Settle, settled: Callable[[Sequence[Visit]], None]) -> None:
-        self._read = read
-        self._settle = settle
-        self._settled = settled
-        self._waiting: list[VisitResult] = []
-        self._unread: list[VisitResult] = []
-        """The last of those that wait: nobody reads them yet."""
-        self._parts: list[asyncio.Task[Looks]] = []
-        """The readings of the others, in order."""
-        self._extras: list[Exchange] = []
+    def __init__(self, pipeline: BatchPipeline, discovery: Discovery, progress: CrawlProgress) -> None:
+        self._pipeline = pipeline
+        self._discovery = discovery
+        self._progress = progress
+        self.visits = 0
+        """Visits committed so far."""
+        self.committed_pages: set[int] = set()
+        """Their pages."""
+        self._collected: list[VisitResult] = []
+        self._unparsed: list[VisitResult] = []
+        """The last ones of `_collected`, of which no parser process has been sent the content."""
+        self._parsing: list[asyncio.Task[ParsedContents]] = []
+        """The tasks that parse the other ones, in order."""
+        self._robots: list[Exchange] = []
         self._bytes = 0
-        self._begun = asyncio.Event()
-        """Something waits."""
-        self._ripe = asyncio.Event()
-        """It waits no longer: the batch is full, or somebody is in a hurry."""
-        self._room = asyncio.Event()
-        self._room.set()
+        self._nonempty = asyncio.Event()
+        """Something is collected."""
+        self._due = asyncio.Event()
+        """The batch must not wait any longer: it is full, or being flushed."""
+        self._has_room = asyncio.Event()
+        self._has_room.set()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._hurry = False
-        self._places = asyncio.Semaphore(2)
-        self._open = 0
-        """Batches that are being read or settled."""
-        self._read_ones: asyncio.Queue[tuple[list[VisitResult], Looks, list[Exchange]]] = asyncio.Queue()
+        self._flushing = False
+        self._free_batches = asyncio.Semaphore(2)
+        self._open_batches = 0
+        """Batches that are being parsed or committed."""
+        self._parsed_batches: asyncio.Queue[tuple[list[VisitResult], ParsedContents, list[Exchange]]] = asyncio.Queue()
         self._problem: BaseException | None = None
-        self._tasks: list[asyncio.Task[None]] = []
-        self._reading: set[asyncio.Task[Looks]] = set()
+        self._workers: list[asyncio.Task[None]] = []
+        self._parse_tasks: set[asyncio.Task[ParsedContents]] = set()
 
     def start(self) -> None:
-        self._tasks = [asyncio.create_task(self._keep_reading()), asyncio.create_task(self._keep_settling())]
+        self._workers = [asyncio.create_task(self._parse_batches()), asyncio.create_task(self._commit_batches())]
 
-    async def put(self, visited: VisitResult) -> None:
-        while self._full():  # all who waited wake at once; most find it full again
-            await self._room.wait()
+    async def put(self, result: VisitResult) -> None:
+        """Add a visit; waits while the batch is full. Raises the error of an earlier batch."""
+        while self._is_full():  # all waiting tasks wake at the same time, so the batch may be full again
+            await self._has_room.wait()
         self._raise_problem()
-        self._waiting.append(visited)
-        self._bytes += sum([len(exchange.body) for exchange in visited.exchanges])
-        if visited.content is not None or visited.extras:
-            self._bytes += sum([len(made.body) for made in (visited.content, *visited.extras) if made is not None])
-        self._unread.append(visited)
-        if len(self._unread) >= READ_TOGETHER:
-            self._begin_reading()
-        self._stir()
+        self._collected.append(result)
+        self._bytes += sum([len(exchange.body) for exchange in result.exchanges])
+        if result.content is not None or result.extras:
+            resources = (result.content, *result.extras)
+            self._bytes += sum([len(resource.body) for resource in resources if resource is not None])
+        self._unparsed.append(result)
+        if len(self._unparsed) >= PARSED_TOGETHER:
+            self._start_parsing()
+        self._added()
 
-    def keep(self, exchange: Exchange) -> None:
-        """An exchange that is no page's visit (robots.txt): archived with the next batch."""
-        self._extras.append(exchange)
-        self._stir()
+    def add_robots(self, exchange: Exchange) -> None:
+        """Archive the exchange of a robots.txt request, which belongs to no visit, with the current batch."""
+        self._robots.append(exchange)
+        self._added()
 
     async def flush(self) -> None:
-        """Wait until everything put so far is permanent; raises what settling raised."""
+        """Wait until everything put so far is committed; raises the error of a batch."""
         if not self._idle.is_set():
-            self._hurry = True
-            self._ripe.set()
+            self._flushing = True
+            self._due.set()
             await self._idle.wait()
         self._raise_problem()
 
     async def stop(self) -> None:
-        """Flush and end."""
+        """Flush, then end the tasks."""
         try:
             await self.flush()
         finally:
-            ending = [*self._tasks, *self._reading]
-            for task in ending:
+            tasks = [*self._workers, *self._parse_tasks]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*ending, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _stir(self) -> None:
+    def _added(self) -> None:
         self._idle.clear()
-        self._begun.set()
-        if self._full():
-            self._room.clear()
-            self._ripe.set()
+        self._nonempty.set()
+        if self._is_full():
+            self._has_room.clear()
+            self._due.set()
 
-    def _full(self) -> bool:
-        return len(self._waiting) >= MAX_RECORDS or self._bytes >= MAX_BYTES
+    def _is_full(self) -> bool:
+        return len(self._collected) >= MAX_VISITS or self._bytes >= MAX_BYTES
 
-    async def _keep_reading(self) -> None:
+    async def _parse_batches(self) -> None:
         while True:
-            await self._begun.wait()
+            await self._nonempty.wait()
             with suppress(TimeoutError):
                 async with asyncio.timeout(MAX_WAIT_S):
-                    await self._ripe.wait()
-            await self._places.acquire()
-            batch, parts, extras = self._cut()
-            if parts:
-                await asyncio.wait(parts)
-            problems = [problem for part in parts if (problem := part.exception()) is not None]
+                    await self._due.wait()
+            await self._free_batches.acquire()
+            batch, parsing, robots = self._take_batch()
+            if parsing:
+                await asyncio.wait(parsing)
+            problems = [problem for task in parsing if (problem := task.exception()) is not None]
             if problems:
-                self._done(problems[0])
+                self._batch_ended(problems[0])
             else:
-                self._read_ones.put_nowait((batch, [look for part in parts for look in part.result()], extras))
+                parsed = [content for task in parsing for content in task.result()]
+                self._parsed_batches.put_nowait((batch, parsed, robots))
 
-    async def _keep_settling(self) -> None:
+    async def _commit_batches(self) -> None:
         while True:
-            batch, looks, extras = await self._read_ones.get()
+            batch, parsed, robots = await self._parsed_batches.get()
             try:
-                self._settled(await self._settle(batch, looks, extras))
+                visits = await self._pipeline.commit(batch, parsed, robots, self._discovery)
+                self.visits += len(visits)
+                self.committed_pages.update([visit.page_id for visit in visits])
+                self._progress.visited(visits)
             except Exception as problem:
-                self._done(problem)
+                self._batch_ended(problem)
             else:
-                self._done()
+                self._batch_ended()
 
-    def _begin_reading(self) -> None:
-        part = asyncio.create_task(self._read(self._unread))
-        self._unread = []
-        self._parts.append(part)
-        self._reading.add(part)
-        part.add_done_callback(self._reading.discard)
+    def _start_parsing(self) -> None:
+        task = asyncio.create_task(self._pipeline.parse(self._unparsed, self._discovery))
+        self._unparsed = []
+        self._parsing.append(task)
+        self._parse_tasks.add(task)
+        task.add_done_callback(self._parse_tasks.discard)
 
-    def _cut(self) -> tuple[list[VisitResult], list[asyncio.Task[Looks]], list[Exchange]]:
-        """What waits becomes a batch."""
-        if self._unread:
-            self._begin_reading()
-        batch, parts, extras = self._waiting, self._parts, self._extras
-        self._waiting, self._parts, self._extras, self._bytes = [], [], [], 0
-        self._open += 1
-        self._begun.clear()
-        if not self._hurry:
-            self._ripe.clear()
-        self._room.set()
-        return batch, parts, extras
+    def _take_batch(self) -> tuple[list[VisitResult], list[asyncio.Task[ParsedContents]], list[Exchange]]:
+        """Everything collected becomes a batch."""
+        if self._unparsed:
+            self._start_parsing()
+        batch, parsing, robots = self._collected, self._parsing, self._robots
+        self._collected, self._parsing, self._robots, self._bytes = [], [], [], 0
+        self._open_batches += 1
+        self._nonempty.clear()
+        if not self._flushing:
+            self._due.clear()
+        self._has_room.set()
+        return batch, parsing, robots
 
-    def _done(self, problem: BaseException | None = None) -> None:
+    def _batch_ended(self, problem: BaseException | None = None) -> None:
         self._problem = problem or self._problem
-        self._open -= 1
-        self._places.release()
-        if not self._open and not self._begun.is_set():
-            self._hurry = False
-            self._ripe.clear()
+        self._open_batches -= 1
+        self._free_batches.release()
+        if not self._open_batches and not self._nonempty.is_set():
+            self._flushing = False
+            self._due.clear()
             self._idle.set()
 
     def _raise_problem(self) -> None:

@@ -1,0 +1,139 @@
+"""`BatchEntries`: which exchanges and resources of a batch of visits become which WARC records.
+
+A record is identified by its index in the batch until the archive has returned its position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from webstrata.flows.crawl.parse import ParsedContent, payload_digest
+from webstrata.records import Capture, Exchange, Original, Page, Position, Resource, ResourceCapture, VisitResult
+
+
+class VisitPositions(Struct, frozen=True, kw_only=True):
+    """The archive positions of one visit's records."""
+
+    exchanges: tuple[Position | None, ...] = ()
+    """One for each exchange of the visit; none if there was no response."""
+    content: Position | None = None
+    """Of the content that a handler made."""
+
+
+class _VisitIndexes(Struct, frozen=True, kw_only=True):
+    """The indexes of one visit's records in the batch."""
+
+    exchanges: tuple[int | None, ...]
+    content: int | None
+
+
+class BatchEntries:
+    """The records of a batch in the order in which they are written, each with its payload digest."""
+
+    def __init__(
+        self, batch: Sequence[VisitResult], parsed: Sequence[ParsedContent | None], robots: Iterable[Exchange]
+    ) -> None:
+        """`robots`: exchanges of robots.txt requests, which belong to no visit."""
+        self._entries: list[tuple[Exchange | Resource, str]] = []
+        self._visits = [self._add_visit(result, content) for result, content in zip(batch, parsed, strict=True)]
+        for exchange in robots:
+            if exchange.response_head:
+                self._add(exchange, payload_digest(exchange.body))
+
+    def repeatable_payloads(self) -> list[str]:
+        """The payloads for which a revisit record may be written if an original is known."""
+        return list({payload for source, payload in self._entries if _may_repeat(source)})
+
+    def captures(self, originals: Mapping[str, Original]) -> list[Capture | ResourceCapture]:
+        """What the archive appends; a payload with a known original becomes a revisit record."""
+        return [
+            _capture(source, payload, originals.get(payload) if _may_repeat(source) else None)
+            for source, payload in self._entries
+        ]
+
+    def positions(self, written: Sequence[Position]) -> list[VisitPositions]:
+        """The positions of each visit's records, in the order of the batch."""
+        return [
+            VisitPositions(
+                exchanges=tuple([None if index is None else written[index] for index in indexes.exchanges]),
+                content=None if indexes.content is None else written[indexes.content],
+            )
+            for indexes in self._visits
+        ]
+
+    def _add(self, source: Exchange | Resource, payload: str) -> int:
+        self._entries.append((source, payload))
+        return len(self._entries) - 1
+
+    def _add_visit(self, result: VisitResult, parsed: ParsedContent | None) -> _VisitIndexes:
+        exchanges: list[int | None] = []
+        for exchange in result.exchanges:
+            index = None
+            if exchange.response_head:
+                is_content = exchange is result.answer and result.content is None
+                index = self._add(exchange, _payload(exchange, result.page, parsed if is_content else None))
+            exchanges.append(index)
+        content = None
+        if result.content is not None:
+            content = self._add(result.content, payload_digest(result.content.body))
+        for resource in result.extras:
+            self._add(resource, payload_digest(resource.body))
+        return _VisitIndexes(exchanges=tuple(exchanges), content=content)
+
+
+def new_originals(captures: Sequence[Capture | ResourceCapture], written: Sequence[Position]) -> list[Original]:
+    """The payloads that were archived for the first time; of equal ones the first in the batch."""
+    originals: dict[str, Original] = {}
+    for capture, position in zip(captures, written, strict=True):
+        if capture.original is None and capture.payload not in originals and _is_original(capture):
+            originals[capture.payload] = _original(capture, position)
+    return list(originals.values())
+
+
+def is_conditional(exchange: Exchange) -> bool:
+    """Whether the request was conditional. A 304 response to any other request proves nothing."""
+    return b"\r\nIf-" in exchange.request_head
+
+
+def _payload(exchange: Exchange, page: Page, parsed: ParsedContent | None) -> str:
+    if parsed is not None:
+        return parsed.payload
+    if exchange.status == 304 and page.payload is not None and is_conditional(exchange):
+        return page.payload
+    return payload_digest(exchange.body)
+
+
+def _may_repeat(source: Exchange | Resource) -> bool:
+    """Whether a revisit record may replace it: a complete body, or a 304 response to a conditional request."""
+    if isinstance(source, Resource):
+        return bool(source.body)
+    if source.status == 304:
+        return is_conditional(source)
+    return bool(source.body) and source.truncated is None
+
+
+def _capture(source: Exchange | Resource, payload: str, original: Original | None) -> Capture | ResourceCapture:
+    if isinstance(source, Resource):
+        return ResourceCapture(resource=source, payload=payload, original=original)
+    return Capture(exchange=source, payload=payload, original=original)
+
+
+def _is_original(capture: Capture | ResourceCapture) -> bool:
+    """Whether later revisit records may refer to it."""
+    if isinstance(capture, ResourceCapture):
+        return bool(capture.resource.body)
+    return bool(capture.exchange.body) and capture.exchange.truncated is None
+
+
+def _original(capture: Capture | ResourceCapture, position: Position) -> Original:
+    source = capture.resource if isinstance(capture, ResourceCapture) else capture.exchange
+    return Original(
+        payload=capture.payload,
+        record_id=position.record_id,
+        at=source.at,
+        url=source.url,
+        file=position.file,
+        offset=position.offset,
+    )
