@@ -1,7 +1,7 @@
-"""Rows that travel between the stages: frozen, keyword-only, data without behaviour.
+"""The records that the stages exchange: frozen structs with keyword-only fields and no behaviour.
 
-Instants are floats, seconds since 1970-01-01 UTC (`at`, `..._at`); spans end in `_s`. A record is made once and
-never changed: the next stage makes its own (`msgspec.structs.replace`).
+Instants are floats, in seconds since 1970-01-01 UTC (`at`, `..._at`); durations are in seconds and end in `_s`. A
+record is never changed: the next stage creates a new one (`msgspec.structs.replace`).
 """
 
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture

@@ -1,4 +1,4 @@
-"""What goes into the archive, and where it stands there."""
+"""Records of the archive: captures to write, their positions in WARC files, and records read back as evidence."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ class Original(Struct, frozen=True, kw_only=True, gc=False):
     """The record that first held a payload; revisit records refer to it."""
 
     payload: str
-    """`sha1:` and base32 of the payload (before content decoding), the field's common key."""
+    """Payload digest: `sha1:` and the base32 SHA-1 of the payload before content decoding, as in WARC and CDX."""
     record_id: str
     at: float
     url: str
     file: str
+    """Name of the WARC file, as in `Position`."""
     offset: int
 
 
 class Capture(Struct, frozen=True, kw_only=True, gc=False):
-    """An exchange on its way into the archive."""
+    """An exchange to be written to the archive."""
 
     exchange: Exchange
     payload: str
-    """Payload digest; of a 304, the original's."""
+    """Payload digest; for a 304, the digest of the original."""
     original: Original | None = None
-    """Set: write a revisit record that refers to it."""
+    """If set, a revisit record that refers to it is written."""
 
 
 class ResourceCapture(Struct, frozen=True, kw_only=True, gc=False):
-    """Made content on its way into the archive."""
+    """Derived content to be written to the archive."""
 
     resource: Resource
     payload: str
     original: Original | None = None
-    """Set: write a revisit record that refers to it."""
+    """If set, a revisit record that refers to it is written."""
 
 
 class Position(Struct, frozen=True, kw_only=True, gc=False):
-    """Where a capture's response (or revisit, or resource) record stands."""
+    """The position of a capture's response, revisit or resource record."""
 
     file: str
     """Name of the WARC file below the archive folder, without `.open`."""
@@ -52,15 +53,17 @@ class Position(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class KeptRecord(Struct, frozen=True, kw_only=True):
-    """A record of an archive, as far as a certificate speaks of it."""
+    """A record of an archive, reduced to what a certificate states about it."""
 
     record: str
+    """WARC-Record-ID."""
     sha256: str
-    """Of all its bytes, without compression."""
+    """SHA-256 (hex) of all bytes of the uncompressed record."""
     kind: str
     url: str
     payload: str
-    """The digest that its header names; `faults` has a line if the payload is not that."""
+    """The payload digest in the record's header. If the payload has another digest, `faults` says so."""
     refers_to: str = ""
-    """Of a revisit: the record whose payload this one stands for."""
+    """For a revisit record, the id of the record that holds its payload."""
     faults: tuple[str, ...] = ()
+    """What is wrong with the record, one sentence each."""

@@ -1,4 +1,4 @@
-"""The verdict on two versions."""
+"""The verdict on two versions of a page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from msgspec import Struct
 
 
 class Outcome(StrEnum):
+    """The result of a visit, as the log shows it."""
+
     NEW = "new"
     SAME = "same"
     CHANGED = "changed"
@@ -17,15 +19,17 @@ class Outcome(StrEnum):
 
 
 class ChangeKind(StrEnum):
+    """What differs between two versions."""
+
     NONE = "none"
     NEW = "new"
     CONTENT = "content"
     LINKS = "links"
     MARKUP = "markup"
-    """The bytes differ, nothing that a reader or a program reads does."""
+    """The bytes differ, but no compared layer (text, links, data) does."""
     DATA = "data"
     FORM = "form"
-    """The same page in another representation (another format of those on offer): there is nothing to compare."""
+    """The server sent another representation of the page (another format): the two cannot be compared."""
     GONE = "gone"
     BACK = "back"
     MOVED = "moved"
@@ -33,30 +37,33 @@ class ChangeKind(StrEnum):
 
 
 class Change(Struct, frozen=True, kw_only=True, gc=False):
-    """The verdict on two observations in a row."""
+    """The verdict on two consecutive observations of a page."""
 
     outcome: Outcome
     kind: ChangeKind = ChangeKind.NONE
     size: float = 0.0
     """Share of the content that differs, 0 to 1."""
     significance: float = 0.0
-    """How much it matters, 0 to 1."""
+    """How much the change matters, 0 to 1."""
     reasons: tuple[str, ...] = ()
+    """Why the significance has this value, one phrase each."""
     layers: dict[str, bool] = {}
-    """Layer -> differs; only layers that both sides have."""
+    """Layer -> whether it differs; only layers that both versions have."""
     new_links: int = 0
-    """Links never seen in any earlier version of the page."""
+    """Number of links that no earlier version of the page had."""
     reverted: bool = False
-    """Back to an earlier version."""
+    """The content equals that of an earlier version."""
     raw: bool = False
     """The bytes differ."""
     text: bool = False
+    """The text layer differs."""
     links: bool = False
+    """The link layer differs."""
     counts: bool = False
-    """It counts as a change for the schedule and for telling people."""
+    """The change counts: for the schedule, the statistics and notifications."""
     layer: str = "raw"
     """The layer that decided."""
     distance: int | None = None
-    """Bits in which the simhashes differ, 0 to 64; none where a side has no simhash."""
+    """Number of bits in which the simhashes differ, 0 to 64; None if a version has no simhash."""
     noise: int = 0
-    """Places that differ but have been learned to be noise, and so did not count."""
+    """Number of places that differ but were ignored, because they were learned as noise."""

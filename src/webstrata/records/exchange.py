@@ -1,4 +1,4 @@
-"""The exchange with a server."""
+"""HTTP exchanges with servers, and why they fail."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from msgspec import Struct
 
 
 class FailureKind(StrEnum):
+    """Why a visit brought no content."""
+
     DNS = "dns"
     BLOCKED = "blocked"
-    """The address guard said no."""
+    """The address guard refused the address."""
     REFUSED = "refused"
     CONNECT = "connect"
     TLS = "tls"
@@ -20,53 +22,57 @@ class FailureKind(StrEnum):
     TIMEOUT_FIRST_BYTE = "timeout-first-byte"
     TIMEOUT_TOTAL = "timeout-total"
     MALFORMED = "malformed"
-    """Not HTTP as we know it."""
+    """The response is not valid HTTP."""
     HEADERS_TOO_LARGE = "headers-too-large"
     REDIRECTS = "redirects"
-    """Too many, a loop, or one to an address that is not http(s)."""
+    """Too many redirects, a redirect loop, or a redirect to a URL that is not http(s)."""
     BAD_URL = "bad-url"
     ROBOTS = "robots"
-    """robots.txt forbids it, or could not be reached."""
+    """robots.txt disallows the URL, or could not be fetched."""
     BACKOFF = "backoff"
-    """The server asked us to come back later (429, 503)."""
+    """The server asked to retry later (429, 503)."""
     SERVER = "server-error"
-    """Any other 5xx."""
+    """Any other 5xx status."""
     DENIED = "denied"
-    """401, 403 and other 4xx that say nothing of the page itself."""
+    """401, 403 and other 4xx statuses that do not tell whether the page exists."""
     SOFT_404 = "soft-404"
-    """Status 200, but the body says that there is no such page."""
+    """An error page served with status 200: the body says that the page does not exist."""
     BLOCK_PAGE = "block-page"
-    """A captcha, a challenge or a notice that we are not welcome, in place of the page."""
+    """A captcha, a challenge or a notice that blocks crawlers, instead of the page."""
     LOGIN_WALL = "login-wall"
+    """A log-in form instead of the page."""
     PLACEHOLDER = "placeholder"
-    """Maintenance, an error of the application or a parked domain, in place of the page."""
+    """A maintenance notice, an application error or a parked domain, instead of the page."""
     EMPTY = "empty"
-    """No content where there was some."""
+    """No content, although earlier versions had content."""
     NO_ORIGINAL = "not-modified-without-copy"
+    """Status 304, but no copy of the page is archived."""
     UNEXPECTED = "unexpected-content"
-    """Not what the page's handler asked for: HTML where data was due, a query that the endpoint does not take."""
+    """Not what the page's handler requested: HTML instead of data, or a query that the endpoint rejects."""
     PARTIAL = "partial-answer"
-    """The answer says, or shows, that it is not all of it."""
+    """The response is incomplete, by its own statement or by its form."""
     HANDLER = "handler"
-    """The page's handler cannot work here: a program is missing, broke, or was used up."""
+    """The page's handler cannot work: a program is missing or crashed, or a limit was reached."""
     INTERNAL = "internal"
-    """Our own fault: the log has the details."""
+    """An internal error of Webstrata; the log has the details."""
 
 
 class Failure(Struct, frozen=True, kw_only=True, gc=False):
+    """Why a request or a visit failed."""
+
     kind: FailureKind
     detail: str = ""
 
 
 class Validators(Struct, frozen=True, kw_only=True, gc=False):
-    """What a conditional request sends."""
+    """The validators that a conditional request sends."""
 
     etag: str | None = None
     last_modified: str | None = None
 
 
 class Exchange(Struct, frozen=True, kw_only=True, gc=False):
-    """One request and its answer, as they were on the wire (transfer coding removed, content coding kept)."""
+    """One request and its response, as they were on the wire (transfer coding removed, content coding kept)."""
 
     url: str
     at: float
@@ -76,19 +82,20 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
     """Request line and headers as sent, with the closing empty line."""
     request_body: bytes = b""
     address: str | None = None
-    """Address connected to."""
+    """IP address of the server."""
     status: int | None = None
     response_head: bytes = b""
     """Status line and headers as received, with the closing empty line."""
     headers: tuple[tuple[str, str], ...] = ()
-    """The same, parsed: names in lower case."""
+    """The response headers, parsed; names in lower case."""
     body: bytes = b""
     truncated: Literal["length", "time", "disconnect"] | None = None
+    """Why the body is incomplete, as in the header WARC-Truncated."""
     failure: Failure | None = None
-    """Set: there is no answer worth reading (status may still be known)."""
+    """If set, there is no usable response (the status may still be known)."""
 
     def header(self, name: str) -> str | None:
-        """First value of a header, by lower-case name."""
+        """The first value of a header; `name` is in lower case."""
         for key, value in self.headers:
             if key == name:
                 return value
@@ -96,20 +103,20 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PostBody(Struct, frozen=True, kw_only=True, gc=False):
-    """What a POST carries. Only for questions: nothing that we send may change anything."""
+    """The body of a POST request. Only queries are sent: a request must not change anything on the server."""
 
     body: bytes
     content_type: str
 
 
 class FetchResult(Struct, frozen=True, kw_only=True):
-    """What came of asking for one URL and wherever its redirects lead."""
+    """The result of requesting a URL and following its redirects."""
 
     exchanges: tuple[Exchange, ...] = ()
-    """Redirects in order, then the answer."""
+    """The redirects in order, then the final response."""
     failure: Failure | None = None
     again_at: float | None = None
-    """When it makes sense to try again, where the host's owner said so."""
+    """The earliest time to retry, if the server or robots.txt names one."""
 
     @property
     def answer(self) -> Exchange | None:
@@ -117,10 +124,10 @@ class FetchResult(Struct, frozen=True, kw_only=True):
 
 
 class Resource(Struct, frozen=True, kw_only=True, gc=False):
-    """Content that was made of what servers sent, to be archived beside it."""
+    """Content derived from responses; it is archived in addition to them."""
 
     url: str
-    """`urn:` names as the field uses them: `urn:view:URL` (screenshot), `urn:dom:URL`, `urn:data:URL`."""
+    """A `urn:` name as other crawlers use it: `urn:view:URL` (screenshot), `urn:dom:URL`, `urn:data:URL`."""
     at: float
     content_type: str
     body: bytes

@@ -1,4 +1,4 @@
-"""What was seen of a content, and how to look."""
+"""Observations of page contents, and the rules by which contents are compared."""
 
 from __future__ import annotations
 
@@ -8,102 +8,109 @@ from msgspec import Struct
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
-    """What was seen of one content, layer by layer. Later layers are added behind, with defaults."""
+    """The layers of one content, as digests and counts. New fields are appended, with defaults."""
 
     raw: str
     """SHA-256 (hex) of the body after content decoding."""
     size: int
-    """Bytes of that body."""
+    """Size of that body in bytes."""
     media_type: str = ""
     charset: str | None = None
     title: str | None = None
     text: str | None = None
-    """Digest of the useful text; none where the media type has no text layer."""
+    """Digest of the useful text; None if the media type has no text layer."""
     links: str | None = None
     """Digest of the set of links."""
     link_count: int = 0
     noise: tuple[str, ...] = ()
-    """Parts recognised as noise and left out of the digests."""
+    """Names of the parts that were recognised as noise and left out of the digests."""
     version: int = 1
-    """Of the rules by which the layers below were made; digests of different versions are never compared."""
+    """Version of the algorithms for the fields below. Digests of different versions are not compared."""
     parts: tuple[str, str, str, str] | None = None
     """MD5 (hex) of title, header, body and footer (docs/reference/fingerprint.md)."""
     simhash: int | None = None
-    """64 bits over the word shingles of the whole useful text."""
+    """64-bit simhash of the word shingles of the useful text."""
     main_links: str | None = None
     """Digest of the links inside the body part."""
     internal_links: int = 0
     external_links: int = 0
     document_links: int = 0
-    """Links to PDF and other documents."""
+    """Number of links to PDF files and other documents."""
     data: str | None = None
     """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap)."""
     data_kind: str | None = None
+    """`graph`, `json`, `table`, `xml`, `feed` or `sitemap`."""
     data_note: str | None = None
-    """Why there is no data digest though the media type is one of data: too large, too hard, broken."""
+    """Why there is no data digest although the media type is a data format: too large, too complex or malformed."""
     selected: str | None = None
-    """Digest of what the page's own include and ignore rules leave; none without such rules."""
+    """Digest of what remains after the page's include and ignore rules; None without rules."""
 
 
 class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
-    """How a page is to be looked at: its handler, the layer that counts, and what to compare. Per page or per tag."""
+    """How a page is fetched and compared: its handler, the layer that decides, and the rules. For a page or a tag."""
 
     handler: str = "auto"
     """`auto`, `http`, `rdf`, `sparql`, `feed`, `sitemap`, `browser`."""
     layer: str = "auto"
-    """What counts as a change: `auto`, `raw`, `text`, `main`, `links`, `data`."""
+    """The layer that decides what is a change: `auto`, `raw`, `text`, `main`, `links`, `data`."""
     include: tuple[str, ...] = ()
-    """`css:…`, `xpath:…` or `jsonpath:…`: only this is compared."""
+    """Selectors (`css:…`, `xpath:…`, `jsonpath:…`): only what they select is compared."""
     ignore: tuple[str, ...] = ()
-    """The same: this is left out."""
+    """Selectors: what they select is not compared."""
     ignore_text: tuple[str, ...] = ()
-    """Regular expressions; what they match is left out."""
+    """Regular expressions: text that they match is not compared."""
     min_size: float = 0.0
     """Changes of a smaller share of the text (0 to 1) do not count."""
     unordered: bool = False
     """Tables: the order of the rows does not count."""
     ordered: bool = False
-    """Tables: it does, even where the first column names the rows."""
+    """Tables: the order of the rows counts, even if the first column identifies them."""
     accept: str = ""
-    """Accept header; empty: the handler's own."""
+    """Accept header; empty for the handler's default."""
     query: str = ""
-    """SPARQL query; empty: everything."""
+    """SPARQL query; empty to read the whole dataset."""
     entries: bool = False
-    """Feeds and sitemaps: each entry becomes a page."""
+    """Feeds and sitemaps: each entry becomes a watched page."""
     graphs: tuple[str, ...] = ()
-    """SPARQL without a query: these graphs, one by one; `all` named ones, the `default` one; none: all in one go."""
+    """SPARQL without a query: the IRIs of the graphs to read one by one, or `all` (every named graph), or `default`.
+
+    Empty: all graphs together.
+    """
     page_rows: int = 0
-    """SPARQL without a query: rows asked for at a time; 0: as many as usual."""
+    """SPARQL without a query: number of rows in each request; 0 for the default."""
 
 
 class Observation(Struct, frozen=True, kw_only=True, gc=False):
-    """A fact: this content (or its absence) was seen at this time."""
+    """A fact: a page had this content (or was gone) at this time."""
 
     url: str
     at: float
     status: int
     fingerprint: Fingerprint | None
-    """None: the page was gone."""
+    """None if the page was gone."""
     source: Literal["visit", "archive", "agent"] = "visit"
     lines: bytes = b""
-    """The compared text run by run, hashed (`observe/text_runs.py`); empty where there is none."""
+    """The hashed runs of the compared text (`observe/text_runs.py`); empty if there is no text."""
     link_hashes: bytes = b""
     """64-bit hashes of the page's links (`observe/text_runs.py`)."""
     excerpts: dict[int, str] = {}
-    """Beginnings of the runs that the version before did not have, by their hash."""
+    """The first characters of the runs that the previous version did not have, by the hash of the run."""
     address: str = ""
-    """Where the answer came from after all redirects; empty: from `url`, or not known."""
+    """Final URL after all redirects; empty if it is `url` or unknown."""
     negotiated: bool = False
-    """The server chose among several representations, or our handler made one: another media type is another form."""
+    """The server chose among several representations, or the handler created one.
+
+    A different media type is then a different form, not a change.
+    """
     language: str = ""
-    """Of the content, where the server chose among several languages; empty: it did not, or does not say."""
+    """Language of the content, if the server chose among several languages and names it; else empty."""
 
 
 class Sighting(Struct, frozen=True, kw_only=True):
-    """A page was seen with this content at this time, by whomever."""
+    """A page had this content at this time, as seen by any observer."""
 
     url: str
     at: float
     content: str
-    """A digest; what is the same has the same."""
+    """A digest; equal contents have equal digests."""
     status: int = 200

@@ -1,4 +1,4 @@
-"""What is watched."""
+"""Watched pages and sites."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from webstrata.records.observing import Fingerprint, PageRules
 
 
 class PageState(StrEnum):
+    """Whether a page is visited."""
+
     ACTIVE = "active"
     PAUSED = "paused"
-    """Unwatched: kept with its history, never due."""
+    """No longer watched: the page and its history are kept, but it is never due."""
 
 
 class PageRole(StrEnum):
+    """Why a page is visited."""
+
     PAGE = "page"
     REQUISITE = "requisite"
-    """An image, style or script of a page: visited when its page is, never on a schedule of its own."""
+    """An image, style sheet or script of a page: visited together with the page, without a schedule of its own."""
     SITEMAP = "sitemap"
-    """A sitemap of a watched site: visited like a page, read for the addresses that it lists."""
+    """A sitemap of a watched site: visited like a page, and parsed for the URLs that it lists."""
 
 
 class NewPage(Struct, frozen=True, kw_only=True, gc=False):
-    """A page to be watched, before the store gave it an id."""
+    """A page to be added to the store."""
 
     url: str
     host: str
@@ -35,22 +39,22 @@ class NewPage(Struct, frozen=True, kw_only=True, gc=False):
     tags: tuple[str, ...] = ()
     role: PageRole = PageRole.PAGE
     site_id: int | None = None
-    """The watched site that led to it."""
+    """The watched site on which it was discovered."""
     depth: int = 0
-    """Links from the site's seed."""
+    """Number of links from the site's start page."""
     requisites: bool = False
-    """Archive its images, styles and scripts too."""
+    """Also archive the images, style sheets and scripts of the page."""
     next_at: float | None = None
-    """First visit; none: at once."""
+    """Time of the first visit; None: due now."""
     page_rules: PageRules | None = None
 
 
 class Page(Struct, frozen=True, kw_only=True, gc=False):
-    """A watched page with all that the next visit needs to know of the last one."""
+    """A watched page: its settings, its schedule, and what the next visit needs from the last one."""
 
     id: int
     url: str
-    """Canonical URL: the page's key."""
+    """Canonical URL; unique."""
     host: str
     weight: float = 1.0
     tags: tuple[str, ...] = ()
@@ -63,56 +67,64 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
 
     # the schedule
     next_at: float | None = None
-    """Next visit; none for requisites that wait for their page."""
+    """Time of the next visit; None for requisites, which wait for their page."""
     interval_s: float | None = None
     policy: str | None = None
+    """Name of the policy that wrote `policy_state`."""
     policy_state: bytes = b""
-    """The policy's row for this page, as the policy packed it."""
+    """The policy's state of this page, packed by `webstrata.columns`."""
     reason: str = ""
-    """Why the next visit is when it is, in one line."""
+    """Why the next visit is at this time, in one line."""
 
-    # what the last visits saw
+    # results of earlier visits
     visits: int = 0
     changes: int = 0
     failures: int = 0
-    """Failed visits in a row."""
+    """Number of consecutive failed visits."""
     last_visit_at: float | None = None
     last_seen_at: float | None = None
-    """Last visit that got an answer (content, or that the page is gone)."""
+    """Time of the last visit with a result: content, or that the page is gone."""
     last_change_at: float | None = None
     last_outcome: Outcome | None = None
     etag: str | None = None
     last_modified: str | None = None
     payload: str | None = None
-    """Payload digest (`sha1:…`) of the last archived content: what a 304 stands for."""
+    """Payload digest (`sha1:…`) of the last archived content, to which a 304 refers."""
     fingerprint: Fingerprint | None = None
+    """Fingerprint of the last content."""
     gone: bool = False
     page_rules: PageRules | None = None
     memory: bytes = b""
-    """What detection remembers of earlier versions: links seen, lines that keep changing (`webstrata.detect`)."""
+    """What `webstrata.detect` stores about earlier versions: links, and runs that keep changing."""
     counted: tuple[int, ...] = ()
-    """Places that the user wants counted, whatever was learned of them: by their keys in the memory."""
+    """Keys (in `memory`) of places that always count, even if they are learned as noise. Set by the user."""
     edits: int = 0
-    """How often the wishes for this page were changed: a visit under way tells by it that it asked by old ones."""
+    """Number of edits of the page's rules. A visit that began before the last edit used outdated rules."""
 
     @property
     def validators(self) -> Validators | None:
-        """For a conditional request; only where content is held: a 304 must stand for something."""
+        """The validators for a conditional request; None without archived content, to which a 304 could refer."""
         if self.payload is None or self.gone or not (self.etag or self.last_modified):
             return None
         return Validators(etag=self.etag, last_modified=self.last_modified)
 
 
 class Site(Struct, frozen=True, kw_only=True, gc=False):
-    """A whole site to be discovered and watched."""
+    """A site whose pages are discovered and watched."""
 
     id: int
     url: str
+    """URL of the start page."""
     scope: Literal["prefix", "host", "domain"] = "prefix"
+    """Which URLs belong to the site (`webstrata.urls.in_scope`)."""
     max_depth: int = 5
+    """Maximum number of links from the start page."""
     max_pages: int = 10_000
     include: tuple[str, ...] = ()
+    """Patterns (`*`, `?`): only URLs that match one of them are watched."""
     exclude: tuple[str, ...] = ()
+    """Patterns: URLs that match one of them are not watched."""
     requisites: bool = False
+    """Also archive the images, style sheets and scripts of the pages."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0

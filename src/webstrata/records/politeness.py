@@ -1,4 +1,4 @@
-"""Leave to ask, and what is promised to hosts."""
+"""Politeness: permits for requests, and the state of hosts, addresses and robots.txt files."""
 
 from __future__ import annotations
 
@@ -6,66 +6,67 @@ from msgspec import Struct
 
 
 class Permit(Struct, frozen=True, kw_only=True, gc=False):
-    """Leave to make one request now. Only `webstrata.permit` makes one; `fetch` takes nothing else."""
+    """Permission to send one request now. Only `webstrata.permit` grants permits, and `fetch` requires one."""
 
     url: str
     origin: str
-    """Scheme and authority, whose robots.txt was asked."""
+    """Scheme and authority, whose robots.txt applies."""
     host: str
     address: str
-    """The address that was counted; the request goes to this one and no other."""
+    """The resolved IP address; the request must connect to this address."""
     port: int
     agent: str
-    """Whole User-Agent header."""
+    """The whole User-Agent header."""
     granted_at: float
     for_robots: bool = False
-    """This permit is for the origin's robots.txt itself."""
+    """The request is for the origin's robots.txt."""
 
 
 class Wait(Struct, frozen=True, kw_only=True, gc=False):
-    """Not yet: ask again at `until`."""
+    """No permit now: request it again at `until`."""
 
     until: float
     why: str
 
 
 class Refusal(Struct, frozen=True, kw_only=True, gc=False):
-    """No: the host's owner does not want this visited (as far as known until `until`)."""
+    """No permit: robots.txt disallows the URL, at least until `until`."""
 
     why: str
     until: float | None = None
 
 
 class NeedRobots(Struct, frozen=True, kw_only=True, gc=False):
-    """The origin's robots.txt is not known, or too old: fetch it first."""
+    """No permit: the origin's robots.txt is unknown or expired, and must be fetched first."""
 
     origin: str
 
 
 class HostState(Struct, frozen=True, kw_only=True, gc=False):
-    """What politeness must remember of a host across restarts."""
+    """The politeness state of a host; it is stored, so that it survives a restart."""
 
     host: str
     next_at: float = 0.0
-    """No request starts before."""
+    """No request starts before this time."""
     backoff_until: float = 0.0
     backoff_count: int = 0
-    """Refusals (429, 503, …) in a row."""
+    """Number of consecutive refusals (429, 503, …)."""
     last_duration_s: float = 0.0
 
 
 class AddressState(Struct, frozen=True, kw_only=True, gc=False):
-    """The same for an address: many hosts may live on one."""
+    """The politeness state of an IP address, which several hosts may share."""
 
     address: str
     next_at: float = 0.0
+    """No request starts before this time."""
 
 
 class RobotsState(Struct, frozen=True, kw_only=True, gc=False):
-    """An origin's robots.txt as last fetched."""
+    """The robots.txt of an origin, as last fetched."""
 
     origin: str
     at: float
     status: int
-    """Final status; 0: unreachable."""
+    """Final status; 0 if it was unreachable."""
     body: bytes = b""

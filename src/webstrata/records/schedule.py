@@ -1,4 +1,4 @@
-"""Visits to come, and what they may cost."""
+"""The schedule: future visits, budgets, boosts and interval limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class UpcomingVisit(Struct, frozen=True, kw_only=True, gc=False):
-    """A visit to come, as much of it as planning needs."""
+    """A future visit, with the fields that planning needs."""
 
     page_id: int
     url: str
@@ -19,7 +19,7 @@ class UpcomingVisit(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
-    """A watched page, as much of it as the allocator of the budget needs."""
+    """A watched page, with the fields that the allocator of the budget needs."""
 
     id: int
     url: str
@@ -37,27 +37,30 @@ class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class DuePage(Struct, frozen=True, kw_only=True, gc=False):
-    """A page that may be claimed."""
+    """A page that is due and can be claimed."""
 
     id: int
     host: str
     tags: tuple[str, ...] = ()
     is_extra: bool = False
-    """Its first copy, or a part of another page: not what a budget by the page counts."""
+    """A first visit or a requisite: budgets per page do not count it."""
 
 
 class BudgetState(Struct, frozen=True, kw_only=True, gc=False):
-    """How a budget stands: what is saved of it (in its own unit), and from which value on pages are visited."""
+    """The state of a budget: what is left of it, and the value that a visit must have."""
 
     name: str
     """`all`, `tag:NAME` or `host:NAME`."""
     price: float
+    """Pages are visited if the value of a visit is at least this."""
     credit: float
+    """The unspent amount, in the budget's unit; negative if more was spent."""
     at: float
+    """When `credit` was last updated."""
 
 
 class Boost(Struct, frozen=True, kw_only=True, gc=False):
-    """Pages with this tag are worth more for a time."""
+    """The value of visits to pages with this tag is multiplied by a factor, for a limited time."""
 
     tag: str
     factor: float
@@ -66,9 +69,10 @@ class Boost(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class IntervalLimit(Struct, frozen=True, kw_only=True, gc=False):
-    """Shortest and longest interval of a page (by its URL) or of a tag's pages; none: as the settings say."""
+    """The minimum and maximum interval of a page or of all pages with a tag. None: the settings apply."""
 
     kind: Literal["page", "tag"]
     name: str
+    """URL of the page, or the tag."""
     min_s: float | None = None
     max_s: float | None = None

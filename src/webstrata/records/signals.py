@@ -1,4 +1,4 @@
-"""Hints of change, and how far their sources proved right."""
+"""Signals: hints that a page changed, and how often their sources were right."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from msgspec import Struct
 
 
 class Signal(Struct, frozen=True, kw_only=True, gc=False):
-    """A hint that a page changed or is new. Signals move the schedule; they never count as a change."""
+    """A hint that a page changed or is new. Signals affect the schedule; they never count as a change."""
 
     source: str
-    """URL of the feed or sitemap that said it."""
+    """URL of the feed or sitemap."""
     url: str
+    """URL of the page."""
     at: float | None
-    """When it says that the page changed; none: it lists the page and says no time."""
+    """When the page changed, according to the source; None if the source lists the page without a time."""
     kind: SignalKind
 
 
@@ -22,79 +23,86 @@ SignalKind = Literal["feed-entry", "sitemap-lastmod"]
 
 
 class SignalSource(Struct, frozen=True, kw_only=True, gc=False):
-    """Who gives signals (a feed, a sitemap), and how right it was. The counts fade, so that old ones weigh less."""
+    """A feed or sitemap that gives signals, and how often it was right. The counts decay: recent checks weigh more."""
 
     id: int
     url: str
     kind: SignalKind
     right: float = 0.0
-    """Signals that a later visit proved right: the page had changed."""
+    """Number of signals that a later visit confirmed: the page had changed."""
     wrong: float = 0.0
-    """Signals after which a visit found no change."""
+    """Number of signals after which a visit found no change."""
     announced: float = 0.0
-    """Changes found that it had announced."""
+    """Number of changes found by visits that the source had announced."""
     silent: float = 0.0
-    """Changes found of pages that it lists, and had not announced."""
+    """Number of changes found by visits that the source had not announced although it lists the page."""
     delay_s: float = 0.0
-    """From the time that it gave to the time at which its word was read, summed over those proved right."""
+    """Sum of the times from the announced change to the reading of the signal, over confirmed signals."""
     delays: float = 0.0
-    """How many these are."""
+    """Number of terms in `delay_s`."""
     reads: int = 0
-    """Times that it said something new."""
+    """How often the source was read and had new signals."""
     floods: int = 0
-    """Among them, times that it announced nearly all that it lists to have changed."""
+    """How many of these reads announced a change of nearly all listed pages."""
     read_at: float | None = None
+    """When the source was last read."""
 
 
 class Announcement(Struct, frozen=True, kw_only=True, gc=False):
-    """A signal at rest: the last that a source said of a watched page."""
+    """The stored form of a signal: the latest of one source about one watched page."""
 
     page_id: int
     source_id: int
     at: float | None
-    """The time that it gives."""
+    """When the page changed, according to the source."""
     seen_at: float
-    """When that was read."""
+    """When the signal was read."""
     news: int = 0
-    """Changes that it announced since the page was last seen."""
+    """Number of changes announced since the page was last seen."""
 
 
 class Listing(Struct, frozen=True, kw_only=True, gc=False):
-    """A watched page as a source lists it, with what our own visits know of it."""
+    """A watched page that a source lists, with what visits found out about it."""
 
     at: float | None
-    """The time that the source gave last."""
+    """The latest time of change that the source gave."""
     added_at: float
     last_seen_at: float | None = None
     last_change_at: float | None = None
 
 
 class NewAnnouncements(Struct, frozen=True, kw_only=True, gc=False):
-    """What reading a source brought: the signals that are new, to be kept with their pages."""
+    """The new signals of one reading of a source, to be stored."""
 
     source: str
+    """URL of the source."""
     kind: SignalKind
     seen_at: float
-    said: tuple[tuple[str, float | None, float | None], ...] = ()
-    """(page's URL, time given, up to when the page may have changed by it: none where it announces no change)."""
-    others: tuple[tuple[str, float | None], ...] = ()
-    """(address, time given) of what nobody watches: the latest are kept for whoever watches it later."""
+    signals: tuple[tuple[str, float | None, float | None], ...] = ()
+    """(page URL, time given, latest time at which the page may have changed), for watched pages.
+
+    The third value is None if the signal announces no change.
+    """
+    unwatched: tuple[tuple[str, float | None], ...] = ()
+    """(URL, time given) of pages that are not watched. The latest are stored, in case the page is watched later."""
     dropped: tuple[str, ...] = ()
-    """Pages that it lists no more."""
+    """URLs of pages that the source no longer lists."""
     flood: bool = False
-    call: tuple[str, ...] = ()
-    """Those of the pages to be visited soon, because the source has proved right; all of them are in `said`."""
+    """The source announced a change of nearly all listed pages."""
+    visit_soon: tuple[str, ...] = ()
+    """The pages in `signals` whose next visit is moved forward, because the source is trusted."""
     rest_s: float = 0.0
-    """But not before so long after their last visit."""
+    """Minimum time between the last visit of such a page and this next visit."""
     reason: str = ""
-    """What is said of their next visit."""
+    """The reason shown for this next visit."""
 
 
 class SourceCheck(Struct, frozen=True, kw_only=True, gc=False):
-    """What the visits of one batch say of a source: added to its counts, which fade to `keep` of what they were."""
+    """What the visits of one batch found about a source. The counts of `SignalSource` are scaled and increased."""
 
     source_id: int
     keep: float
+    """The old counts are multiplied by this factor, 0 to 1."""
     right: float = 0.0
     wrong: float = 0.0
     announced: float = 0.0
@@ -102,4 +110,4 @@ class SourceCheck(Struct, frozen=True, kw_only=True, gc=False):
     delay_s: float = 0.0
     delays: float = 0.0
     settled: tuple[tuple[int, float], ...] = ()
-    """(page, when the signal was read) of signals that are news no more."""
+    """(page id, when the signal was read) of signals that a visit has checked."""

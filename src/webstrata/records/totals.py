@@ -1,4 +1,4 @@
-"""How things stand, in numbers."""
+"""Totals of the store, for `status`, and results of its integrity checks, for `check`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class HostDayTotals(Struct, frozen=True, kw_only=True, gc=False):
-    """Aggregate of a host's visits in one UTC day."""
+    """Totals of the visits to a host on one UTC day."""
 
     host: str
     day: int
@@ -19,36 +19,39 @@ class HostDayTotals(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class StoreTotals(Struct, frozen=True, kw_only=True, gc=False):
-    """The store's counts, for `status`."""
+    """Totals of the whole store."""
 
     pages: int
-    """Active pages (requisites apart)."""
+    """Number of active pages, without requisites."""
     paused: int
     requisites: int
     sites: int
     due: int
     in_flight: int
-    """Leased and not expired."""
+    """Number of pages with a lease that has not expired."""
     visits: int
     changes: int
     errors: int
     bytes: int
     hosts: int
     next_at: float | None
+    """Time of the next visit."""
     expected_per_day: float
-    """Visits a day that the present intervals amount to."""
+    """Expected number of visits per day at the current intervals."""
 
 
 class EngineCheck(Struct, frozen=True, kw_only=True):
-    """What an engine found wrong with its own files, a line each; and what it was not asked."""
+    """Result of the database engine's own integrity check."""
 
     faults: tuple[str, ...] = ()
+    """What the engine reports, one line each."""
     unchecked: tuple[str, ...] = ()
+    """What could not be checked, and why."""
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
-    """Rows that cannot all be true."""
+    """Rows of the database that contradict each other."""
 
     what: str
     is_derived: bool = False
-    """The wrong one follows from others and can be made anew."""
+    """The wrong value is derived from other rows and can be rebuilt."""

@@ -1,4 +1,4 @@
-"""A visit: what came of it, its row in the log, and what one transaction writes."""
+"""Visits: the result of a visit, its row in the log, and the batch that one transaction writes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from webstrata.records.signals import NewAnnouncements, SourceCheck
 
 
 class VisitResult(Struct, frozen=True, kw_only=True):
-    """What came of a visit, not yet archived or judged."""
+    """The result of a visit, before it is archived and judged."""
 
     page: Page
     at: float
-    """Start of the visit's first request (or of its failure)."""
+    """Start of the first request; if there was none, time of the failure."""
     exchanges: tuple[Exchange, ...] = ()
-    """All of them in order; with a plain visit the redirects, then the answer."""
+    """All exchanges in order. A visit by the handler `http` has the redirects, then the final response."""
     failure: Failure | None = None
     again_at: float | None = None
-    """When it makes sense to try again, where the host's owner said so."""
+    """The earliest time to retry, if the server or robots.txt names one."""
     main: int = -1
-    """Which of the exchanges is the page's answer."""
+    """Index of the exchange with the page's response."""
     content: Resource | None = None
-    """Set: this is the page's content, not the answer's body."""
+    """If set, the page's content; else the content is the body of the response."""
     extras: tuple[Resource, ...] = ()
-    """To be archived as well."""
+    """Further resources to archive."""
 
     @property
     def answer(self) -> Exchange | None:
@@ -36,7 +36,7 @@ class VisitResult(Struct, frozen=True, kw_only=True):
 
 
 class Hop(Struct, frozen=True, kw_only=True, gc=False):
-    """One step of a visit: the redirects, then the answer."""
+    """One exchange of a visit: a redirect or the final response."""
 
     url: str
     status: int | None
@@ -56,49 +56,51 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     counts: bool = False
     duration_s: float = 0.0
     bytes: int = 0
-    """Bytes of the body on the wire."""
+    """Size of the body on the wire."""
     headers: dict[str, str] = {}
-    """The response headers worth keeping."""
+    """The response headers that the log keeps."""
     raw: str | None = None
     """SHA-256 of the content."""
     text: str | None = None
+    """Digest of the useful text."""
     payload: str | None = None
+    """Payload digest."""
     truncated: str | None = None
     kind: ChangeKind = ChangeKind.NONE
     significance: float = 0.0
     reasons: tuple[str, ...] = ()
-    """Why it is that significant."""
+    """Why the significance has this value."""
     reverted: bool = False
-    """Back to an earlier version."""
+    """The content equals that of an earlier version."""
     new_links: int = 0
     position: Position | None = None
     hops: tuple[Hop, ...] = ()
-    """Redirects before the last answer."""
+    """The redirects before the final response."""
     id: int | None = None
 
 
 class FinishedVisit(Struct, frozen=True, kw_only=True, gc=False):
-    """A finished visit on its way into the store: the log row and the page as it is now."""
+    """A finished visit to be stored: the log row, and the page after the visit."""
 
     visit: Visit
     page: Page
 
 
 class Batch(Struct, frozen=True, kw_only=True, gc=False):
-    """What one transaction writes, after the archive was synced."""
+    """What one transaction writes, after the archive has been synced."""
 
     entries: tuple[FinishedVisit, ...] = ()
     originals: tuple[Original, ...] = ()
     discovered: tuple[NewPage, ...] = ()
-    """New pages found; due at once."""
+    """Newly discovered pages; they are due now."""
     wake: tuple[tuple[str, float], ...] = ()
-    """Known pages (requisites) to be visited at a time: (url, at)."""
+    """(URL, time of the next visit) of known requisites."""
     hosts: tuple[HostState, ...] = ()
     addresses: tuple[AddressState, ...] = ()
     robots: tuple[RobotsState, ...] = ()
     announced: tuple[NewAnnouncements, ...] = ()
     checked: tuple[SourceCheck, ...] = ()
     payer: str = ""
-    """Who takes `paid` from the portions that it holds."""
+    """Owner of the reservations from which `paid` is taken."""
     paid: tuple[tuple[str, float], ...] = ()
-    """What the visits cost each budget, by its name, in the budget's own unit."""
+    """(name of a budget, cost of the visits in its unit)."""

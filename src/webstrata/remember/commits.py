@@ -59,7 +59,7 @@ def commit(connection: Connection, batch: Batch, now: float) -> None:
 
 def _woken(connection: Connection, batch: Batch) -> list[int]:
     """Pages whose next visit the batch changes without having visited them."""
-    urls = {url for url, _ in batch.wake} | {url for one in batch.announced for url in one.call}
+    urls = {url for url, _ in batch.wake} | {url for one in batch.announced for url in one.visit_soon}
     return queue.ids_of(connection, (url for url in urls if is_storable(url)))
 
 

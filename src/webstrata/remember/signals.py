@@ -39,7 +39,7 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
     """Store new announcements and move the next visits of announced pages forward. Safe to repeat."""
     for one in sorted(announced, key=lambda one: one.source):
         source = _source_id(connection, one)
-        said = [signal for signal in one.said if is_storable(signal[0])]
+        said = [signal for signal in one.signals if is_storable(signal[0])]
         if said:
             values = [
                 {"source": source, "page": url, "given": at, "seen": one.seen_at, "until": until}
@@ -122,8 +122,8 @@ _CALL = (
 
 def _call(connection: Connection, one: NewAnnouncements) -> None:
     """Move next visits forward, never back, and only for pages not seen since the announced time."""
-    until = {url: at for url, _, at in one.said}
-    called = [url for url in sorted(one.call) if is_storable(url) and until.get(url) is not None]
+    until = {url: at for url, _, at in one.signals}
+    called = [url for url in sorted(one.visit_soon) if is_storable(url) and until.get(url) is not None]
     values = [
         {"page": url, "until": until[url], "now": one.seen_at, "rest": one.rest_s, "why": one.reason} for url in called
     ]

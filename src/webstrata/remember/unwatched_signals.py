@@ -29,9 +29,9 @@ _DELETE_EXCESS = _OF_SOURCE.where(unwatched_signals.c.url.not_in(_LATEST))
 
 def keep(connection: Connection, source: int, announced: NewAnnouncements) -> None:
     """Store the announcements about unwatched URLs. The caller holds the lock on the source's row."""
-    if not announced.others:
+    if not announced.unwatched:
         return
-    latest = sorted(announced.others, key=lambda other: (-(other[1] or 0.0), other[0]))[:MAX_PER_SOURCE]
+    latest = sorted(announced.unwatched, key=lambda other: (-(other[1] or 0.0), other[0]))[:MAX_PER_SOURCE]
     values = [
         {"source_id": source, "url": url, "given_at": at, "seen_at": announced.seen_at}
         for url, at in latest

@@ -17,7 +17,7 @@ _LIST = "https://a.example/list"
 
 def _announced(*signals: tuple[str, float | None, float | None], at: float = NOW, **fields: object) -> Batch:
     said = tuple((f"https://a.example/{name}", given, until) for name, given, until in signals)
-    one = {"source": _LIST, "kind": "sitemap-lastmod", "seen_at": at, "said": said, **fields}
+    one = {"source": _LIST, "kind": "sitemap-lastmod", "seen_at": at, "signals": said, **fields}
     return Batch(announced=(NewAnnouncements(**one),))  # type: ignore[arg-type]
 
 
@@ -35,7 +35,7 @@ async def _news(store: Store, *names: str) -> list[int]:
 
 async def signals_about_unwatched_urls_are_kept(store: Store) -> None:
     def heard(*others: tuple[str, float | None], at: float) -> Batch:
-        return _announced(at=at, others=tuple((f"https://a.example/{name}", given) for name, given in others))
+        return _announced(at=at, unwatched=tuple((f"https://a.example/{name}", given) for name, given in others))
 
     await store.visit_log.commit(heard(("1", NOW - 9), ("2", NOW - 9), ("3", None), ("\0", NOW), at=NOW))
     await store.visit_log.commit(heard(("1", NOW - 5), ("2", NOW - 99), ("3", None), at=NOW + 1))
@@ -88,7 +88,7 @@ async def a_signal_moves_the_next_visit_forward(store: Store) -> None:
     await store.pages.pause(["https://a.example/3"])
     call = tuple(f"https://a.example/{name}" for name in names)
     signals = [(name, NOW + 5, NOW - 1 if name == "2" else NOW + 5) for name in names]
-    await store.visit_log.commit(_announced(*signals, at=NOW + 9, call=call, rest_s=60.0, reason="because of the list"))
+    await store.visit_log.commit(_announced(*signals, at=NOW + 9, visit_soon=call, rest_s=60.0, reason="because of the list"))
     page = await page_of(store, "1")
     assert (page.next_at, page.reason) == (NOW + 60, "because of the list")
     for name in ("2", "3", "5"):
@@ -97,7 +97,7 @@ async def a_signal_moves_the_next_visit_forward(store: Store) -> None:
         assert page.reason != "because of the list", name
     assert [page.url[-1] for page in await store.queue.claim(NOW + 60, 9, NOW + 99, "me")] == ["1", "4"]
     await store.visit_log.commit(
-        _announced(("1", NOW + 50, NOW + 50), at=NOW + 70, call=call[:1], rest_s=5.0, reason="again")
+        _announced(("1", NOW + 50, NOW + 50), at=NOW + 70, visit_soon=call[:1], rest_s=5.0, reason="again")
     )
     assert await store.queue.claim(NOW + 80, 9, NOW + 99, "other") == [], "a page that is being visited is not called"
 
