@@ -97,15 +97,15 @@ keys = st.text(alphabet="ab,)/ ", min_size=1, max_size=4)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(st.tuples(keys, st.integers(10, 99)), max_size=30), wanted=keys)
-def test_binary_search_equals_a_scan(tmp_path: Path, rows: list[tuple[str, int]], wanted: str) -> None:
+@given(rows=st.lists(st.tuples(keys, st.integers(10, 99)), max_size=30), query=keys)
+def test_binary_search_equals_a_scan(tmp_path: Path, rows: list[tuple[str, int]], query: str) -> None:
     """For any lines, the binary search finds the same lines as a scan."""
     made = [(key.replace(" ", "-") + ")", f"20{year}0101000000") for key, year in rows]
     lines = [f'{key} {stamp} {{"url": "u", "offset": "{i}"}}\n'.encode() for i, (key, stamp) in enumerate(made)]
     lines.sort(key=cdxj.sort_key)
     (tmp_path / "one.cdxj").write_bytes(b"".join(lines))
     index = Index(tmp_path)
-    key = wanted.replace(" ", "-") + ")"
+    key = query.replace(" ", "-") + ")"
 
     assert list(index.lookup_lines(key)) == [line for line in lines if line.startswith(key.encode() + b" ")]
     assert list(index.lookup_lines(key, match="prefix")) == [line for line in lines if line.startswith(key.encode())]

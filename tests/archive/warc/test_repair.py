@@ -40,7 +40,7 @@ def test_cut_at_every_byte(tmp_path: Path) -> None:
         [repair] = repair_archive(folder / "archive", folder / "index", fsync=False)
         complete = max(end for end in ends if end <= cut)
         assert path.read_bytes() == data[:complete]
-        assert repair.torn_bytes == cut - complete
+        assert ("torn bytes" in repair.what) == (cut > complete)
         torn_file = path.with_name(path.name + ".torn")
         assert (torn_file.read_bytes() if cut > complete else b"") == data[complete:cut]
         lines = (folder / "index" / (path.name.removesuffix(".warc.gz") + ".cdxj")).read_bytes()

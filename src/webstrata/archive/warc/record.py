@@ -75,7 +75,6 @@ class WarcRecord(Struct, frozen=True, kw_only=True):
     """Content-Length; None if it is missing or not a number."""
     size: int
     """Bytes of the block in the file (`block` may hold only the first of them)."""
-    raw_header: bytes = b""
 
     def field(self, name: str) -> str | None:
         """The value of the first field with this name."""
@@ -154,7 +153,6 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
         block=block,
         declared=declared,
         size=len(block),
-        raw_header=raw,
     )
     return record, stop_at
 
@@ -184,7 +182,6 @@ def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tup
         block=block,
         declared=declared,
         size=len(block),
-        raw_header=match.group(0),
     )
     return record, stop_at
 

@@ -32,9 +32,6 @@ class Repair(Struct, frozen=True, kw_only=True):
     file: str
     what: str
     """Description for the log."""
-    torn_bytes: int = 0
-    kept_in: str | None = None
-    """Name of the file with the torn bytes."""
 
 
 def repair_archive(archive_folder: Path, index_folder: Path, *, fsync: bool = True) -> list[Repair]:
@@ -64,7 +61,8 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
         line = record_line(item, name)
         if line:
             lines.append(line)
-    kept_in = cut_tail(path, good_end, fsync=fsync) if good_end < size else None
+    if good_end < size:
+        cut_tail(path, good_end, fsync=fsync)
     if good_end:
         write_segment(index_folder, name, lines, fsync=fsync)
         path.rename(path.with_name(name))
@@ -73,7 +71,7 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
         (index_folder / growing_name(name)).unlink(missing_ok=True)
     remove_sync_marker(index_folder, name)
     sync_folder(path.parent, fsync)
-    return Repair(file=name, what=_description(good_end, size, damaged), torn_bytes=size - good_end, kept_in=kept_in)
+    return Repair(file=name, what=_description(good_end, size, damaged))
 
 
 def cut_tail(path: Path, good_end: int, *, fsync: bool = True) -> str:
