@@ -35,7 +35,7 @@ async def live(store: SqlStore) -> None:
     claimed = await store.queue.claim(NOW, 6, NOW + 60, "me")
     entries = tuple(entry(page, NOW + 86_400.0 * (n % 2), counts=n > 3) for n, page in enumerate(claimed[:4]))
     said = NewAnnouncements(
-        source="https://a.example/feed", kind="feed-entry", seen_at=NOW, said=((names[0], None, NOW),)
+        source="https://a.example/feed", kind="feed-entry", seen_at=NOW, signals=((names[0], None, NOW),)
     )
     await store.visit_log.commit(Batch(entries=entries, announced=(said,)))
     await store.queue.release([(claimed[4].id, NOW + 7)])

@@ -181,7 +181,7 @@ class VisitPipeline:
         if announced:
             self._schedule.announced()
         if self._schedule.weighs_announcements:
-            announced = tuple(replace(announcement, call=()) for announcement in announced)
+            announced = tuple(replace(announcement, visit_soon=()) for announcement in announced)
         hosts, addresses, robots_states = self._politeness.add(politeness)
         payer, paid = self._selector.paid(visits) if self._selector is not None else ("", ())
         await self._store.visit_log.commit(
