@@ -1,8 +1,8 @@
-"""How many byte changes of recorded data leave the data alone: `python tools/measure_data.py --data FOLDER [SITE…]`.
+"""Measures which byte changes of recorded data change the data: `python tools/measure_data.py --data FOLDER [SITE…]`.
 
-FOLDER holds pairs of Parquet files as `webstrata.lab.livingweb.recording` reads them. Every version of a file is
-compared with the one before it, as the crawler would compare them: by the digest of their data. Files are told by their
-names, as their servers would hardly know more.
+FOLDER contains pairs of Parquet files as `webstrata.lab.livingweb.recording` reads them. Every version of a file is
+compared with the previous one as the crawler compares them: by the digest of their data. The format is detected from
+the file name, because the recordings have no media types.
 """
 
 from __future__ import annotations
@@ -40,34 +40,34 @@ def pairs(folder: Path, site: str) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def count(folder: Path, site: str) -> dict[str, Counter[str]]:
-    """Per kind of data: changes, equal data, equal but for the order of rows, not read, compared as JSON."""
+    """Counts by kind of data: changes, equal data, equal except for row order, without digest, compared as JSON."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    seen: dict[tuple[str, bytes], tuple[DataDigest | None, float]] = {}
+    digests: dict[tuple[str, bytes], tuple[DataDigest | None, float]] = {}
     for path, before, after in pairs(folder, site):
         for body in (before, after):
-            if (path, body) not in seen:
-                seen[path, body] = _timed(body, path)
-        one, slow = seen[path, before]
-        other, slower = seen[path, after]
-        if one is None or other is None:
+            if (path, body) not in digests:
+                digests[path, body] = _timed(body, path)
+        old, old_seconds = digests[path, before]
+        new, new_seconds = digests[path, after]
+        if old is None or new is None:
             continue
-        row = counts[other.kind]
+        row = counts[new.kind]
         row["changes"] += 1
-        row["seconds, slowest"] = max(row["seconds, slowest"], round(slow), round(slower))
-        if one.digest is None or other.digest is None:
+        row["seconds, slowest"] = max(row["seconds, slowest"], round(old_seconds), round(new_seconds))
+        if old.digest is None or new.digest is None:
             row["not read"] += 1
-        elif one.digest == other.digest:
+        elif old.digest == new.digest:
             row["equal"] += 1
-        elif other.kind == "table" and _unordered(before, path) == _unordered(after, path):
+        elif new.kind == "table" and _unordered(before, path) == _unordered(after, path):
             row["equal but for order"] += 1
-        if other.note is not None and other.digest is not None:
+        if new.note is not None and new.digest is not None:
             row["as JSON"] += 1
     return counts
 
 
 def _timed(body: bytes, path: str) -> tuple[DataDigest | None, float]:
-    begun = time.process_time()
-    return data_digest(body, "", None, f"https://example.org/{path}"), time.process_time() - begun
+    started = time.process_time()
+    return data_digest(body, "", None, f"https://example.org/{path}"), time.process_time() - started
 
 
 def _unordered(body: bytes, path: str) -> str | None:

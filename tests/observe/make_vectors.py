@@ -1,4 +1,4 @@
-"""`python -m tests.observe.make_vectors`: write the expected values of tests/data/fingerprint anew, by the twin.
+"""Writes the expected values of tests/data/fingerprint: `python -m tests.observe.make_vectors`.
 
 Only for a new version of docs/reference/fingerprint.md: the vectors of a version are frozen.
 """
@@ -9,14 +9,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.observe.fingerprint_twin import Page
+from tests.observe.fingerprint_reference import Page
 
 FOLDER = Path(__file__).parent.parent / "data" / "fingerprint"
 
 
 def main() -> None:
-    made = json.loads((FOLDER / "made.json").read_text("utf-8"))
-    cases: list[dict[str, Any]] = [{"name": name, "html": html, **values(html)} for name, html in made.items()]
+    documents = json.loads((FOLDER / "made.json").read_text("utf-8"))
+    cases: list[dict[str, Any]] = [{"name": name, "html": html, **values(html)} for name, html in documents.items()]
     cases += [
         {"name": file.stem, "file": f"pages/{file.name}", **values(file.read_bytes().decode("utf-8"))}
         for file in sorted((FOLDER / "pages").glob("*.html"))

@@ -1,3 +1,5 @@
+"""Media types and charset labels."""
+
 from __future__ import annotations
 
 import pytest
@@ -8,7 +10,7 @@ CASES = [
     # body, header, media type
     (b"<p>", "text/html; charset=utf-8", "text/html"),
     (b"<p>", "TEXT/HTML", "text/html"),
-    (b"%PDF-1.7", "text/html", "text/html"),  # the server's plausible word is taken
+    (b"%PDF-1.7", "text/html", "text/html"),  # a valid header is trusted
     (b"<html>", "text/plain", "text/plain"),
     (b"%PDF-1.7", None, "application/pdf"),
     (b"%PDF-1.7", "application/octet-stream", "application/pdf"),
@@ -26,7 +28,7 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "header", "expected"), CASES)
 def test_media_type(body: bytes, header: str | None, expected: str) -> None:
-    """The header where it makes sense, else a look at the bytes."""
+    """The media type in a valid header, else the type detected from the bytes."""
     assert media_type(body, header) == expected
 
 
@@ -43,5 +45,5 @@ def test_media_type(body: bytes, header: str | None, expected: str) -> None:
     ],
 )
 def test_header_charset(header: str | None, expected: str | None) -> None:
-    """The charset parameter in all its spellings."""
+    """The charset parameter in all its notations."""
     assert header_charset(header) == expected

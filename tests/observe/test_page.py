@@ -1,3 +1,5 @@
+"""Observation of whole pages and other bodies."""
+
 from __future__ import annotations
 
 import pytest
@@ -21,17 +23,17 @@ words</p><script>var secret</script><template><p>no</p></template>
 <ul><li>i<li>ii</ul>tail<br>end</body></html>"""
 
 
-def look(html: str) -> ObservedContent:
+def observed(html: str) -> ObservedContent:
     return observe(html.encode(), "text/html; charset=utf-8", URL)
 
 
-def test_a_page_in_full() -> None:
-    """Title, text, links, requisites, feeds, canonical address and robots are read from one page."""
-    seen = look(PAGE)
-    assert seen.title == "A title"
-    assert seen.text == "A title\nOne bold word\nTwo words\nL1 again L2 none m\ni\nii\ntail\nend"
-    assert seen.links == tuple(f"https://a.test/{path}" for path in ("other/l1", "l2", "other/l3", "other/l4"))
-    assert seen.requisites == tuple(
+def test_complete_page() -> None:
+    """Title, text, links, requisites, feeds, canonical URL and robots directives of one page."""
+    content = observed(PAGE)
+    assert content.title == "A title"
+    assert content.text == "A title\nOne bold word\nTwo words\nL1 again L2 none m\ni\nii\ntail\nend"
+    assert content.links == tuple(f"https://a.test/{path}" for path in ("other/l1", "l2", "other/l3", "other/l4"))
+    assert content.requisites == tuple(
         f"https://a.test/{path}"
         for path in (
             "other/s.css",
@@ -43,13 +45,18 @@ def test_a_page_in_full() -> None:
             "other/x.js",
         )
     )
-    assert seen.feeds == ("https://a.test/other/feed.atom",)
-    assert seen.canonical == "https://a.test/c"
-    assert seen.nofollow
-    assert seen.noindex
-    mark = seen.fingerprint
-    assert (mark.media_type, mark.charset, mark.title, mark.link_count) == ("text/html", "utf-8", "A title", 4)
-    assert mark == fingerprint(PAGE.encode(), "text/html", "utf-8", URL)
+    assert content.feeds == ("https://a.test/other/feed.atom",)
+    assert content.canonical == "https://a.test/c"
+    assert content.nofollow
+    assert content.noindex
+    computed = content.fingerprint
+    assert (computed.media_type, computed.charset, computed.title, computed.link_count) == (
+        "text/html",
+        "utf-8",
+        "A title",
+        4,
+    )
+    assert computed == fingerprint(PAGE.encode(), "text/html", "utf-8", URL)
 
 
 SAME_TEXT = [
@@ -71,33 +78,33 @@ OTHER_TEXT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME_TEXT)
-def test_markup_alone_leaves_the_text(one: str, other: str) -> None:
-    """Markup, scripts, comments and white space do not touch the text digest; the raw digest sees them."""
-    before, after = look(one).fingerprint, look(other).fingerprint
+def test_markup_does_not_change_the_text(one: str, other: str) -> None:
+    """Markup, scripts, comments and white space change the raw digest, but not the text digest."""
+    before, after = observed(one).fingerprint, observed(other).fingerprint
     assert before.text == after.text
     assert before.raw != after.raw
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER_TEXT)
 def test_words_change_the_text(one: str, other: str) -> None:
-    """Any word, order or word boundary changes the text digest."""
-    assert look(one).fingerprint.text != look(other).fingerprint.text
+    """A changed word, order or word boundary changes the text digest."""
+    assert observed(one).fingerprint.text != observed(other).fingerprint.text
 
 
 def test_links_are_a_set() -> None:
-    """The order and number of the same links do not matter, a new one does."""
-    one = look("<a href=x>1</a><a href=y>2</a>").fingerprint
-    assert one.links == look("<a href=y>1</a><a href=x>2</a><a href=x>3</a>").fingerprint.links
-    assert one.links != look("<a href=x>1</a><a href=z>2</a>").fingerprint.links
+    """The link digest does not depend on order and repetition, but changes with a new link."""
+    one = observed("<a href=x>1</a><a href=y>2</a>").fingerprint
+    assert one.links == observed("<a href=y>1</a><a href=x>2</a><a href=x>3</a>").fingerprint.links
+    assert one.links != observed("<a href=x>1</a><a href=z>2</a>").fingerprint.links
 
 
 def test_no_words_no_text_layer() -> None:
-    """A page that says nothing is compared by its bytes, so that two empty shells are not taken for the same."""
-    assert look("<div id=app></div><script src=1.js></script>").fingerprint.text is None
+    """A page without text has no text digest, so that two pages filled by scripts are not equal."""
+    assert observed("<div id=app></div><script src=1.js></script>").fingerprint.text is None
 
 
 def test_other_media() -> None:
-    """Plain text has a text layer, other media only their bytes."""
+    """Plain text has a text layer; other media types have none."""
     plain = observe(b"a  b\r\n\r\n c ", "text/plain", URL)
     assert plain.text == "a b\nc"
     assert plain.fingerprint.text == observe(b"a b c", "text/plain", URL).fingerprint.text
@@ -109,21 +116,21 @@ def test_other_media() -> None:
 
 @given(st.binary(max_size=400) | st.text(max_size=200).map(lambda text: ("<p>" + text).encode("utf-8", "replace")))
 def test_lines_and_digest_agree(body: bytes) -> None:
-    """Whatever the bytes, nothing is raised, and the lines hold the very words that the digest was taken of."""
-    seen = observe(body, "text/html", URL)
-    words = b" ".join((seen.text or "").replace("\n", " ").encode().split())
+    """For any bytes nothing is raised, and the lines contain the words from which the digest was computed."""
+    content = observe(body, "text/html", URL)
+    words = b" ".join((content.text or "").replace("\n", " ").encode().split())
     plain = observe(words, "text/plain; charset=utf-8", URL)
-    assert seen.fingerprint.text == plain.fingerprint.text
-    assert isinstance(seen.requisites, tuple)
+    assert content.fingerprint.text == plain.fingerprint.text
+    assert isinstance(content.requisites, tuple)
 
 
 @pytest.mark.parametrize("header", [None, "", "text/html; charset=no-such", "nonsense", "text/html; charset=utf-16"])
 def test_odd_headers(header: str | None) -> None:
-    """No header stops the look."""
+    """An invalid header does not raise."""
     assert observe(PAGE.encode(), header, URL).fingerprint.size == len(PAGE.encode())
 
 
 @pytest.mark.parametrize("url", ["", "nowhere", "example.org/x", "file:///a/b", "http://", "https://a.test"])
 def test_odd_addresses(url: str) -> None:
-    """Nor does an address that is none."""
+    """An invalid URL does not raise."""
     assert observe(PAGE.encode(), "text/html", url).fingerprint.parts is not None

@@ -1,4 +1,4 @@
-"""Settings for Hypothesis: how long one example takes says more about the machine than about the code."""
+"""Settings for Hypothesis: no deadline for an example, because machines differ; fewer examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which body is read as what."""
+"""Selection of the data format and its digest function."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ KINDS = [
 
 @pytest.mark.parametrize(("text", "media_type", "url", "kind"), KINDS)
 def test_kinds(text: str, media_type: str, url: str, kind: str | None) -> None:
-    """By media type, by URL where the server knew none, by the root of XML."""
+    """The format is selected by media type, by URL if the type is unknown, by XML root."""
     data = data_digest(text.encode(), media_type, None, url)
     assert (None if data is None else data.kind) == kind
     assert data is None or data.digest is not None
 
 
-def test_order_of_rows_is_the_pages_to_say() -> None:
-    """Looked at as unordered, a table without keys has no order."""
+def test_order_of_rows_is_a_page_rule() -> None:
+    """With the rule `unordered`, the rows of a table without a key have no order."""
     one, other = b"1,a\n2,b\n", b"2,b\n1,a\n"
     for unordered in (False, True):
         page_rules = PageRules(unordered=unordered)
@@ -62,11 +62,12 @@ def test_order_of_rows_is_the_pages_to_say() -> None:
         assert len(digests) == (1 if unordered else 2)
 
 
-def test_sitemaps_are_their_addresses_and_times() -> None:
-    """Order, priorities and layout do not count; a new time does."""
+def test_sitemap_digest() -> None:
+    """Priorities and layout do not change the digest of a sitemap; a new time does."""
     other = SITEMAP.replace("<lastmod>", "\n<priority>0.5</priority><lastmod>")
     newer = SITEMAP.replace("2024-01-01", "2024-01-02")
-    digests = [data_digest(text.encode(), "text/xml", None, "https://e.org/").digest for text in (SITEMAP, other, newer)]  # type: ignore[union-attr]
+    results = [data_digest(text.encode(), "text/xml", None, "https://e.org/") for text in (SITEMAP, other, newer)]
+    digests = [data and data.digest for data in results]
     assert digests[0] == digests[1] != digests[2]
 
 
@@ -85,7 +86,7 @@ TYPES = [
 
 @pytest.mark.parametrize("media_type", TYPES)
 def test_naughty_strings(media_type: str) -> None:
-    """Strings that break programs, as bodies, charsets and URLs, get an answer in every format."""
+    """Unusual strings as bodies, charsets and URLs raise nothing in any format."""
     for case in json.loads((EXTRACT / "naughty-strings" / "cases.json").read_text("utf-8")):
         text = case if isinstance(case, str) else str(case)
         data = data_digest(text.encode("utf-8", "replace"), media_type, text[:50], text)
@@ -94,16 +95,16 @@ def test_naughty_strings(media_type: str) -> None:
 
 
 @given(st.binary(max_size=100), st.sampled_from(TYPES), st.none() | st.text(max_size=20), st.text(max_size=30))
-def test_anything_gets_an_answer(body: bytes, media_type: str, charset: str | None, url: str) -> None:
-    """Whatever the body, the label and the URL."""
+def test_never_raises(body: bytes, media_type: str, charset: str | None, url: str) -> None:
+    """Any body, charset label and URL give a digest or a note."""
     data = data_digest(body, media_type, charset, url)
     assert data is not None
     assert data.digest is not None or data.note
 
 
 @pytest.mark.parametrize("media_type", ["application/gzip", "application/x-gzip", "application/xml", ""])
-def test_packed_sitemaps(media_type: str) -> None:
-    """A gzipped sitemap is the same data as the plain one, whatever its bytes; other gzip files are no data."""
+def test_gzipped_sitemaps(media_type: str) -> None:
+    """A gzipped sitemap has the digest of the plain one; other gzip files are not data."""
     packed = [gzip.compress(SITEMAP.encode(), level, mtime=level) for level in (1, 9)]
     plain = data_digest(SITEMAP.encode(), "application/xml", None, "https://e.org/sitemap.xml")
     for body in packed:

@@ -1,4 +1,4 @@
-"""Feeds: their entries, what counts of them, and feeds that are hardly any."""
+"""Feeds: entries, digest, malformed feeds, times."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FEEDS = {
 
 @pytest.mark.parametrize("name", FEEDS)
 def test_entries(name: str) -> None:
-    """Every kind of feed gives the same entry: id, absolute address, plain title, instant."""
+    """Every kind of feed gives the same entry: id, absolute URL, plain title, time."""
     (entry,) = parse_feed(FEEDS[name].encode(), None, URL).entries
     assert (entry.id, entry.url, entry.title, entry.updated_at) == ("1", "https://example.org/a", "One", AT)
 
@@ -49,7 +49,7 @@ def digest(text: str) -> str | None:
 
 
 def test_order_build_date_and_counts_do_not_count() -> None:
-    """A feed that was only built anew is the same."""
+    """Order, build date and comment counts do not change the digest."""
     one = rss(item(1), item(2), build="Mon, 01 Jan 2024 00:00:00 GMT")
     other = rss(
         item(2, more="<slash:comments>7</slash:comments>"), "\n", item(1), build="Tue, 02 Jan 2024 00:00:00 GMT"
@@ -67,8 +67,8 @@ def test_order_build_date_and_counts_do_not_count() -> None:
         item(1, more="<pubDate>2024-01-01</pubDate>"),
     ],
 )
-def test_what_an_entry_says_counts(other: str) -> None:
-    """Its identity, title, content, address and time; and that it is there."""
+def test_fields_of_an_entry_count(other: str) -> None:
+    """The id, title, content, address, time and existence of an entry change the digest."""
     assert digest(rss(item(1))) != digest(rss(other)) is not None
     assert digest(rss(item(1))) != digest(rss(item(1), other))
 
@@ -84,23 +84,23 @@ NO_FEED = [
 
 
 @pytest.mark.parametrize("text", NO_FEED)
-def test_what_is_no_feed_is_compared_by_its_bytes(text: str) -> None:
-    """Also a feed without entries: all of those would look the same."""
+def test_other_documents_have_no_digest(text: str) -> None:
+    """Other documents have no digest, and neither has a feed without entries."""
     data = feed_digest(text.encode(), None, URL)
     assert data.digest is None
     assert data.note
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_get_an_answer(body: bytes) -> None:
-    """Anywhere in a feed."""
+def test_any_bytes(body: bytes) -> None:
+    """Any bytes inside a feed give a digest or a note."""
     for whole in (body, b"<rss><channel><item>" + body + b"</item></channel></rss>"):
         data = feed_digest(whole, None, URL)
         assert (data.digest is None) <= (data.note is not None)
 
 
 def test_large_feeds_are_bounded() -> None:
-    """A feed without end is not read to its end, and its entries so far are known."""
+    """A feed with too many entries is parsed up to the limit."""
     body = b"<rss><channel>" + b"<item><guid>%d</guid></item>" * 3 % (1, 2, 3)
     body += b"".join(b"<item><guid>%d</guid></item>" % number for number in range(60_000)) + b"</channel></rss>"
     begun = time.process_time()
@@ -128,5 +128,5 @@ def test_large_feeds_are_bounded() -> None:
     ],
 )
 def test_times(text: str, at: float | None) -> None:
-    """As feeds write them."""
+    """Times in the formats of feeds, with common mistakes."""
     assert feed_time(text) == at

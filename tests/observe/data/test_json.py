@@ -1,4 +1,4 @@
-"""JSON: what is the same document, what is not, and what is none."""
+"""JSON: equal documents, different documents, and malformed ones."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def shuffled(value: Any, luck: random.Random) -> Any:
 
 @given(documents, st.randoms(use_true_random=False))
 def test_formatting_and_order_of_members_do_not_count(document: Any, luck: random.Random) -> None:
-    """Another indent, another order of members, another escaping: the same digest."""
+    """Indentation, order of members and escapes do not change the digest."""
     again = json.dumps(shuffled(document, luck), indent=luck.choice([None, 2]), ensure_ascii=luck.choice([True, False]))
     assert digest(json.dumps(document)) == digest(again) is not None
 
 
 @given(documents, documents)
 def test_documents_that_differ_have_different_digests(one: Any, other: Any) -> None:
-    """Two values are equal exactly if their digests are; true is not 1."""
+    """Two values are equal if and only if their digests are; true is not 1."""
     same = json.dumps(_typed(one), sort_keys=True) == json.dumps(_typed(other), sort_keys=True)
     assert (digest(json.dumps(one)) == digest(json.dumps(other))) == same
 
@@ -56,8 +56,8 @@ def _typed(value: Any) -> Any:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_get_an_answer(body: bytes) -> None:
-    """A digest or a reason, never both missing."""
+def test_any_bytes(body: bytes) -> None:
+    """Any bytes give a digest or a note."""
     data = json_digest(body, None, "")
     assert (data.digest is None) == (data.note is not None)
 
@@ -96,19 +96,19 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_data(one: str, other: str) -> None:
-    """Spellings of one value, and stamps of when a document was made."""
+    """Notations of one value, and times of generation, do not change the digest."""
     assert digest(one) == digest(other) is not None
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_different_data(one: str, other: str) -> None:
-    """Types, order of arrays, every digit, repeated names, and stamps that are all there is."""
+    """Types, order of arrays, digits and repeated names count, and times if there is nothing else."""
     assert digest(one) != digest(other)
     assert digest(one) is not None
 
 
 def test_stamps_left_out_are_named() -> None:
-    """Who looks sees what did not count."""
+    """The members that were left out are listed as noise."""
     assert json_digest(b'{"n":1,"generated_at":"2026-01-01"}', None, "").noise == ("generated_at",)
 
 
@@ -124,7 +124,7 @@ def test_stamps_left_out_are_named() -> None:
     ],
 )
 def test_encodings(body: bytes, charset: str | None) -> None:
-    """UTF-8 unless the bytes, or else the server, say otherwise."""
+    """JSON is decoded by its first bytes, else by the charset in the header."""
     assert digest(body, charset) == digest('{"ä":1}')
 
 
@@ -132,8 +132,8 @@ NONE = ["", "nul", "NaN", "[Infinity]", "[1,]", "{'a':1}", '["\t"]', "[1] x", b"
 
 
 @pytest.mark.parametrize("text", NONE, ids=lambda text: repr(text)[:20])
-def test_what_is_no_json_is_compared_by_its_bytes(text: str | bytes) -> None:
-    """There is no digest, and a short reason."""
+def test_other_documents_have_no_digest(text: str | bytes) -> None:
+    """A document that is not JSON has no digest, but a short note."""
     data = json_digest(text.encode() if isinstance(text, str) else text, None, "")
     assert data.digest is None
     assert data.note is not None
@@ -144,7 +144,7 @@ def test_what_is_no_json_is_compared_by_its_bytes(text: str | bytes) -> None:
     "body", [b"[" * 10**6, b'{"":' * 10**5, b"[" * 5000 + b"]" * 5000, b'{"a":' * 900 + b"1" + b"}" * 900]
 )
 def test_deep_nesting_stops_at_the_same_depth_for_every_caller(body: bytes) -> None:
-    """What is nested deeper than the limit is refused, quickly."""
+    """A document that is nested deeper than the limit is refused."""
     begun = time.process_time()
     assert json_digest(body, None, "").digest is None
     assert time.process_time() - begun < 1.0
@@ -152,7 +152,7 @@ def test_deep_nesting_stops_at_the_same_depth_for_every_caller(body: bytes) -> N
 
 
 def test_lines_of_json() -> None:
-    """One document a line; their order counts, their layout does not."""
+    """JSON Lines: the order of documents counts, their layout does not."""
     one = json_lines_digest(b'{"a":1,"b":2}\n{"c":3}\n', None, "")
     assert one.digest == json_lines_digest(b'{"b":2, "a":1}\r\n\r\n{"c":3}', None, "").digest is not None
     assert one.digest != json_lines_digest(b'{"c":3}\n{"a":1,"b":2}\n', None, "").digest

@@ -1,4 +1,4 @@
-"""Data for people's eyes: triples, rows and values, and nothing where there are none."""
+"""Triples, rows and values for differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ URL = "http://e.test/"
 
 
 def test_triples_have_stable_names() -> None:
-    """A blank node has the same name in both versions, whatever its label and order, and another if it says more."""
+    """A blank node has the same label in both versions, unless its triples differ."""
     before = readable(b"_:a <p> 1 . <s> <q> _:a .", "text/turtle", None, URL).triples
     again = readable(b"<s> <q> _:other . _:other <p> 1 .", "text/turtle", None, URL).triples
     more = readable(b"<s> <q> _:a . _:a <p> 1, 2 .", "text/turtle", None, URL).triples
@@ -24,7 +24,7 @@ def test_triples_have_stable_names() -> None:
 
 
 def test_tables_and_documents() -> None:
-    """Rows with trimmed cells; any JSON value, null too."""
+    """Tables have rows with trimmed cells; JSON is any value, including null."""
     assert readable(b"a, b\n1 ,2\n", "text/csv", None, URL).table == (("a", "b"), ("1", "2"))
     assert readable(b"a\tb\n", "text/tab-separated-values", None, URL).table == (("a", "b"),)
     assert readable(b'{"a": [1]}', "application/json", None, URL).document == {"a": [1]}
@@ -48,8 +48,8 @@ def test_tables_and_documents() -> None:
         (b"\x89PNG", "image/png"),
     ],
 )
-def test_what_cannot_be_read_is_nothing(body: bytes, kind: str) -> None:
-    """Broken, deep or foreign bodies raise nothing and give nothing to show but what they hold."""
+def test_malformed_bodies(body: bytes, kind: str) -> None:
+    """Malformed or deeply nested bodies and other formats raise nothing."""
     found = readable(body, kind, None, URL)
 
     assert isinstance(found, ReadableData)

@@ -1,4 +1,4 @@
-"""Tables: what is the same table, what is not, and what is too much of one."""
+"""Tables: equal tables, different tables, and limits."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ TABLES = st.integers(2, 5).flatmap(
 
 @given(TABLES, st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]), st.sampled_from(["\n", "\r\n"]))
 def test_quoting_and_line_ends_do_not_count(rows: list[list[str]], quoting: int, end: str) -> None:
-    """The same cells, written otherwise."""
+    """Quoting and line ends do not change the digest."""
     assert digest(written(rows, quoting=csv.QUOTE_ALL)) == digest(written(rows, quoting=quoting, lineterminator=end))
 
 
 @given(TABLES, st.randoms(use_true_random=False))
-def test_rows_have_no_order_where_that_is_wished(rows: list[list[str]], luck: random.Random) -> None:
-    """Shuffled rows below a header are the same unordered table."""
+def test_unordered_rows(rows: list[list[str]], luck: random.Random) -> None:
+    """With `unordered`, the order of rows below a header does not change the digest."""
     head = [f"column {number}" for number in range(len(rows[0]))]
     mixed = rows[:]
     luck.shuffle(mixed)
@@ -50,7 +50,7 @@ def test_rows_have_no_order_where_that_is_wished(rows: list[list[str]], luck: ra
 
 @given(TABLES, st.data())
 def test_another_word_is_another_table(rows: list[list[str]], data: st.DataObject) -> None:
-    """One cell that says something else changes the digest, in ordered and unordered tables."""
+    """One changed cell changes the digest, in ordered and unordered tables."""
     row = data.draw(st.integers(0, len(rows) - 1))
     column = data.draw(st.integers(0, len(rows[0]) - 1))
     other = [list(each) for each in rows]
@@ -62,8 +62,8 @@ def test_another_word_is_another_table(rows: list[list[str]], data: st.DataObjec
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_get_an_answer(body: bytes) -> None:
-    """A digest or a reason."""
+def test_any_bytes(body: bytes) -> None:
+    """Any bytes give a digest or a note."""
     data = table_digest(body, None, "")
     assert (data.digest is None) == (data.note is not None)
 
@@ -99,13 +99,13 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_table(one: str, other: str) -> None:
-    """Dialects, order of named columns, order of keyed rows, spellings of numbers and instants."""
+    """Dialect, order of named columns and keyed rows, and notation of numbers and instants do not count."""
     assert digest(one) == digest(other) is not None
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_different_tables(one: str, other: str) -> None:
-    """Cells, names, rows without keys, and what only looks like a number."""
+    """Cells, names and rows without keys count, and text that only looks like a number."""
     assert digest(one) != digest(other)
 
 
@@ -124,15 +124,15 @@ def test_different_tables(one: str, other: str) -> None:
     ids=["empty", "blank", "nul", "columns", "line", "quote", "quotes", "rows"],
 )
 def test_hostile_tables_are_bounded(body: bytes) -> None:
-    """Millions of columns, endless lines and quotes: an answer in seconds."""
+    """Tables with millions of columns, long lines or many quotes are processed in seconds."""
     begun = time.process_time()
     data = table_digest(body, None, "")
     assert (data.digest is None) == (data.note is not None)
     assert time.process_time() - begun < 15.0
 
 
-def test_order_counts_where_it_is_wished() -> None:
-    """Rows of a keyed table in another order are the same table, unless the page is looked at as ordered."""
+def test_ordered_rows() -> None:
+    """The order of rows of a keyed table counts only with `ordered`."""
     one, other = b"name,points\nann,3\nbob,2\n", b"name,points\nbob,2\nann,3\n"
     for ordered in (False, True):
         digests = [table_digest(body, None, "", ordered=ordered).digest for body in (one, other)]

@@ -1,4 +1,4 @@
-"""XML: what is the same document, what is not, and what is refused."""
+"""XML: equal documents, different documents, and refused ones."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_document(one: str | bytes, other: str | bytes) -> None:
-    """Layout, quotes, prefixes, order of attributes, comments, CDATA, encoding, simple entities."""
+    """Layout, quotes, prefixes, order of attributes, comments, CDATA, encoding and simple entities do not count."""
     assert digest(one) == digest(other) is not None
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_different_documents(one: str, other: str) -> None:
-    """Text, structure, order of elements, attributes, namespaces, white space that is content."""
+    """Text, structure, order of elements, attributes, namespaces and white space in text count."""
     assert digest(one) != digest(other)
 
 
@@ -73,14 +73,14 @@ def shown(tree: tuple[str, object], indent: str = "") -> str:
 
 @given(trees, trees)
 def test_digests_are_equal_exactly_for_equal_trees(one: tuple[str, object], other: tuple[str, object]) -> None:
-    """Pretty-printing changes nothing, any other content does."""
+    """Indentation does not change the digest; any other content does."""
     assert digest(shown(one)) == digest(shown(one, "\n"))
     assert (digest(shown(one)) == digest(shown(other))) == (shown(one) == shown(other))
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_get_an_answer(body: bytes) -> None:
-    """A digest or a reason."""
+def test_any_bytes(body: bytes) -> None:
+    """Any bytes give a digest or a note."""
     data = xml_digest(b"<a>" + body, None, "")
     assert (data.digest is None) == (data.note is not None)
 
@@ -102,7 +102,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_harmful_documents_are_refused(name: str) -> None:
-    """Quickly, with a reason."""
+    """Dangerous documents are refused quickly, with a note."""
     begun = time.process_time()
     data = xml_digest(HOSTILE[name].encode(), None, "")
     assert data.digest is None

@@ -1,4 +1,4 @@
-"""SPARQL results in every format, read to one form; what is not whole is refused."""
+"""SPARQL results in every format; incomplete documents are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IN_TSV = b"?b\t?a\t?c\n\"x\\ty\"@en\t<http://e.org/>\t\n\t_:q\t1\n's'\t_:q\t\n"
 
 
 def test_formats_agree() -> None:
-    """The same results in JSON, XML and TSV, in other orders and under other labels, become the same bytes."""
+    """The same results in JSON, XML and TSV, with other order and labels, have the same canonical form."""
     made = {
         canonical_results(parse_results(body, kind)) for body, kind in ((IN_JSON, JSON), (IN_XML, XML), (IN_TSV, TSV))
     }
@@ -38,7 +38,7 @@ def test_formats_agree() -> None:
 
 
 def test_csv() -> None:
-    """CSV has texts and blanks; a value that is not there is not bound."""
+    """CSV has literals and blank nodes; an empty value is not bound."""
     found = parse_results(b'a,b\r\n"x,""y""\nz",\r\n_:k,1\r\n', CSV)
     assert found.rows == ((Term("literal", 'x,"y"\nz'), None), (Term("bnode", "k"), Term("literal", "1")))
 
@@ -68,7 +68,7 @@ NOT_RESULTS = [
 
 @pytest.mark.parametrize(("body", "kind"), NOT_RESULTS)
 def test_not_results(body: bytes, kind: str) -> None:
-    """What breaks off, is something else or is hostile is refused with a reason; as data it has none."""
+    """Incomplete, other or dangerous documents are refused with a reason and have no digest."""
     with pytest.raises(NotResultsError):
         parse_results(body, kind)
     data = bindings.results_digest(body, None, "http://e.org/", kind)
@@ -76,16 +76,16 @@ def test_not_results(body: bytes, kind: str) -> None:
     assert data.note
 
 
-def test_rows_that_come_twice_count() -> None:
-    """Results are a bag: one row and the same row twice differ."""
+def test_repeated_rows_count() -> None:
+    """Results are a multiset: a repeated row changes the canonical form."""
     row = (Term("literal", "x"),)
     assert canonical_results(Results(vars=("a",), rows=(row,))) != canonical_results(
         Results(vars=("a",), rows=(row, row))
     )
 
 
-def test_what_differs_stays_different() -> None:
-    """IRIs are not texts, languages and datatypes count, and so does which blank stands where."""
+def test_different_results() -> None:
+    """Kinds of terms, languages, datatypes and the positions of blank nodes count."""
     terms = [
         Term("uri", "x"),
         Term("literal", "x"),
@@ -99,8 +99,8 @@ def test_what_differs_stays_different() -> None:
     assert canonical_results(same) != canonical_results(other)
 
 
-def test_many_blanks_of_one_kind() -> None:
-    """Thousands of blanks that nothing tells apart are named in bounded time, and always the same way."""
+def test_many_equal_blank_nodes() -> None:
+    """Thousands of blank nodes that cannot be distinguished get the same labels in bounded time."""
     alone = [(Term("bnode", f"n{i}"), Term("literal", "x")) for i in range(3_000)]
     pairs = [(Term("bnode", f"n{i}"), Term("bnode", f"m{i * 7 % 3_000}")) for i in range(3_000)]
     for rows in (alone, pairs, alone + pairs):
@@ -122,7 +122,7 @@ _rows = st.lists(st.tuples(_terms, _terms), max_size=8)
 @given(_rows, st.randoms(use_true_random=False))
 @settings(max_examples=300, deadline=None)
 def test_order_and_labels_never_count(rows: list[tuple[Term | None, ...]], chance: object) -> None:
-    """However rows are shuffled and blanks renamed, the bytes are the same."""
+    """Shuffled rows and renamed blank nodes have the same canonical form."""
     names = list("abcdef")
     chance.shuffle(names)  # type: ignore[attr-defined]
     renamed = dict(zip("abcdef", names, strict=True))

@@ -1,3 +1,5 @@
+"""Include and ignore rules: selected text, notes, and invalid rules."""
+
 from __future__ import annotations
 
 import time
@@ -70,7 +72,7 @@ SELECTED = [
 
 @pytest.mark.parametrize(("content", "media_type", "page_rules", "text"), SELECTED)
 def test_selected(content: str, media_type: str, page_rules: PageRules, text: str) -> None:
-    """What the rules leave, in every format that has rules."""
+    """The selected text for every format that supports rules."""
     check_page_rules(page_rules)
     found = select(content, media_type, page_rules)
     assert found.text == text
@@ -109,7 +111,7 @@ NOTED = [
 
 @pytest.mark.parametrize(("content", "media_type", "page_rules", "text", "note"), NOTED)
 def test_notes(content: str, media_type: str, page_rules: PageRules, text: str | None, note: str) -> None:
-    """A rule that finds nothing or cannot be used says so; where none can be used, the whole content counts."""
+    """A note names rules that match nothing or do not fit; if no rule fits, the whole content is compared."""
     found = select(content, media_type, page_rules)
     assert found.text == text
     assert found.note is not None
@@ -141,17 +143,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("page_rules", "why"), WRONG)
-def test_what_cannot_be_used_is_refused_with_the_reason(page_rules: PageRules, why: str) -> None:
-    """Every wrong rule is told when the page is watched, not at a visit."""
+@pytest.mark.parametrize(("page_rules", "reason"), WRONG)
+def test_invalid_rules_are_refused(page_rules: PageRules, reason: str) -> None:
+    """Every invalid rule is refused with the reason."""
     with pytest.raises(UsageError) as told:
         check_page_rules(page_rules)
-    assert why in str(told.value)
+    assert reason in str(told.value)
     assert "\n" not in str(told.value)
 
 
 def test_regular_expressions_cannot_be_slow() -> None:
-    """The classics of catastrophic backtracking end at once, in texts and in JSON."""
+    """Expressions with catastrophic backtracking take linear time, in texts and in JSON."""
     started = time.perf_counter()
     text = "a" * 50_000 + "!"
     for expression in ("(a+)+$", "(a|aa)+$", "(.*)*x", "(a|a?)+$"):
@@ -164,8 +166,8 @@ def test_regular_expressions_cannot_be_slow() -> None:
     assert time.perf_counter() - started < 5
 
 
-def test_entities_are_not_read() -> None:
-    """An external entity is left alone and a bomb of entities is refused."""
+def test_entities_are_refused() -> None:
+    """An external entity is not loaded and an entity bomb is refused."""
     external = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
     bomb = (
         '<!DOCTYPE a [<!ENTITY a "ha">'
@@ -179,7 +181,7 @@ def test_entities_are_not_read() -> None:
 
 
 def test_pages_without_rules() -> None:
-    """Only include and ignore rules make a selection."""
+    """Content is selected only if there are include or ignore rules."""
     assert not has_rules(None)
     assert not has_rules(PageRules(layer="text", min_size=0.5))
     assert has_rules(PageRules(ignore_text=("x",)))
@@ -198,18 +200,18 @@ ROWS = "<ul><li>one</li><li>two</li><li>three</li></ul><p class=x>four</p>"
         ("xpath://li[1]", "xpath://li[2]"),
     ],
 )
-def test_ignore_rules_see_the_whole_page(rules: tuple[str, ...]) -> None:
-    """Each rule is applied to the page as it came: their order does not matter, nor what another takes out."""
+def test_ignore_rules_apply_to_the_whole_page(rules: tuple[str, ...]) -> None:
+    """Each rule is applied to the unchanged page: the result does not depend on the order of rules."""
     assert select(ROWS, "text/html", PageRules(ignore=rules)).text == "three\nfour"
 
 
-def test_xml_rules_see_the_whole_document() -> None:
-    """The same for XML."""
+def test_xml_rules_apply_to_the_whole_document() -> None:
+    """Each XPath rule is applied to the unchanged XML document."""
     found = select("<a><b>1</b><b>2</b><b>3</b></a>", "text/xml", PageRules(ignore=("xpath:/a/b[1]", "xpath:/a/b[2]")))
     assert found.text == "a\nb: 3"
 
 
-def test_what_lies_in_what_is_ignored() -> None:
-    """Rules that find a part and the whole around it take out the whole, in either order."""
+def test_nested_matches() -> None:
+    """If rules match an element and its ancestor, the ancestor is removed, in either order of rules."""
     for rules in (("css:ul", "css:li"), ("css:li", "css:ul"), ("css:ul", "xpath://li")):
         assert select(ROWS, "text/html", PageRules(ignore=rules)).text == "four"

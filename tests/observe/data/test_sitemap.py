@@ -1,3 +1,5 @@
+"""Sitemaps, indexes and lists of URLs."""
+
 from __future__ import annotations
 
 import gzip
@@ -30,18 +32,18 @@ def urlset(inside: str) -> bytes:
     ],
 )
 def test_lastmod(lastmod: str, expected: float | None) -> None:
-    """Times in their usual spellings; nonsense is no time, and costs no entry."""
-    read = parse_sitemap(urlset(f"<url><loc>https://a.test/p</loc><lastmod>{lastmod}</lastmod></url>"), URL)
-    assert [(entry.url, entry.lastmod) for entry in read.entries] == [("https://a.test/p", expected)]
-    assert (read.kind, read.problem) == ("urlset", None)
+    """Common notations of time are parsed; an invalid time does not drop the entry."""
+    parsed = parse_sitemap(urlset(f"<url><loc>https://a.test/p</loc><lastmod>{lastmod}</lastmod></url>"), URL)
+    assert [(entry.url, entry.lastmod) for entry in parsed.entries] == [("https://a.test/p", expected)]
+    assert (parsed.kind, parsed.problem) == ("urlset", None)
 
 
-def test_an_index_is_told_from_pages() -> None:
-    """Entries of an index are sitemaps."""
+def test_index() -> None:
+    """A sitemap index has its own kind."""
     body = b"<sitemapindex><sitemap><loc>/s1.xml.gz</loc></sitemap></sitemapindex>"
-    read = parse_sitemap(gzip.compress(body), URL)
-    assert read.kind == "index"
-    assert [entry.url for entry in read.entries] == ["https://a.test/s1.xml.gz"]
+    parsed = parse_sitemap(gzip.compress(body), URL)
+    assert parsed.kind == "index"
+    assert [entry.url for entry in parsed.entries] == ["https://a.test/s1.xml.gz"]
 
 
 HOSTILE = {
@@ -57,31 +59,34 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_give_nothing_but_a_reason(name: str) -> None:
-    """Entities, bombs and nonsense end with no entries and a problem told."""
-    read = parse_sitemap(HOSTILE[name], URL)
-    assert read.entries == ()
-    assert read.problem
+def test_hostile_files_are_refused(name: str) -> None:
+    """Files with entities, compression bombs and other bytes have no entries and a problem."""
+    parsed = parse_sitemap(HOSTILE[name], URL)
+    assert parsed.entries == ()
+    assert parsed.problem
 
 
 def test_deep_and_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nesting is no trouble and entries are limited."""
+    """Deep nesting raises nothing, and the number of entries is limited in XML and in lists."""
     assert parse_sitemap(b"<a>" * 200_000, URL).entries == ()
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
-    read = parse_sitemap(urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(20))), URL)
-    assert len(read.entries) == 10
-    assert read.problem
+    parsed = parse_sitemap(urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(20))), URL)
+    assert len(parsed.entries) == 10
+    assert parsed.problem
+    parsed = parse_sitemap("".join(f"https://e.org/{number}\n" for number in range(20)).encode(), URL)
+    assert (parsed.kind, len(parsed.entries)) == ("text", 10)
+    assert parsed.problem
 
 
 def test_lists_of_urls() -> None:
-    """A plain list is read line by line, whatever the line ends."""
-    read = parse_sitemap(b"\xef\xbb\xbfhttps://a.test/1\r\nno url\nftp://a.test/\n HTTPS://a.test/2 \n", URL)
-    assert (read.kind, [entry.url for entry in read.entries]) == ("text", ["https://a.test/1", "https://a.test/2"])
+    """A list of URLs is parsed line by line, with any line ends."""
+    parsed = parse_sitemap(b"\xef\xbb\xbfhttps://a.test/1\r\nno url\nftp://a.test/\n HTTPS://a.test/2 \n", URL)
+    assert (parsed.kind, [entry.url for entry in parsed.entries]) == ("text", ["https://a.test/1", "https://a.test/2"])
 
 
 @given(
     st.binary(max_size=300) | st.text(max_size=100).map(lambda text: urlset(f"<url><loc>{text}").replace(b"]", b">"))
 )
 def test_never_raises(body: bytes) -> None:
-    """Any bytes give a sitemap, be it an empty one."""
+    """Any bytes give a sitemap, which may be empty."""
     parse_sitemap(body, URL)

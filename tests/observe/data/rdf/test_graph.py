@@ -1,4 +1,4 @@
-"""RDF and JSON-LD: one graph in many syntaxes, and files that a parser should not see."""
+"""RDF and JSON-LD: one graph in many syntaxes, and refused documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ONE_GRAPH = {
 
 
 def test_one_graph_in_every_syntax() -> None:
-    """The format does not count."""
+    """The syntax does not change the digest."""
     digests = {graph.rdf_digest(text.encode(), None, URL, syntax=name).digest for name, text in ONE_GRAPH.items()}
     assert set(ONE_GRAPH) == set(FORMATS)
     assert len(digests) == 1
@@ -50,7 +50,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_graphs_are_refused(name: str) -> None:
-    """With a reason, and in time."""
+    """Dangerous documents are refused quickly, with a note."""
     syntax, text = HOSTILE[name]
     begun = time.process_time()
     data = graph.rdf_digest(text.encode(), None, URL, syntax=syntax)
@@ -60,8 +60,8 @@ def test_hostile_graphs_are_refused(name: str) -> None:
 
 
 @given(st.binary(max_size=200), st.sampled_from(sorted(FORMATS)))
-def test_any_bytes_get_an_answer(body: bytes, syntax: str) -> None:
-    """A digest or a reason, whatever the bytes and the URL."""
+def test_any_bytes(body: bytes, syntax: str) -> None:
+    """Any bytes and URLs give a digest or a note."""
     for url in (URL, "", "no url"):
         data = graph.rdf_digest(body, None, url, syntax=syntax)
         assert (data.digest is None) == (data.note is not None)
@@ -73,15 +73,15 @@ def ld(text: str, contexts: dict[str, bytes] | None = None) -> tuple[str, str | 
 
 
 def test_contexts_alone_are_compared_as_json() -> None:
-    """Two different contexts are two empty graphs, and still not the same."""
+    """Documents without triples are compared as JSON, so that two contexts differ."""
     one, other = ld('{"@context":{"a":"http://e/a"}}'), ld('{"@context":{"a":"http://e/b"}}')
     assert one[0] == "json"
     assert one[1] != other[1]
     assert "no triples" in str(one[2])
 
 
-def test_contexts_elsewhere_are_handed_in_or_missing() -> None:
-    """Nothing is fetched: without its context a document is compared as JSON, with it as a graph."""
+def test_remote_contexts() -> None:
+    """A document is compared as a graph if its context is passed, else as JSON."""
     text = '{"@context":"https://c.test/c","@id":"http://e/a","name":"x"}'
     plain = '{"@id":"http://e/a","http://e/name":"x"}'
     kind, digest, note = ld(text)
@@ -91,21 +91,21 @@ def test_contexts_elsewhere_are_handed_in_or_missing() -> None:
     assert ld(text, {"https://c.test/c": b'{"@context":{"name":"http://e/name"}}'}) == ld(plain)
 
 
-def test_contexts_that_name_one_another_end() -> None:
-    """A context that names itself is given up, not followed for ever."""
+def test_recursive_contexts() -> None:
+    """A context that refers to itself is followed up to a limit."""
     known = {"https://c.test/c": b'{"@context":["https://c.test/c","https://c.test/c"]}'}
     assert ld('{"@context":"https://c.test/c","@id":"http://e/a","http://e/p":1}', known)[0] == "json"
 
 
 def test_a_context_with_an_import() -> None:
-    """`@import` brings terms, those beside it come first."""
+    """`@import` adds terms; the terms of the importing context have precedence."""
     known = {"https://c.test/c": b'{"@context":{"name":"http://e/other","age":"http://e/age"}}'}
     text = '{"@context":{"@version":1.1,"@import":"https://c.test/c","name":"http://e/name"},"@id":"http://e/a","name":"x","age":1}'
     assert ld(text, known) == ld('{"@id":"http://e/a","http://e/name":"x","http://e/age":1}')
 
 
 def test_triple_terms_hold_blank_nodes() -> None:
-    """Blank nodes inside triple terms, hundreds deep, are nodes like others."""
+    """Blank nodes inside triple terms, hundreds deep, are relabelled like others."""
 
     def nested(label: str) -> bytes:
         opened = "".join(f"<<( _:{label}{n} <http://e/q> " for n in range(400))

@@ -1,4 +1,4 @@
-"""Links: where they lead, of what kinds they are, which of them are the same."""
+"""Resolution of links, their kinds, and their digest."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def links(hrefs: list[str], base: str = BASE, page: str | None = None) -> PageLi
     ],
 )
 def test_resolves(href: str, expected: str | None) -> None:
-    """Links become canonical absolute URLs, or nothing, alone and among others."""
+    """Links become canonical absolute URLs, or are dropped, alone and among others."""
     found = (expected,) if expected is not None else ()
     assert LinkResolver(BASE).resolve(href) == expected
     assert LinkResolver(BASE).all([href, None, "", href]) == found
@@ -84,8 +84,8 @@ HOSTED = st.builds(
 @settings(max_examples=600, deadline=None)
 @given(st.lists(HREF | ODD | HOSTED | st.text(max_size=12), max_size=20), st.sampled_from(BASES))
 @example(["http://a-.b-/", "http://-a/", "http://a.-b", "http://a--b.c"], BASE)
-def test_the_kernel_and_its_twin_agree(hrefs: list[str], base: str) -> None:
-    """What the kernel puts together is what the URL library says of each address alone; all counts and digests too."""
+def test_kernel_equals_url_library(hrefs: list[str], base: str) -> None:
+    """The kernel gives the same URLs, counts and digests as the URL library for each address."""
     hrefs = [href.replace("\0", "\ufffd").encode("utf-8", "replace").decode() for href in hrefs]
     expected = python_links(hrefs, base, "https://www.a.test/page")
     assert links(hrefs, base, "https://www.a.test/page") == expected
@@ -93,7 +93,7 @@ def test_the_kernel_and_its_twin_agree(hrefs: list[str], base: str) -> None:
 
 
 def test_real_pages() -> None:
-    """The links of shipped pages are read as the twin reads them, the main ones among them too."""
+    """The links of shipped pages, and those in their body part, equal those of the Python implementation."""
     contents = [body for recording in load_shipped() for body in recording.contents.values()]
     pages = [body for body in contents if b"<html" in body[:2000].lower()][::40]
     assert len(pages) > 50
@@ -110,14 +110,14 @@ def test_real_pages() -> None:
     [([], ""), ([(0, 1)], "a"), ([(1, 3), (4, 9)], "bce"), ([(2, 2), (3, 4)], "d"), ([(0, 2**31 - 1)], "abcde")],
 )
 def test_some_of_the_links(spans: list[tuple[int, int]], expected: str) -> None:
-    """Spans tell which addresses count."""
+    """Spans select the addresses."""
     given = b"".join([first.to_bytes(4, "little") + end.to_bytes(4, "little") for first, end in spans])
     found = LinkResolver(BASE).links(packed(list("abcde")), BASE, given)
     assert found.urls == tuple(f"https://a.test/dir/{name}" for name in expected)
 
 
 def test_links_are_limited() -> None:
-    """A page of a hundred thousand links gives the first so many."""
+    """Of a page with 100,000 links the first `MAX_LINKS` are returned."""
     hrefs = [f"p{number}" for number in range(MAX_LINKS + 100)]
     expected = tuple(join(BASE, href) for href in hrefs[:MAX_LINKS])
     assert links(hrefs).urls == expected
@@ -126,7 +126,7 @@ def test_links_are_limited() -> None:
 
 @given(st.binary(max_size=200), st.binary(max_size=40))
 def test_any_bytes(hrefs: bytes, spans: bytes) -> None:
-    """Bytes that are no list of addresses, and spans in any order, are read within their bounds."""
+    """Any bytes as addresses, and any spans, are processed without reading outside of the buffer."""
     assert LinkResolver(BASE).links(hrefs, BASE).count >= LinkResolver(BASE).links(hrefs, BASE, spans).count
 
 
@@ -143,7 +143,7 @@ def test_any_bytes(hrefs: bytes, spans: bytes) -> None:
     ],
 )
 def test_srcset(srcset: str, expected: list[str]) -> None:
-    """Candidates are split as browsers split them."""
+    """Candidates are split as in browsers."""
     assert srcset_urls(srcset) == expected
 
 
@@ -160,7 +160,7 @@ def test_srcset(srcset: str, expected: list[str]) -> None:
     ],
 )
 def test_kinds_of_links(url: str, kind: str) -> None:
-    """A link leads to a document, to the page's own host, or beyond; exactly one of these."""
+    """A link is counted as a document, as internal or as external; exactly one of these."""
     found = links([url])
     assert {name: getattr(found, name) for name in ("internal", "external", "documents")} == {
         "internal": 0,
@@ -180,7 +180,7 @@ def test_kinds_of_links(url: str, kind: str) -> None:
     ],
 )
 def test_tracking_parameters_do_not_count(url: str, left: str) -> None:
-    """Who sent the reader is no part of where a link leads; everything else is."""
+    """Tracking parameters do not change the link digest; other parameters do."""
     assert links([url]).digest == links([left]).digest == links([left, url]).digest
     assert (links([url]).urls == links([left]).urls) == (url == left)
 
@@ -192,13 +192,13 @@ PLACES = ["https://a.test/", "https://a.test/x.pdf", "https://a.test/x?y=z.pdf",
 
 @pytest.mark.parametrize(("page", "counts"), [("https://a.test/page", (6, 2, 1)), ("nowhere", (0, 8, 1))])
 def test_kinds_of_links_on_odd_pages(page: str, counts: tuple[int, int, int]) -> None:
-    """Links of the page's own host are told from others, whatever stands in their paths or the page's address."""
+    """Links to the page's own host are recognised for unusual paths and page URLs."""
     found = links(PLACES, page=page)
     assert (found.internal, found.external, found.documents) == counts
 
 
 def test_hashes() -> None:
-    """Links are remembered by BLAKE2b, however long; the order of links and doubles do not matter."""
+    """Link hashes are BLAKE2b for URLs of any length, sorted and without duplicates."""
     long = ["x" * size for size in (1, 100, 101, 106, 107, 108, 109, 234, 235, 236, 237, 2_500)]
     assert links(long).hashes == link_hashes([f"https://a.test/dir/{href}" for href in long])
     assert links(["b", "a", "b"]).hashes == links(["a", "b"]).hashes

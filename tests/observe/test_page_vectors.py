@@ -1,4 +1,4 @@
-"""The shared layers against the frozen vectors, and against a twin written from the specification."""
+"""Fingerprints against the frozen vectors and against a reference implementation of the specification."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.observe.fingerprint_twin import Page
+from tests.observe.fingerprint_reference import Page
 from webstrata.observe.page import VERSION, observe_typed
 
 FOLDER = Path(__file__).parent.parent / "data" / "fingerprint"
 CASES = json.loads((FOLDER / "vectors.json").read_text("utf-8"))
 FROZEN = {2: "181a205df311518ac21629490c970f3d51d8909340af5cb38b69e58816ab5197"}
-"""Version of the rules -> SHA-256 of its vectors. Other values need another version: add a line, change none."""
+"""SHA-256 of the vectors by version of the rules. If the vectors change, add a version; never change a line."""
 
 
 def document(case: dict[str, Any]) -> str:
@@ -25,30 +25,30 @@ def document(case: dict[str, Any]) -> str:
 
 
 def values(html: str) -> tuple[list[str], str | None, list[list[str]]]:
-    seen = observe_typed(html.encode(), "text/html", "utf-8", "https://a.test/")
-    mark, texts = seen.fingerprint, seen.part_texts
-    assert mark.parts is not None
+    content = observe_typed(html.encode(), "text/html", "utf-8", "https://a.test/")
+    computed, texts = content.fingerprint, content.part_texts
+    assert computed.parts is not None
     assert texts is not None
-    simhash = None if mark.simhash is None else f"{mark.simhash:016x}"
-    return list(mark.parts), simhash, [text.split("\n") if text else [] for text in texts]
+    simhash = None if computed.simhash is None else f"{computed.simhash:016x}"
+    return list(computed.parts), simhash, [text.split("\n") if text else [] for text in texts]
 
 
 def test_vectors_are_frozen() -> None:
-    """The vectors of a version are the ones that were published with it."""
+    """The vectors of a version are those that were published with it."""
     assert hashlib.sha256((FOLDER / "vectors.json").read_bytes()).hexdigest() == FROZEN[VERSION]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_vector(case: dict[str, Any]) -> None:
-    """Parts, digests and simhash of the document are the published ones."""
+    """Parts, digests and simhash of the document equal the published values."""
     title = [case["title"]] if case["title"] else []
     expected = [title, case["header"], case["body"], case["footer"]]
     assert values(document(case)) == (case["parts"], case["simhash"], expected)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_twin(case: dict[str, Any]) -> None:
-    """What the specification says, computed slowly, is the same."""
+def test_reference(case: dict[str, Any]) -> None:
+    """The reference implementation gives the published values."""
     page = Page(document(case))
     assert (page.digests(), page.simhash(), page.links) == (case["parts"], case["simhash"], case["body_links"])
 
@@ -64,8 +64,8 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_twin_on_made_up_markup(html: str) -> None:
-    """Whatever the markup, program and twin agree."""
+def test_reference_on_random_markup(html: str) -> None:
+    """For random markup both implementations give the same values."""
     page = Page(html)
     digests, simhash, texts = values(html)
     assert (digests, simhash) == (page.digests(), page.simhash())

@@ -1,4 +1,4 @@
-"""The places of data: all that the data say stands in one of them, and nothing else does."""
+"""The fields of data: every value belongs to exactly one field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAP = "<urlset>{}</urlset>"
 ROW = "<url><loc>https://e.org/{}</loc><lastmod>{}</lastmod></url>"
 TURTLE = '@prefix d: <http://purl.org/dc/terms/> . <a> d:title "T" ; d:modified "{}" ; d:creator [ d:title "{}" ] .'
 
-# media type, kind, one version, another, the places that differ, those of them that hold times or tokens only
+# media type, kind, one version, another, the fields that differ, those of them that hold times or tokens only
 DIFFERENT = {
     "a json path": (
         "application/json",
@@ -91,7 +91,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_what_differs(name: str) -> None:
-    """The places that differ are those in which something changed, and times and tokens are known as such."""
+    """The hashes of exactly the changed fields differ, and fields of times and tokens are recognised."""
     media_type, kind, *versions, changed, stamps = DIFFERENT[name]
     before, after = ({p.name: p for p in data_fields(v.encode(), kind, media_type, None, URL)} for v in versions)
     differ = {name for name in before.keys() | after.keys() if before.get(name, 0) != after.get(name, 0)}
@@ -111,8 +111,8 @@ def test_what_differs(name: str) -> None:
         ("application/xml", "xml", "<a><b>x</b></a>", "<a>\n <b>x</b>\n</a>"),
     ],
 )
-def test_the_same_data_have_the_same_places(media_type: str, kind: str, one: str, other: str) -> None:
-    """Order, layout and labels that do not count make no difference."""
+def test_equal_data_have_equal_fields(media_type: str, kind: str, one: str, other: str) -> None:
+    """Order, layout and labels without meaning do not change the fields."""
     assert data_fields(one.encode(), kind, media_type, None, URL) == data_fields(
         other.encode(), kind, media_type, None, URL
     )
@@ -128,26 +128,26 @@ _values = st.recursive(
 
 
 @given(_values, _values)
-def test_other_json_has_other_places(one: Any, other: Any) -> None:
-    """Two documents that are not the same data never have the same places."""
+def test_different_json_has_different_fields(one: Any, other: Any) -> None:
+    """Two different JSON documents have different fields."""
     bodies = [json.dumps(value).encode() for value in (one, other)]
     digests = [data_digest(body, "application/json", None, URL) for body in bodies]
-    places = [data_fields(body, "json", "application/json", None, URL) for body in bodies]
-    assert (places[0] == places[1]) == (digests[0] == digests[1])
+    fields = [data_fields(body, "json", "application/json", None, URL) for body in bodies]
+    assert (fields[0] == fields[1]) == (digests[0] == digests[1])
 
 
 @given(st.binary(max_size=200), st.sampled_from(["json", "table", "graph", "xml", "sitemap", "feed", "bindings", ""]))
-def test_any_bytes_get_an_answer(body: bytes, kind: str) -> None:
-    """Nothing raises."""
+def test_never_raises(body: bytes, kind: str) -> None:
+    """Any bytes give fields or an empty list."""
     assert isinstance(data_fields(body, kind, "text/csv", None, URL), list)
 
 
-def test_places_are_bounded() -> None:
-    """Beyond the limit there is one place for all the rest, which is no time or token whatever it holds."""
+def test_number_of_fields_is_limited() -> None:
+    """Fields beyond the limit are combined in one field, which never counts as times or tokens."""
     body = json.dumps({f"k{i:05}": "2026-01-01" for i in range(5_000)}).encode()
     found = data_fields(body, "json", "application/json", None, URL)
     assert len(found) == MAX_FIELDS
-    (rest,) = [place for place in found if place.size > 1]
+    (rest,) = [field for field in found if field.size > 1]
     assert (rest.size, rest.stamps) == (5_000 - MAX_FIELDS + 1, False)
     deep = b"[" * 100_000 + b"]" * 100_000
     assert data_fields(deep, "json", "application/json", None, URL) == []

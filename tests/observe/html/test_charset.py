@@ -1,3 +1,5 @@
+"""Decoding of bodies and detection of their encoding."""
+
 from __future__ import annotations
 
 import codecs
@@ -12,10 +14,10 @@ from webstrata.observe.html.charset import codec_of, decode, decode_plain, encod
 SNIFFED = [
     # body, HTTP label, encoding
     (b"", None, "windows-1252"),
-    (b"\xef\xbb\xbfx", "iso-8859-2", "utf-8"),  # the mark beats the header
+    (b"\xef\xbb\xbfx", "iso-8859-2", "utf-8"),  # the byte order mark has precedence over the header
     (b"\xff\xfex\0", None, "utf-16le"),
     (b"\xfe\xff\0x", None, "utf-16be"),
-    (b'<meta charset="koi8-r">', "utf-8", "utf-8"),  # the header beats the page
+    (b'<meta charset="koi8-r">', "utf-8", "utf-8"),  # the header has precedence over the page
     (b'<meta charset="koi8-r">', "no-such-thing", "koi8-r"),
     (b"<META CHARSET=latin2>", None, "iso-8859-2"),
     (b"<meta http-equiv=Content-Type content='text/html; charset=sjis'>", None, "shift_jis"),
@@ -34,19 +36,19 @@ SNIFFED = [
 
 @pytest.mark.parametrize(("body", "label", "expected"), SNIFFED)
 def test_sniffing(body: bytes, label: str | None, expected: str) -> None:
-    """Mark, header, declaration, default: in this order, as browsers do."""
+    """Precedence as in browsers: byte order mark, header, declaration, default."""
     assert sniff(body, label) == expected
 
 
 @given(st.binary(max_size=3000), st.none() | st.text(max_size=30) | st.sampled_from(["utf-16", "gbk", "hz-gb-2312"]))
 def test_decoding_never_fails(body: bytes, label: str | None) -> None:
-    """Any bytes under any label give text that can be encoded again."""
+    """Any bytes with any label are decoded to text that can be encoded."""
     for text, _ in (decode(body, label, html=True), decode(body, label), decode_plain(body, label)):
         text.encode("utf-8")
 
 
 def test_every_label_has_a_codec() -> None:
-    """Python can read every encoding that the standard names."""
+    """Python has a codec for every encoding of the standard."""
     for label, encoding in charset._LABELS.items():
         assert encoding_of(f" {label.upper()}\n") == encoding
         codecs.lookup(codec_of(encoding))
@@ -55,7 +57,7 @@ def test_every_label_has_a_codec() -> None:
 
 
 def test_plain_text_is_utf8_if_it_can_be() -> None:
-    """Undeclared plain text is read as UTF-8, and as windows-1252 only where it is not."""
+    """Plain text without a charset is decoded as UTF-8 if it is valid, else as windows-1252."""
     assert decode_plain("naïve".encode(), None) == ("naïve", "utf-8")
     assert decode_plain("naïve".encode("cp1252"), None) == ("naïve", "windows-1252")
     assert decode_plain("naïve".encode(), "windows-1252")[1] == "windows-1252"

@@ -1,4 +1,4 @@
-"""RDFa 1.1 in HTML: each case is a page and the triples that the standard's steps make of it, up to isomorphism."""
+"""RDFa 1.1 in HTML: each case is a page and its triples by the standard, up to isomorphism."""
 
 from __future__ import annotations
 
@@ -151,13 +151,13 @@ def lines_of(turtle: str) -> list[bytes]:
 
 @pytest.mark.parametrize(("html", "turtle"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_triples(html: str, turtle: str) -> None:
-    """The page says these triples and no others."""
+    """The page contains exactly these triples."""
     found, expected = triples(html), lines_of(turtle)
     assert graph_digest(found) == graph_digest(expected), (found, expected)
 
 
 def test_the_same_page_gives_the_same_lines() -> None:
-    """Blank nodes are numbered by the page, so that equal pages give equal bytes; and any tool reads the lines."""
+    """Blank nodes are numbered in document order, so that equal pages give equal, valid lines."""
     page = "".join(html for _, html, _ in CASES if "<html" not in html and "<base" not in html)
     assert triples(page) == triples(page)
     read = list(ox.parse(b"\n".join(triples(page)), ox.RdfFormat.N_TRIPLES))
@@ -165,7 +165,7 @@ def test_the_same_page_gives_the_same_lines() -> None:
 
 
 def test_hostile_pages() -> None:
-    """Depth, masses and repeated text end in time, with a page that says too much saying nothing."""
+    """Deep nesting, many triples and repeated text end in time; a page beyond the limits has no triples."""
     deep = "<div property=dc:title>" * 4000 + "x" * 20_000
     with pytest.raises(RdfaTooLargeError):
         triples(deep)
@@ -180,7 +180,7 @@ def test_hostile_pages() -> None:
 
 
 def test_names() -> None:
-    """A `prefix` attribute is read in pairs; what is no pair ends it."""
+    """A `prefix` attribute contains pairs; an incomplete pair is ignored."""
     assert list(declared_prefixes("a: http://a/ B: urn:b: _: http://c/ d")) == [("a", "http://a/"), ("b", "urn:b:")]
     names = RdfaPrefixes(URL, INITIAL_PREFIXES, "")
     assert names.resource("[foaf:x]") == "http://xmlns.com/foaf/0.1/x"

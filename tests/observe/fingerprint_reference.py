@@ -1,7 +1,7 @@
-"""The shared layers once more, straight from docs/reference/fingerprint.md: slow, without counters and NumPy.
+"""A reference implementation of docs/reference/fingerprint.md: slow, without counters and NumPy.
 
-It takes another way than `webstrata.observe`: it recurses, every box collects its own lines and link texts anew, and
-all hashing but MD5 is done number by number.
+It works differently from `webstrata.observe`: it recurses, every box collects its own lines and link texts, and all
+hashing except MD5 is done number by number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-SILENT = "script style noscript template iframe noembed noframes area".split()  # noqa: SIM905
+INVISIBLE = "script style noscript template iframe noembed noframes area".split()  # noqa: SIM905
 BOXES = "article aside body center dialog div footer form header main menu nav section td".split()  # noqa: SIM905
 LINE_ENDS = """address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre
@@ -30,7 +30,7 @@ def length(text: str) -> int:
 
 
 class Element:
-    """An element outside silence, with all that the rules ask of it."""
+    """An element that is not inside an invisible element, with what the rules need."""
 
     def __init__(self, node: LexborNode, parent: Element | None) -> None:
         self.tag = node.tag or ""
@@ -38,7 +38,7 @@ class Element:
         self.href = node.attributes.get("href") or ""
         self.parent = parent
         self.content: list[Element | str] = []
-        if self.tag not in SILENT:
+        if self.tag not in INVISIBLE:
             for child in node.iter(include_text=True):
                 if child.is_text_node:
                     self.content.append(child.text_content or "")
