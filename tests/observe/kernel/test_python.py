@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.observe.fingerprint_twin import simhash_of
+from tests.observe.fingerprint_reference import simhash_of
 from webstrata.compiled import is_compiled
 from webstrata.lab.livingweb.recording import load_shipped
 from webstrata.observe.html.tree import parse
