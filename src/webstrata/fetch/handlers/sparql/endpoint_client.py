@@ -1,4 +1,4 @@
-"""Asking an endpoint the many questions of one visit; what came of each is kept in order."""
+"""`EndpointClient`: sends the queries of one visit to an endpoint and keeps their exchanges in order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.fetch.handlers.sparql.handler import ResultRows, SparqlRequest, UnusableAnswer, read_body, send_query
+from webstrata.fetch.handlers.sparql.handler import ResultRows, SparqlRequest, UnusableResponse, send_query, usable_body
 from webstrata.fetch.handlers.sparql.labels import Row
 from webstrata.fetch.handlers.sparql.query import Form
 from webstrata.fetch.handlers.visit_result import joined
 from webstrata.ports import VisitClient
 from webstrata.records import Failure, FailureKind, FetchResult, PageRules, Wait
 
-AGAIN = frozenset(
+RETRIED = frozenset(
     [
         FailureKind.TIMEOUT_FIRST_BYTE,
         FailureKind.TIMEOUT_TOTAL,
@@ -27,15 +27,15 @@ AGAIN = frozenset(
         FailureKind.UNEXPECTED,
     ]
 )
-"""After these a page is asked for again, smaller."""
-_SMALLEST = 2
-"""Rows of a page: the one that is known already, and one more."""
+"""After these failures a smaller page is requested."""
+_MIN_ROWS = 2
+"""Rows of a page: the one that is known already, and another one."""
 
 R = TypeVar("R", bound=ResultRows, covariant=True)
 
 
-class AnswerParser(Protocol[R]):
-    """What reads answers (`webstrata.observe.data.sparql.responses.SparqlAnswers`); ValueError for what is not whole."""
+class DatasetParser(Protocol[R]):
+    """Parses responses (`observe.data.sparql.responses.SparqlResponseParser`); ValueError if one is incomplete."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
     def quads(self, rows: Iterable[Row]) -> set[bytes]: ...
@@ -52,64 +52,69 @@ class GraphDocument(Protocol):
 
 
 class PageSizes(Struct, frozen=True, kw_only=True):
+    """How a dataset is divided into pages, and its maximum size."""
+
     rows: int = 10_000
-    """Of a page."""
-    least: int = 100
-    """Pages that fail are made smaller down to this."""
-    tries: int = 4
-    """For one page."""
-    most: int = 2_000_000
-    """Rows of a dataset; a larger one is refused."""
-    graphs: int = 10_000
-    """Named graphs that are read one by one; more are refused."""
+    """Rows of a page."""
+    min_rows: int = 100
+    """Pages that fail are requested with fewer rows, down to this number."""
+    max_tries: int = 4
+    """Attempts for one page."""
+    max_rows: int = 2_000_000
+    """Rows of a dataset; a larger dataset is refused."""
+    max_graphs: int = 10_000
+    """Named graphs of a dataset that is fetched graph by graph; more are refused."""
 
     def smaller(self, limit: int) -> int:
-        return max(limit // 2, min(limit, self.least), _SMALLEST)
+        """The rows of the next attempt after a page of `limit` rows failed."""
+        return max(limit // 2, min(limit, self.min_rows), _MIN_ROWS)
 
-    def wished(self, page_rules: PageRules | None) -> PageSizes:
-        """With as many rows to a page as the user wants."""
+    def with_rules(self, page_rules: PageRules | None) -> PageSizes:
+        """With the rows of a page that the user set."""
         rows = page_rules.page_rows if page_rules is not None else 0
-        return replace(self, rows=max(rows, _SMALLEST)) if rows else self
+        return replace(self, rows=max(rows, _MIN_ROWS)) if rows else self
 
 
 class EndpointClient:
-    """The questions of one visit."""
+    """The queries of one visit. `fetched` holds the exchanges of all of them."""
 
-    def __init__(self, answers: AnswerParser[ResultRows], endpoint: str, polite: VisitClient) -> None:
-        self.answers = answers
+    def __init__(self, parser: DatasetParser[ResultRows], endpoint: str, client: VisitClient) -> None:
+        self.parser = parser
         self.endpoint = endpoint
-        self._polite = polite
-        self.got = FetchResult()
+        self._client = client
+        self.fetched = FetchResult()
 
     def now(self) -> float:
-        return self._polite.now()
+        return self._client.now()
 
     async def body(self, query: str, form: Form = "SELECT") -> tuple[bytes, str] | Failure | Wait:
-        """(body, media type) of an answer that may be whole."""
-        got = await send_query(SparqlRequest(endpoint=self.endpoint, query=query), form, self._polite)
-        if isinstance(got, Wait):
-            return got
-        self.got = joined(self.got, got)
-        if got.failure is not None or got.answer is None:
-            return got.failure or Failure(kind=FailureKind.INTERNAL, detail="no answer and no reason")
-        if got.answer.status != 200:
-            kind = FailureKind.SERVER if (got.answer.status or 0) >= 500 else FailureKind.DENIED
-            return Failure(kind=kind, detail=f"status {got.answer.status}")
+        """Send the query; (body, media type) of a usable response, else the failure."""
+        fetched = await send_query(SparqlRequest(endpoint=self.endpoint, query=query), form, self._client)
+        if isinstance(fetched, Wait):
+            return fetched
+        self.fetched = joined(self.fetched, fetched)
+        response = fetched.answer
+        if fetched.failure is not None or response is None:
+            return fetched.failure or Failure(kind=FailureKind.INTERNAL, detail="neither a response nor a failure")
+        if response.status != 200:
+            kind = FailureKind.SERVER if (response.status or 0) >= 500 else FailureKind.DENIED
+            return Failure(kind=kind, detail=f"status {response.status}")
         try:
-            return read_body(got.answer)
-        except UnusableAnswer as why:
-            return why.failure
+            return usable_body(response)
+        except UnusableResponse as error:
+            return error.failure
 
     async def results(self, query: str) -> ResultRows | Failure | Wait:
         """The rows of a SELECT."""
-        found = await self.body(query)
-        if not isinstance(found, tuple):
-            return found
+        body = await self.body(query)
+        if not isinstance(body, tuple):
+            return body
         try:
-            return await asyncio.to_thread(self.answers.results, *found)
-        except ValueError as why:
-            return partial(str(why))
+            return await asyncio.to_thread(self.parser.results, *body)
+        except ValueError as error:
+            return partial(str(error))
 
 
 def partial(detail: str) -> Failure:
+    """The failure for an incomplete dataset."""
     return Failure(kind=FailureKind.PARTIAL, detail=detail[:300])

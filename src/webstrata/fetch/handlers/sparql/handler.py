@@ -1,8 +1,8 @@
-"""The `sparql` handler: a page's content is what a SPARQL 1.1 endpoint answers to a query, or all that it holds.
+"""The `sparql` handler: the content of a page is the result of a query to a SPARQL 1.1 endpoint, or its whole dataset.
 
-The query is the `query` of the page's URL, or the user's own beside it; without one the whole dataset is read, page by
-page (`sparql_everything`). Only whole answers count: one that is cut off, that reached the endpoint's own limit of
-rows, or that is an error in the clothes of a page is a failure, never a change.
+The query is the user's (`PageRules.query`) or the `query` parameter of the page's URL. Without a query the whole dataset
+is fetched, page by page (`whole_dataset.py`). Only complete responses count: a response that is truncated, that reached
+the row limit of the endpoint, or that is an error page with status 200 is a failure, never a change.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ACCEPT_GRAPH = (
     "application/n-triples,application/n-quads;q=0.9,text/turtle;q=0.8,application/rdf+xml;q=0.6,"
     "application/ld+json;q=0.4"
 )
-_LONGEST_URL = 2000
-"""Longer queries are posted: servers and proxies between cut URLs at different lengths."""
-_LARGEST = 500_000_000
-_LARGEST_RATIO = 500.0
+_MAX_URL = 2000
+"""Longer queries are posted, because servers and proxies limit URLs to different lengths."""
+_MAX_BYTES = 500_000_000
+_MAX_RATIO = 500.0
 
 R = TypeVar("R", bound="ResultRows")
 
 
 class ResultRows(Protocol):
-    """Results of SELECT or ASK, read."""
+    """The parsed result of SELECT or ASK."""
 
     @property
     def vars(self) -> tuple[str, ...]: ...
@@ -45,7 +45,7 @@ class ResultRows(Protocol):
 
 
 class ResultsParser(Protocol[R]):
-    """What reads answers (`webstrata.observe.data.sparql.responses.SparqlAnswers`); ValueError for what is not whole."""
+    """Parses responses (`observe.data.sparql.responses.SparqlResponseParser`); ValueError if one is incomplete."""
 
     def results(self, body: bytes, media_type: str) -> R: ...
     def canonical(self, results: R) -> bytes: ...
@@ -53,66 +53,67 @@ class ResultsParser(Protocol[R]):
 
 
 class SparqlRequest(Struct, frozen=True, kw_only=True):
-    """A query and where it goes."""
+    """A query and its endpoint."""
 
     endpoint: str
     query: str
     url: str = ""
-    """The whole as a URL, where the user gave it so."""
+    """The URL with the query, if the page is watched under it."""
 
 
 class SparqlHandler(Generic[R]):
-    """Asks endpoints. `everything` answers pages without a query."""
+    """Sends queries to endpoints. `dataset` visits pages without a query."""
 
     name = "sparql"
 
-    def __init__(self, answers: ResultsParser[R], everything: DatasetReader) -> None:
-        self._answers = answers
-        self._everything = everything
+    def __init__(self, parser: ResultsParser[R], dataset: DatasetHandler) -> None:
+        self._parser = parser
+        self._dataset = dataset
 
-    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
-        question = sparql_request_of(page)
-        if not question.query.strip():
-            return await self._everything.visit(page, polite)
-        form = form_of(question.query)
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
+        request = sparql_request_of(page)
+        if not request.query.strip():
+            return await self._dataset.visit(page, client)
+        form = form_of(request.query)
         if form is None:
             detail = "not a query: SELECT, CONSTRUCT, DESCRIBE and ASK can be watched"
-            return visit_result(page, polite, FetchResult(failure=Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
-        got = await send_query(question, form, polite, page.page_rules.accept if page.page_rules is not None else "")
-        if isinstance(got, Wait):
-            return got
-        answer = got.answer
-        if got.failure is not None or answer is None or answer.status != 200:
-            return visit_result(page, polite, got)
+            return visit_result(page, client, FetchResult(failure=Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
+        accept = page.page_rules.accept if page.page_rules is not None else ""
+        fetched = await send_query(request, form, client, accept)
+        if isinstance(fetched, Wait):
+            return fetched
+        response = fetched.answer
+        if fetched.failure is not None or response is None or response.status != 200:
+            return visit_result(page, client, fetched)
         try:
-            content = await asyncio.to_thread(self._content, page, answer, form)
-        except UnusableAnswer as why:
-            return visit_result(page, polite, failed(got, why.failure))
-        return visit_result(page, polite, got, content=content)
+            content = await asyncio.to_thread(self._content, page, response, form)
+        except UnusableResponse as error:
+            return visit_result(page, client, failed(fetched, error.failure))
+        return visit_result(page, client, fetched, content=content)
 
-    def _content(self, page: Page, answer: Exchange, form: Form) -> Resource | None:
-        """Results in their canonical form; of a graph nothing, since its body is content as it stands."""
-        body, media_type = read_body(answer)
+    def _content(self, page: Page, response: Exchange, form: Form) -> Resource | None:
+        """The results in canonical form; None for a graph, since the body of the response is its content."""
+        body, media_type = usable_body(response)
         try:
             if form in ("CONSTRUCT", "DESCRIBE"):
-                refuse_limit(answer, self._answers.triples(body, media_type, answer.url))
+                refuse_limit(response, self._parser.triples(body, media_type, response.url))
                 return None
-            results = self._answers.results(body, media_type)
-        except ValueError as why:
-            raise UnusableAnswer(FailureKind.PARTIAL, str(why)) from None
-        refuse_limit(answer, len(results.rows))
-        made = self._answers.canonical(results)
-        return Resource(url=f"urn:data:{page.url}", at=answer.at, content_type=RESULTS, body=made)
+            results = self._parser.results(body, media_type)
+        except ValueError as error:
+            raise UnusableResponse(FailureKind.PARTIAL, str(error)) from None
+        refuse_limit(response, len(results.rows))
+        body = self._parser.canonical(results)
+        return Resource(url=f"urn:data:{page.url}", at=response.at, content_type=RESULTS, body=body)
 
 
-class DatasetReader(Protocol):
-    """Reads a whole dataset."""
+class DatasetHandler(Protocol):
+    """Fetches a whole dataset (`webstrata.fetch.handlers.sparql.whole_dataset.WholeDataset`)."""
 
-    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait: ...
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait: ...
 
 
-class UnusableAnswer(Exception):  # noqa: N818 - an outcome on its way out
-    """An answer that must not count as the page's content."""
+class UnusableResponse(Exception):  # noqa: N818 - it carries an outcome
+    """A response that must not become the content of the page."""
 
     def __init__(self, kind: FailureKind, detail: str) -> None:
         super().__init__(detail)
@@ -120,44 +121,44 @@ class UnusableAnswer(Exception):  # noqa: N818 - an outcome on its way out
 
 
 def sparql_request_of(page: Page) -> SparqlRequest:
-    """The user's query, else the one that the page's URL carries."""
-    own = page.page_rules.query if page.page_rules is not None else ""
-    if own.strip():
-        return SparqlRequest(endpoint=page.url, query=own)
+    """The query of the user, else the query in the URL of the page."""
+    user_query = page.page_rules.query if page.page_rules is not None else ""
+    if user_query.strip():
+        return SparqlRequest(endpoint=page.url, query=user_query)
     endpoint, query = split_query(page.url)
     return SparqlRequest(endpoint=endpoint, query=query, url=page.url)
 
 
-async def send_query(question: SparqlRequest, form: Form, polite: VisitClient, accept: str = "") -> FetchResult | Wait:
-    """By GET, or by POST where the URL would become too long."""
+async def send_query(request: SparqlRequest, form: Form, client: VisitClient, accept: str = "") -> FetchResult | Wait:
+    """Send the query by GET, or by POST if the URL would be too long."""
     accept = accept or (ACCEPT_GRAPH if form in ("CONSTRUCT", "DESCRIBE") else ACCEPT_RESULTS)
-    url = question.url or query_url(question.endpoint, question.query)
-    if len(url) <= _LONGEST_URL:
-        return await polite.get(url, accept=accept)
-    form_body = urlencode({"query": question.query}).encode("ascii")
+    url = request.url or query_url(request.endpoint, request.query)
+    if len(url) <= _MAX_URL:
+        return await client.get(url, accept=accept)
+    form_body = urlencode({"query": request.query}).encode("ascii")
     posted = PostBody(body=form_body, content_type="application/x-www-form-urlencoded")
-    return await polite.post(question.endpoint, posted, accept=accept)
+    return await client.post(request.endpoint, posted, accept=accept)
 
 
-def read_body(answer: Exchange) -> tuple[bytes, str]:
-    """(body, media type) of an answer that may be whole; Unusable for one that is not, or is a page for people."""
-    if answer.truncated is not None:
-        raise UnusableAnswer(FailureKind.PARTIAL, f"the answer was cut off ({answer.truncated})")
-    media_type = bare_type(answer.header("content-type"))
+def usable_body(response: Exchange) -> tuple[bytes, str]:
+    """(body, media type) of a response; UnusableResponse if it is incomplete or a web page."""
+    if response.truncated is not None:
+        raise UnusableResponse(FailureKind.PARTIAL, f"the response was truncated ({response.truncated})")
+    media_type = bare_type(response.header("content-type"))
     if "html" in media_type:
-        raise UnusableAnswer(FailureKind.UNEXPECTED, "a web page instead of results, with status 200")
-    incomplete = answer.header("x-sql-state") or answer.header("x-sql-message")
+        raise UnusableResponse(FailureKind.UNEXPECTED, "a web page instead of results, with status 200")
+    incomplete = response.header("x-sql-state") or response.header("x-sql-message")
     if incomplete is not None:
-        said = answer.header("x-sql-message") or incomplete
-        raise UnusableAnswer(FailureKind.PARTIAL, f"the endpoint says that its answer is incomplete: {said}")
-    decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO)
+        message = response.header("x-sql-message") or incomplete
+        raise UnusableResponse(FailureKind.PARTIAL, f"the endpoint reports an incomplete response: {message}")
+    decoded = decode(response.body, response.header("content-encoding"), max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO)
     if decoded.problem is not None:
-        raise UnusableAnswer(FailureKind.PARTIAL, f"the answer cannot be decoded: {decoded.problem}")
+        raise UnusableResponse(FailureKind.PARTIAL, f"the response cannot be decoded: {decoded.problem}")
     return decoded.body, media_type
 
 
-def refuse_limit(answer: Exchange, rows: int) -> None:
-    """Unusable where the answer is as long as the endpoint lets answers be."""
-    limit = answer.header("x-sparql-maxrows") or ""
+def refuse_limit(response: Exchange, rows: int) -> None:
+    """Raise UnusableResponse if the response has as many rows as the endpoint allows."""
+    limit = response.header("x-sparql-maxrows") or ""
     if limit.isascii() and limit.isdigit() and 0 < int(limit[:18]) <= rows:
-        raise UnusableAnswer(FailureKind.PARTIAL, f"the endpoint gives no more than {limit} rows")
+        raise UnusableResponse(FailureKind.PARTIAL, f"the endpoint returns at most {limit} rows")
