@@ -129,6 +129,8 @@ def outline_html(html: bytes, *, is_unambiguous: bool) -> BodyOutline | None:
         raise MemoryError
     try:
         fields = page.contents
+        if fields.status == UNCLEAR:
+            return None
         if fields.status == READ:
             if not fields.is_composed:
                 text, linked = composed(fields.text.copy().decode()), composed(fields.linked.copy().decode())
@@ -136,7 +138,8 @@ def outline_html(html: bytes, *, is_unambiguous: bool) -> BodyOutline | None:
             page_finish(page)
         if fields.status == NO_MEMORY:
             raise MemoryError
-        return fields.outline() if fields.status == READ else None
+        outline: BodyOutline = fields.outline()
+        return outline
     finally:
         page_free(page)
 
