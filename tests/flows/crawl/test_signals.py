@@ -201,7 +201,12 @@ def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, 
             given_at = asked.at + hours * 3600.0
             said = ("http://b.test/p", given_at, given_at)
             news = NewAnnouncements(
-                source=url, kind="sitemap-lastmod", seen_at=asked.at + 600.0, signals=(said,), visit_soon=said[:1], reason="now"
+                source=url,
+                kind="sitemap-lastmod",
+                seen_at=asked.at + 600.0,
+                signals=(said,),
+                visit_soon=said[:1],
+                reason="now",
             )
             with ThreadPoolExecutor(1) as another:  # as another process would
                 another.submit(asyncio.run, announce(life, news)).result()

@@ -88,7 +88,9 @@ async def a_signal_moves_the_next_visit_forward(store: Store) -> None:
     await store.pages.pause(["https://a.example/3"])
     call = tuple(f"https://a.example/{name}" for name in names)
     signals = [(name, NOW + 5, NOW - 1 if name == "2" else NOW + 5) for name in names]
-    await store.visit_log.commit(_announced(*signals, at=NOW + 9, visit_soon=call, rest_s=60.0, reason="because of the list"))
+    await store.visit_log.commit(
+        _announced(*signals, at=NOW + 9, visit_soon=call, rest_s=60.0, reason="because of the list")
+    )
     page = await page_of(store, "1")
     assert (page.next_at, page.reason) == (NOW + 60, "because of the list")
     for name in ("2", "3", "5"):
