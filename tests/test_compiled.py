@@ -16,7 +16,7 @@ def test_description_follows_the_files() -> None:
 @pytest.mark.skipif(not is_compiled("observe"), reason="the compiled kernel is not installed")
 def test_library_of_another_version() -> None:
     """A library whose version the callers do not expect is an error that says what to do."""
-    with pytest.raises(WebstrataError, match="install Webstrata again.*belongs to another version"):
+    with pytest.raises(WebstrataError, match=r"install Webstrata again.*belongs to another version"):
         load_library("observe", -1)
 
 
