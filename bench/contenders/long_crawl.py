@@ -15,7 +15,7 @@ import uvloop
 from bench.contenders.whole_loop import flags, watch_pages
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Visit

@@ -17,7 +17,7 @@ import uvloop
 from bench.contenders.stopwatch import Stopwatch
 from bench.pages import urls
 from webstrata import settings
-from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, Visit

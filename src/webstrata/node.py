@@ -1,6 +1,6 @@
-"""The one wiring file: reads settings, names the adapters, hands them to the flows.
+"""`Node`: reads the settings, creates the adapters and passes them to the flows. No other file does this.
 
-What only a crawl needs (HTTP, NumPy) is imported where it is wired, so that the commands that look are there at once.
+Modules that only a crawl needs (HTTP, NumPy) are imported in the methods that use them: other commands start faster.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 
     from webstrata.archive.index.lookup import Match
     from webstrata.archive.wacz.reader import WaczReader
+    from webstrata.archive.warc.archive import WarcArchive
     from webstrata.archive.warc.check import ArchiveCheck, ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
     from webstrata.flows.capture.proof import Certify
     from webstrata.flows.capture.service import CaptureService
-    from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions, CrawlProgress
+    from webstrata.flows.crawl.loop import CrawlLoop
+    from webstrata.flows.crawl.parser_pool import ParserPool
+    from webstrata.flows.crawl.polite_client import ChooseHandler
     from webstrata.flows.crawl.round_selector import RoundSelector
     from webstrata.flows.crawl.slot_fitter import SlotFitter
-    from webstrata.flows.crawl.value_schedule import ValueSchedule
+    from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
@@ -41,40 +44,43 @@ if TYPE_CHECKING:
     from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget
-    from webstrata.schedule.timer_schedule import TimerSchedule
+    from webstrata.schedule.schedule import Schedule
     from webstrata.settings import BudgetSettings
 
 log = logging.getLogger("webstrata.node")
 
-_RESTORE = "restore the database from a backup; the archive is not touched by it"
-_MAKE_ANEW = "`webstrata check --repair` makes it anew from the other rows"
+_RESTORE = "restore the database from a backup; the archive is not affected"
+_RECOMPUTE = "`webstrata check --repair` recomputes it from the other rows"
 
 
 def package(path: Path) -> WaczReader:
-    """A WACZ file, whoever made it; needs no home."""
+    """A WACZ file, written by any program; needs no home."""
     from webstrata.archive.wacz.reader import WaczReader
 
     return WaczReader(path)
 
 
 def sightings(path: Path, *, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
-    """What an archive file saw, whoever made it; needs no home."""
+    """The sightings of pages in an archive file, written by any program; needs no home."""
     from webstrata.archive.sightings import sightings
 
     return sightings(path, media_type=media_type, on_progress=on_progress)
 
 
 class CrawlParts(NamedTuple):
-    """What everything that visits has in its hands."""
+    """What the loop and captures share."""
 
     store: SqlStore
+    archive: WarcArchive
     web: Web
     gate: PermitGate
-    settler: VisitPipeline
+    schedule: Schedule
+    parsers: ParserPool
+    choose: ChooseHandler
 
 
 class Node:
-    """One archiver: a home, its settings and a clock. Everything else is opened from here."""
+    """One archiver: a home, its settings and a clock. It opens everything else."""
 
     def __init__(
         self,
@@ -82,12 +88,15 @@ class Node:
         settings: Settings,
         clock: Clock | None = None,
         reread: Callable[[], Settings] | None = None,
+        make_parsers: Callable[[int], ParserPool] | None = None,
     ) -> None:
-        """`reread` loads the settings again, for what may be changed while a loop runs."""
+        """`reread` loads the settings again, for those that may change while a loop runs. `make_parsers` makes the pool
+        of this number of parser processes, for programs that share one between nodes."""
         self.home = home
         self.settings = settings
         self.clock: Clock = clock if clock is not None else RealClock()
         self._reread = reread
+        self._make_parsers = make_parsers
         self._budget: Budget | None = None
         self._budget_of = self._settings_written()
 
@@ -125,40 +134,40 @@ class Node:
     async def check(
         self, *, repair: bool, on_progress: Callable[[int], object] = lambda count: None
     ) -> ArchiveCheckResult:
-        """Scrub the archive, its index, and the store's positions against both."""
+        """Check the archive and its index, then the database and its positions against both."""
         from webstrata.archive.warc.check import ArchiveCheck
 
         with self.home.locked():
-            scrub = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
-            scrub.run()
+            check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
+            check.run()
             async with self.store() as store:
-                await self._check_store(store, scrub, repair)
+                await self._check_store(store, check, repair)
                 async for position, payload in store.visit_log.positions():
-                    scrub.position(position, payload)
-        return scrub.result
+                    check.check_position(position, payload)
+        return check.result
 
-    async def _check_store(self, store: SqlStore, scrub: ArchiveCheck, repair: bool) -> None:
-        """The database by itself: its files, then whether what it holds fits together."""
+    async def _check_store(self, store: SqlStore, check: ArchiveCheck, repair: bool) -> None:
+        """Check the files of the database, then the consistency of its rows."""
         sound = await store.maintenance.check_engine()
         for fault in sound.faults:
-            scrub.add_store_fault(fault, _RESTORE)
-        scrub.result.notes += sound.unchecked
+            check.add_store_fault(fault, _RESTORE)
+        check.result.notes += sound.unchecked
         if sound.faults:
-            return  # what such a database says of itself proves nothing
+            return  # the rows of a damaged database prove nothing
         found = left = await store.maintenance.contradictions()
         if repair and any(one.is_derived for one in found):
             await store.maintenance.recount()
             left = await store.maintenance.contradictions()
         for one in found:
             if one not in left:
-                scrub.add_store_repair(one.what)
+                check.add_store_repair(one.what)
         for one in left:
-            scrub.add_store_fault(one.what, _MAKE_ANEW if one.is_derived else _RESTORE)
+            check.add_store_fault(one.what, _RECOMPUTE if one.is_derived else _RESTORE)
         if stale := await store.queue.stale_leases(self.clock.now()):
-            scrub.result.notes.append(f"{stale} leases ran out without a visit: the next crawl takes their pages up.")
+            check.result.notes.append(f"{stale} leases expired without a visit; the next crawl visits their pages.")
 
     def reindex(self, on_progress: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
-        """(files, lines) of an index built anew."""
+        """Build the index again; returns the number of files and lines."""
         from webstrata.archive.index.segment import reindex
 
         with self.home.locked():
@@ -175,7 +184,7 @@ class Node:
         until: str,
         on_progress: Callable[[int], object],
     ) -> int:
-        """Write a selection of captures; how many."""
+        """Write a selection of captures; returns their number."""
         from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
         from webstrata.archive.wacz.writer import export_wacz
 
@@ -186,26 +195,21 @@ class Node:
         write = export_wacz if kind == "wacz" else export_warc
         return write(source, selection, out, software=self.software, at=self.clock.now(), on_progress=on_progress)
 
-    def timetable(self) -> TimerSchedule | ValueSchedule:
-        """The schedule by the policy that the settings name: a timer, or one that shares the budget."""
-        from webstrata.flows.crawl.value_schedule import ValueSchedule
-        from webstrata.schedule.budgeted_registry import budgeted_policy, is_budgeted
-        from webstrata.schedule.overrides import IntervalLimits
+    def schedule(self) -> Schedule:
+        """The schedule by the policy that the settings name."""
         from webstrata.schedule.policy import Bounds
-        from webstrata.schedule.registry import policy
-        from webstrata.schedule.timer_schedule import TimerSchedule
+        from webstrata.schedule.schedule import schedule_for
 
-        schedule = self.settings.schedule
-        min_days, max_days = schedule.min_interval / DAY_S, schedule.max_interval / DAY_S
-        start_days = schedule.start_interval / DAY_S
-        if is_budgeted(schedule.policy):
-            bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
-            return ValueSchedule(budgeted_policy(schedule.policy, bounds, schedule.freshness))
-        timer = policy(schedule.policy, min_days=min_days, max_days=max_days, start_days=start_days)
-        return TimerSchedule(timer, IntervalLimits(schedule.min_interval, schedule.max_interval))
+        settings = self.settings.schedule
+        bounds = Bounds(
+            min_days=settings.min_interval / DAY_S,
+            max_days=settings.max_interval / DAY_S,
+            start_days=settings.start_interval / DAY_S,
+        )
+        return schedule_for(settings.policy, bounds, freshness=settings.freshness)
 
     def budget(self) -> Budget:
-        """As the settings say now: the file may be changed while a loop runs. Flags and environment stay."""
+        """The present budget: the settings file may change while a loop runs. Flags and environment stay."""
         from webstrata.schedule.budget import Budget, parse_rate
 
         def read(now: BudgetSettings) -> Budget:
@@ -222,7 +226,7 @@ class Node:
             try:
                 self._budget = read(self._reread().budget)
             except BadSettings as problem:
-                log.warning("the budget stays as it was: %s", problem)
+                log.warning("the settings file is not valid, so the budget stays unchanged: %s", problem)
         if self._budget is None:
             self._budget = read(self.settings.budget)
         return self._budget
@@ -233,25 +237,22 @@ class Node:
         except OSError:
             return 0
 
-    def _allocation(self, store: Store, gate: PermitGate, timetable: TimerSchedule | ValueSchedule) -> RoundSelector:
-        """Who chooses the visits of a round."""
+    def _selector(self, parts: CrawlParts) -> RoundSelector:
         from webstrata.flows.crawl.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.round_selector import RoundSelector
         from webstrata.schedule.budget import ONE_A_DAY
-        from webstrata.schedule.timer_schedule import TimerSchedule
-        from webstrata.schedule.value import Value
 
-        is_timer = isinstance(timetable, TimerSchedule)
-        purses = BudgetLedger(
+        is_timer = parts.schedule.ranking is None
+        ledger = BudgetLedger(
             self.budget,
             None if is_timer else ONE_A_DAY,
             least_saved_days=self.settings.crawl.round / DAY_S,
-            first_price=None if isinstance(timetable.policy, Value) else 1e-6,
+            first_price=parts.schedule.first_price,
         )
-        return RoundSelector(store=store, gate=gate, timetable=timetable, purses=purses)
+        return RoundSelector(store=parts.store, gate=parts.gate, schedule=parts.schedule, ledger=ledger)
 
     async def gate(self, store: Store) -> PermitGate:
-        """The politeness gate, with all that was remembered of hosts."""
+        """The permit gate, with the stored politeness of hosts."""
         from webstrata.permit.gate import PermitGate
         from webstrata.permit.spacing import PolitenessRules
 
@@ -268,7 +269,7 @@ class Node:
                 obey_robots=polite.obey_robots,
             )
         )
-        gate.recall(*await store.queue.politeness())
+        gate.restore(*await store.queue.politeness())
         return gate
 
     def web(self) -> HttpWeb:
@@ -292,13 +293,13 @@ class Node:
                 connections=fetch.connections,
                 ca_file=fetch.ca_file or None,
             )
-        except OSError as problem:  # nothing else is opened there
+        except OSError as problem:  # no other file is opened there
             raise BadSettings(
                 f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
             ) from None
 
     def handlers(self) -> dict[str, Handler]:
-        """All ways to get a page's content, by name."""
+        """All access handlers, by name."""
         from webstrata.fetch.handlers.browser import BrowserHandler
         from webstrata.fetch.handlers.plain import ACCEPT_FEED, ACCEPT_SITEMAP, PlainHandler
         from webstrata.fetch.handlers.rdf import RdfHandler
@@ -309,18 +310,18 @@ class Node:
         from webstrata.observe.linked_data import LinkedData
 
         answers = SparqlResponseParser()
-        known: list[Handler] = [
+        handlers: list[Handler] = [
             PlainHandler(),
             PlainHandler("feed", ACCEPT_FEED),
             PlainHandler("sitemap", ACCEPT_SITEMAP),
             RdfHandler(LinkedData(), self.clock.working),
-            SparqlHandler(answers, WholeDataset(answers, bookmarks=Checkpoints(self.home.readings))),
+            SparqlHandler(answers, WholeDataset(answers, checkpoints=Checkpoints(self.home.readings))),
             BrowserHandler(self.clock, agent=self.agent),
         ]
-        return {handler.name: handler for handler in known}
+        return {handler.name: handler for handler in handlers}
 
     async def visit_once(self, store: Store, url: str, page_rules: PageRules | None) -> VisitResult:
-        """Visit a page as politely as ever, and keep nothing."""
+        """Visit a page with a permit, like the loop, and store nothing."""
         from webstrata.fetch.handlers.choose import chooser
         from webstrata.flows.preview import visit_once
 
@@ -338,46 +339,47 @@ class Node:
         finally:
             await web.close()
 
-    def decoded(self, answer: Exchange) -> bytes:
-        """An answer's body without its content coding, within the limits."""
-        fetch = self.settings.fetch
-        coding = answer.header("content-encoding")
-        return decode(answer.body, coding, max_bytes=fetch.max_decoded, max_ratio=fetch.max_ratio).body
+    def decoded(self, response: Exchange) -> bytes:
+        """A response's body without its content coding, within the limits."""
+        coding = response.header("content-encoding")
+        return decode(response.body, coding, max_bytes=self.settings.fetch.max_decoded).body
 
     @asynccontextmanager
     async def crawling(
         self, progress: CrawlProgress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[CrawlLoop]:
-        """The whole loop, ready to run: home locked, archive repaired, leases of a dead run given back."""
-        from webstrata.fetch.handlers.choose import chooser
-        from webstrata.flows.crawl.loop import CrawlLoop
-        from webstrata.schedule.timer_schedule import TimerSchedule
+        """Open the loop: lock the home, repair the archive, and end the leases of an interrupted run."""
+        from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
 
-        async with self._at_work(wrap_web) as tools:
-            if given_back := await tools.store.queue.end_leases(self.home.node_name):
-                log.info("%d visits that an earlier run did not finish are due again", given_back)
-            is_timer = isinstance(tools.settler.timetable, TimerSchedule)
-            allocation = self._allocation(tools.store, tools.gate, tools.settler.timetable)
+        async with self._crawl_parts(wrap_web) as parts:
+            if count := await parts.store.queue.end_leases(self.home.node_name):
+                log.info("%d visits that an earlier run did not finish are due again", count)
+            selector = self._selector(parts)
             yield CrawlLoop(
-                store=tools.store,
-                web=tools.web,
+                store=parts.store,
+                web=parts.web,
                 clock=self.clock,
-                gate=tools.gate,
-                settler=tools.settler,
+                gate=parts.gate,
+                pipeline=self._pipeline(parts, selector),
+                selector=selector,
+                choose=parts.choose,
                 owner=self.home.node_name,
-                choose=chooser(self.handlers()),
-                pace=self._pace(),
+                options=CrawlOptions(
+                    round_s=self.settings.crawl.round,
+                    poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
+                    connections_per_host=self.settings.polite.connections_per_host,
+                    max_requests=self.settings.fetch.connections,
+                    max_redirects=self.settings.fetch.max_redirects,
+                ),
                 progress=progress,
-                slots=self._slots(tools.store, tools.gate) if is_timer else None,
-                allocation=allocation,
+                slot_fitter=self._slot_fitter(parts) if parts.schedule.ranking is None else None,
             )
-            await allocation.save()
+            await selector.save()
 
     @asynccontextmanager
     async def capturing(self, *, wrap_web: Callable[[Web], Web] | None = None) -> AsyncIterator[CaptureService]:
-        """Captures of sites, ready to run, with the same tools as the loop."""
+        """Open the service that captures sites, with the same parts as the loop."""
         from webstrata.archive import journal
-        from webstrata.fetch.handlers.choose import chooser
         from webstrata.flows.capture.download import CaptureDownloader
         from webstrata.flows.capture.proof import CertificateSigner
         from webstrata.flows.capture.service import CaptureService
@@ -390,22 +392,22 @@ class Node:
             made = journal.new_journal(self.home.captures, name, self.clock)
             return made.path.stem, made
 
-        async with self._at_work(wrap_web) as tools:
+        async with self._crawl_parts(wrap_web) as parts:
             downloads = CaptureDownloader(
-                store=tools.store,
-                web=tools.web,
-                gate=tools.gate,
+                store=parts.store,
+                web=parts.web,
+                gate=parts.gate,
                 clock=self.clock,
-                settler=tools.settler,
-                choose=chooser(self.handlers()),
+                pipeline=self._pipeline(parts),
+                choose=parts.choose,
                 max_redirects=self.settings.fetch.max_redirects,
             )
             try:
                 yield CaptureService(
-                    store=tools.store,
+                    store=parts.store,
                     clock=self.clock,
                     downloads=downloads,
-                    notary=CertificateSigner(
+                    signer=CertificateSigner(
                         key=key,
                         software=self.software,
                         authority=settings.timestamp_url,
@@ -422,7 +424,7 @@ class Node:
                 await downloads.close()
 
     async def _pack(self, positions: Sequence[Position], out: Path, title: str, certify: Certify) -> int:
-        """Write a WACZ in a thread; its certificate may need the network, and so is made here."""
+        """Write a WACZ file in a thread. The certificate may need the network, so it is made in the event loop."""
         from webstrata.archive.export import OpenArchive, records_at
         from webstrata.archive.wacz.writer import write_wacz
 
@@ -443,13 +445,12 @@ class Node:
         return await asyncio.to_thread(write)
 
     @asynccontextmanager
-    async def _at_work(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[CrawlParts]:
-        """What visits and writes: home locked, archive repaired."""
+    async def _crawl_parts(self, wrap_web: Callable[[Web], Web] | None) -> AsyncIterator[CrawlParts]:
+        """Lock the home, repair the archive, and open what visits need. `wrap_web` may replace the HTTP client."""
         from webstrata.archive.warc.archive import WarcArchive
         from webstrata.archive.warc.repair import repair_archive
-        from webstrata.fetch.handlers.choose import handler_name
+        from webstrata.fetch.handlers.choose import chooser
         from webstrata.flows.crawl.parser_pool import ParserPool
-        from webstrata.flows.crawl.visit_pipeline import DecodeLimits, VisitPipeline
 
         async with AsyncExitStack() as stack:
             stack.enter_context(self.home.locked())
@@ -459,7 +460,7 @@ class Node:
             archive = WarcArchive(
                 self.home.archive,
                 index_folder=self.home.index,
-                rotate_bytes=self.settings.archive.max_file_size,
+                max_file_bytes=self.settings.archive.max_file_size,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
                 clock=self.clock,
@@ -467,27 +468,36 @@ class Node:
             stack.push_async_callback(archive.close)
             http = self.web()
             stack.push_async_callback(http.close)
-            web = wrap_web(http) if wrap_web is not None else http
-            gate = await self.gate(store)
-            readers = ParserPool(self.settings.crawl.workers)
-            stack.callback(readers.close)
-            readers.start()
-            settler = VisitPipeline(
+            parsers = (self._make_parsers or ParserPool)(self.settings.crawl.workers)
+            stack.callback(parsers.close)
+            parsers.start()
+            yield CrawlParts(
                 store=store,
                 archive=archive,
-                clock=self.clock,
-                gate=gate,
-                timetable=self.timetable(),
-                readers=readers,
-                handler_name=handler_name,
-                unpacking=DecodeLimits(
-                    max_decoded=self.settings.fetch.max_decoded, max_ratio=self.settings.fetch.max_ratio
-                ),
+                web=wrap_web(http) if wrap_web is not None else http,
+                gate=await self.gate(store),
+                schedule=self.schedule(),
+                parsers=parsers,
+                choose=chooser(self.handlers()),
             )
-            yield CrawlParts(store, web, gate, settler)
 
-    def manner(self) -> SpacingModel:
-        """The spacing as planning needs it."""
+    def _pipeline(self, parts: CrawlParts, selector: RoundSelector | None = None) -> VisitPipeline:
+        from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+
+        return VisitPipeline(
+            store=parts.store,
+            archive=parts.archive,
+            clock=self.clock,
+            gate=parts.gate,
+            schedule=parts.schedule,
+            parsers=parts.parsers,
+            choose=parts.choose,
+            max_decoded=self.settings.fetch.max_decoded,
+            selector=selector,
+        )
+
+    def spacing_model(self) -> SpacingModel:
+        """The spacing of requests, for planning."""
         from webstrata.plan.load import SpacingModel
 
         polite = self.settings.polite
@@ -499,22 +509,8 @@ class Node:
             connections_per_host=polite.connections_per_host,
         )
 
-    def _slots(self, store: Store, gate: PermitGate) -> SlotFitter | None:
+    def _slot_fitter(self, parts: CrawlParts) -> SlotFitter:
         from webstrata.flows.crawl.slot_fitter import SlotFitter
 
-        slot_s, threads = self.settings.schedule.slot, self.settings.fetch.connections
-        if not slot_s:
-            return None
-        return SlotFitter(store=store, gate=gate, manner=self.manner(), threads=threads, slot_s=slot_s)
-
-    def _pace(self) -> CrawlOptions:
-        from webstrata.flows.crawl.loop import CrawlOptions
-
-        return CrawlOptions(
-            round_s=self.settings.crawl.round,
-            round_pages=self.settings.crawl.round_pages,
-            poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
-            lanes=self.settings.polite.connections_per_host,
-            requests=self.settings.fetch.connections,
-            max_redirects=self.settings.fetch.max_redirects,
-        )
+        threads = self.settings.fetch.connections
+        return SlotFitter(store=parts.store, gate=parts.gate, spacing=self.spacing_model(), threads=threads)

@@ -48,7 +48,7 @@ def test_signals(number: signal.Signals, home: Path, town: Town, call: Call) -> 
         out, err = process.communicate(timeout=30)
 
     assert process.returncode == 0, err
-    assert b"finishing what is in flight" in err
+    assert b"finishing the requests in flight" in err
     assert b'"visits"' in out
     status = call("--home", home, "status", "--json").json
     assert status["in_flight"] == 0

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from webstrata import settings as settings_file
 from webstrata.archive.warc import growing
-from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import Position, Visit

@@ -1,10 +1,14 @@
-"""A whole archiver in a town of scripted servers: the real loop, sockets, WARC files and SQLite on a jumping clock."""
+"""A complete archiver and scripted servers: the real loop, sockets, parser processes, WARC files and SQLite.
+
+Scenarios run with the default settings of the product, on a jumping clock. A test that needs another setting passes it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -20,6 +24,8 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import JumpingClock
 from webstrata.flows.crawl.discovery import seeds
+from webstrata.flows.crawl.parse import ParsedContent, ParseJob
+from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, Page, Site, StoreTotals, Visit
@@ -29,6 +35,44 @@ from webstrata.settings import Settings
 START_AT = 1_790_000_000.0
 DAY_S = 86_400.0
 HOSTS = {"a.test": "127.0.0.2", "b.test": "127.0.0.3", "c.test": "127.0.0.4", "d.test": "127.0.0.4"}
+
+
+DAILY = "schedule.policy=dyn"
+"""A timer policy that starts with daily visits: for tests that need visits at known times. Under the default policy
+(`value`) the budget decides when a page is visited."""
+
+MakeParsers = Callable[[int], ParserPool]
+
+
+class SharedParsers(ParserPool):
+    """One pool of parser processes for all scenarios of a test process, so that not every scenario starts its own.
+
+    The processes belong to an event loop in a thread, because every scenario has an event loop of its own.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._events = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._events.run_forever, daemon=True)
+        self._thread.start()
+        super().__init__(processes)
+
+    def start(self, contents: int = 1) -> None:
+        """Processes start when they are needed."""
+
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().parse(jobs), self._events))
+
+    def close(self) -> None:
+        """The next scenario uses the processes."""
+
+    def end(self) -> None:
+        self._events.call_soon_threadsafe(self._end_processes)
+        self._thread.join()
+        self._events.close()
+
+    def _end_processes(self) -> None:
+        super().close()
+        self._events.call_soon(self._events.stop)
 
 
 class WarcRecord(NamedTuple):
@@ -48,20 +92,26 @@ def _read(record: ArcWarcRecord) -> WarcRecord:
 class Life:
     """One home in one town. Every `crawl` and `run` opens the loop anew, as a restarted process would."""
 
-    def __init__(self, folder: Path, blank: Path, town: Town, clock: JumpingClock, flags: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        blank: Path,
+        town: Town,
+        clock: JumpingClock,
+        flags: tuple[str, ...],
+        make_parsers: MakeParsers,
+    ) -> None:
         self.town = town
         self.clock = clock
         self.home, _ = Home.create(folder / "home")
         shutil.copy(blank, self.home.database)
         self.settings = self._settings(flags)
-        self.node = Node(self.home, self.settings, clock)
+        self.node = Node(self.home, self.settings, clock, make_parsers=make_parsers)
         self._opened = AsyncExitStack()
         self._store: SqlStore | None = None
 
     def _settings(self, flags: tuple[str, ...]) -> Settings:
-        loaded, _ = settings_file.load(
-            self.home.path, environment={}, flags=("crawl.workers=0", "schedule.policy=dyn", *flags)
-        )
+        loaded, _ = settings_file.load(self.home.path, environment={}, flags=flags)
         fetch = msgspec.structs.replace(
             loaded.fetch,
             hosts=self.town.hosts | loaded.fetch.hosts,
@@ -168,15 +218,27 @@ def blank_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home.database
 
 
-@pytest.fixture
-def live(tmp_path: Path, blank_database: Path) -> Callable[..., None]:
-    """Play a scenario in a fresh home and town, then prove that what it left is whole."""
+@pytest.fixture(scope="session")
+def shared_parsers() -> Iterator[SharedParsers]:
+    parsers = SharedParsers(Settings().crawl.workers)
+    yield parsers
+    parsers.end()
 
-    def play(scenario: Scenario, *flags: str, hosts: dict[str, str] = HOSTS) -> None:
+
+@pytest.fixture
+def live(tmp_path: Path, blank_database: Path, shared_parsers: SharedParsers) -> Callable[..., None]:
+    """Run a scenario with a new home and new servers, then check that everything that it stored is consistent."""
+
+    def play(
+        scenario: Scenario,
+        *flags: str,
+        hosts: dict[str, str] = HOSTS,
+        make_parsers: MakeParsers = lambda processes: shared_parsers,
+    ) -> None:
         async def main() -> None:
             clock = JumpingClock(START_AT)
             async with Town(clock, hosts) as town:
-                life = Life(tmp_path, blank_database, town, clock, flags)
+                life = Life(tmp_path, blank_database, town, clock, flags, make_parsers)
                 try:
                     await scenario(life)
                     await life.prove_whole()

@@ -1,1 +1,1 @@
-"""The loop, readable: stages called one after the other, each flow on one screen; adapters are handed in."""
+"""Flows: each calls pure code and ports one after the other; `node.py` passes the adapters in."""

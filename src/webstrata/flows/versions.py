@@ -1,8 +1,6 @@
-"""Reading the past back: which visit holds the version of a time, and its content from the archive.
+"""Archived versions of a page: the visit that holds the version of a time, its content, and differences of versions.
 
-Two archived versions of a page, read in every way that their format allows, and compared.
-
-Coherence out of ordinary visits: what the loop's own log saw of a site.
+`logged_sightings` lists what the crawl log holds of a whole site, for its coherence.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from webstrata.records import Page, PageRole, PageRules, Position, Sighting, Vis
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """A page's content as one visit found it."""
+    """The content of a page at one visit."""
 
     visit: Visit
     status: int
@@ -47,7 +45,7 @@ async def watched_page(store: Store, address: str) -> Page:
 
 
 async def version_at(store: Store, page: Page, at: float | None) -> Visit:
-    """The newest visit with content not after `at`."""
+    """The newest visit with content that is not after `at`."""
     for visit in await store.visit_log.of_page(page.id, until=at):
         if _is_version(visit):
             return visit
@@ -57,15 +55,15 @@ async def version_at(store: Store, page: Page, at: float | None) -> Visit:
 async def two_versions(
     store: Store, page: Page, since: float | None, until: float | None, *, raw: bool
 ) -> tuple[Visit, Visit]:
-    """The versions as of two times; without `since`, those of the last change that counted.
+    """The versions at two times; without `since`, the two versions of the last change that counts.
 
-    Where none did, or with `raw`: the last two that differ in their bytes.
+    If no change counts, or with `raw`: the last two versions whose bytes differ.
     """
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
-    held = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if _is_version(visit)]
-    pairs = [(before, now) for now, before in pairwise(held) if before.raw != now.raw]
+    versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if _is_version(visit)]
+    pairs = [(before, now) for now, before in pairwise(versions) if before.raw != now.raw]
     counted = [] if raw else [pair for pair in pairs if pair[1].counts]
     if counted or pairs:
         return (counted or pairs)[0]
@@ -73,17 +71,17 @@ async def two_versions(
 
 
 def _is_version(visit: Visit) -> bool:
-    """Whether it brought the page: what stood in its place is archived too, and no version of it."""
+    """Whether the visit returned the page. Error pages are archived as well, but are not versions."""
     return visit.raw is not None and visit.position is not None and visit.failure is None
 
 
 def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_decoded: int) -> Version:
-    """Read a visit's content back."""
+    """Read the content of a visit from the archive."""
     if visit.position is None:
-        raise UsageError("this visit left nothing in the archive.")
+        raise UsageError("nothing is archived of this visit.")
     stored = read(visit.position)
     coding = next((value for name, value in stored.headers if name == "content-encoding"), None)
-    # The visit saw to the ratio already; a byte may become as much as the whole may be.
+    # The ratio was checked by the visit: here only the size is limited.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
 
@@ -91,39 +89,39 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
 def version_difference(
     before: Version, after: Version, page_rules: PageRules | None, *, raw: bool, before_name: str, after_name: str
 ) -> Difference:
-    """What differs; `raw` compares the source and nothing else. What the page's rules ignore is not shown."""
+    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
     contents = [content_of(version, page_rules, raw=raw) for version in (before, after)]
     return difference(*contents, before_name=before_name, after_name=after_name)
 
 
 def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
-    """One version as differences see it."""
+    """A version in the forms that can be compared."""
     header = version.header("content-type")
     charset = header_charset(header)
     if raw:
         return ParsedVersion(text=decode_plain(version.body, charset)[0])
-    seen = observe(version.body, header, version.visit.url, page_rules)
-    if seen.selected is not None and seen.selected.text is not None:
-        return ParsedVersion(text=seen.selected.text)
+    observed = observe(version.body, header, version.visit.url, page_rules)
+    if observed.selected is not None and observed.selected.text is not None:
+        return ParsedVersion(text=observed.selected.text)
     kind = media_type(version.body, header)
     if kind in HTML:
-        return ParsedVersion(text=seen.text or "", links=seen.links)
+        return ParsedVersion(text=observed.text or "", links=observed.links)
     data = readable(version.body, kind, charset, version.visit.url)
-    text = seen.text if seen.text is not None else decode_plain(version.body, charset)[0]
+    text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
     return ParsedVersion(text=text, triples=data.triples, table=data.table, document=data.document)
 
 
 async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:
-    """All that visits saw of the pages below an address, or of a host.
+    """All successful visits of the pages below a URL, or of a host.
 
-    `layer`: "content" compares what counts as a change of the page (the log's own judgement), "raw" its bytes.
+    `layer`: "content" compares versions by the changes that count (as logged), "raw" by their bytes.
     """
     prefix = urls.canonical(site if "://" in site else f"http://{site}/")
     host = urls.host_of(prefix)
-    below = prefix if urlsplit(prefix).path.strip("/") else ""
-    seen: list[Sighting] = []
+    path_prefix = prefix if urlsplit(prefix).path.strip("/") else ""
+    sightings: list[Sighting] = []
     async for page in store.pages.stream(host=host):
-        if page.role is not PageRole.PAGE or not page.url.startswith(below):
+        if page.role is not PageRole.PAGE or not page.url.startswith(path_prefix):
             continue
         version = 0
         for visit in await store.visit_log.of_page(page.id, order="oldest"):
@@ -131,12 +129,12 @@ async def logged_sightings(store: Store, site: str, *, layer: str = "content") -
                 continue
             version += visit.counts
             content = (visit.raw or visit.payload or "") if layer == "raw" else f"{version}"
-            seen.append(Sighting(url=page.url, at=visit.at, content=content, status=_status(visit.status)))
-    if not seen:
-        raise UsageError(f"nothing of {site} was visited yet. `webstrata list --host {host}` shows what is watched.")
-    return seen
+            sightings.append(Sighting(url=page.url, at=visit.at, content=content, status=_status(visit.status)))
+    if not sightings:
+        raise UsageError(f"no page of {site} was visited yet. `webstrata list --host {host}` shows what is watched.")
+    return sightings
 
 
 def _status(status: int) -> int:
-    """A 304 says that the page is as it was."""
+    """304 means that the page is unchanged."""
     return 200 if status == 304 else status

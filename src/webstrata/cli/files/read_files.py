@@ -25,7 +25,7 @@ def look_at_files(
 
     async def read() -> list[ParsedContent]:
         try:
-            return await readers.look(jobs)
+            return await readers.parse(jobs)
         finally:
             readers.close()
 
@@ -58,5 +58,4 @@ def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRu
         want_lines=True,
         page_rules=page_rules,
         max_decoded=MAX_FILE,
-        max_ratio=1000.0,
     )

@@ -1,7 +1,7 @@
-"""Which handler a page gets: the user's word, else what its URL, its role or its last media type says.
+"""`chooser`: the handler of a page by its rules, else by its role, its URL or its last media type.
 
-`auto` never starts anything large: an endpoint is read as a whole only when the user says `sparql`, a page is
-rendered only when the user says `browser`.
+Costly handlers are never chosen automatically: a SPARQL endpoint is downloaded completely only if the page's rules name
+the handler `sparql`, and a page is rendered only if they name `browser`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from webstrata.records import Page, PageRole
 _RDF_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _FEED_ENDINGS = (".rss", ".atom")
-_TELLING = (*_RDF_ENDINGS, *_FEED_ENDINGS, "query=")
-"""Few URLs hold any of these, wherever: only those are taken apart."""
+_URL_MARKERS = (*_RDF_ENDINGS, *_FEED_ENDINGS, "query=")
+"""Only URLs that contain one of these are parsed, which are few."""
 
 
 def handler_name(page: Page) -> str:
-    """The name of the handler that a page gets."""
-    wished = page.page_rules.handler if page.page_rules is not None else "auto"
-    if wished != "auto":
-        return wished
+    """The name of the page's handler."""
+    name = page.page_rules.handler if page.page_rules is not None else "auto"
+    if name != "auto":
+        return name
     if page.role is PageRole.SITEMAP:
         return "sitemap"
     if page.role is PageRole.REQUISITE:
@@ -35,7 +35,7 @@ def handler_name(page: Page) -> str:
 
 def _by_url(url: str) -> str | None:
     lowered = url.lower()
-    if not any(mark in lowered for mark in _TELLING):
+    if not any(marker in lowered for marker in _URL_MARKERS):
         return None
     parts = urlsplit(url)
     path = parts.path.lower()
@@ -55,7 +55,7 @@ def _by_type(media_type: str) -> str | None:
 
 
 def chooser(handlers: Mapping[str, Handler]) -> Callable[[Page], Handler]:
-    """Turns pages into handlers. An unknown name was refused when the page was watched; here `http` stands in."""
+    """A function that returns the handler of a page. Unknown names, which `watch` refuses, get the plain handler."""
     plain = handlers["http"]
 
     def choose(page: Page) -> Handler:

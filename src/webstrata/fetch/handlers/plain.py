@@ -1,7 +1,8 @@
-"""The plain handler: a page's content is the body of the answer to one GET. Web pages, feeds and sitemaps."""
+"""`PlainHandler`: one GET request, whose response body is the content. For web pages, feeds and sitemaps."""
 
 from __future__ import annotations
 
+from webstrata.fetch.handlers.visit_result import visit_result
 from webstrata.ports import VisitClient
 from webstrata.records import Page, VisitResult, Wait
 
@@ -14,16 +15,13 @@ ACCEPT_SITEMAP = "application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 
 
 class PlainHandler:
-    """Asks for the page's URL with the user's Accept header, or its own."""
+    """Requests the page's URL with the Accept header of its rules, else of the handler."""
 
     def __init__(self, name: str = "http", accept: str = ACCEPT) -> None:
         self.name = name
         self._accept = accept
 
-    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
         accept = (page.page_rules.accept if page.page_rules is not None else "") or self._accept
-        got = await polite.get(page.url, accept=accept, validators=page.validators)
-        if isinstance(got, Wait):
-            return got
-        at = got.exchanges[0].at if got.exchanges else polite.now()
-        return VisitResult(page=page, at=at, exchanges=got.exchanges, failure=got.failure, again_at=got.again_at)
+        fetched = await client.get(page.url, accept=accept, validators=page.validators)
+        return fetched if isinstance(fetched, Wait) else visit_result(page, client, fetched)

@@ -1,4 +1,4 @@
-"""What a handler gives back, made of what its requests brought."""
+"""Functions that build the result of a visit from the results of its requests."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from webstrata.records import Failure, FetchResult, Page, Resource, VisitResult
 
 def visit_result(
     page: Page,
-    polite: VisitClient,
-    got: FetchResult,
+    client: VisitClient,
+    fetched: FetchResult,
     *,
     main: int = -1,
     content: Resource | None = None,
     extras: tuple[Resource, ...] = (),
 ) -> VisitResult:
+    """The result of a visit whose requests brought `fetched`; `main` is the index of the page's own exchange."""
     return VisitResult(
         page=page,
-        at=got.exchanges[0].at if got.exchanges else polite.now(),
-        exchanges=got.exchanges,
-        failure=got.failure,
-        again_at=got.again_at,
+        at=fetched.exchanges[0].at if fetched.exchanges else client.now(),
+        exchanges=fetched.exchanges,
+        failure=fetched.failure,
+        again_at=fetched.again_at,
         main=main,
         content=content,
         extras=extras,
@@ -28,10 +29,10 @@ def visit_result(
 
 
 def joined(first: FetchResult, then: FetchResult) -> FetchResult:
-    """Both in a row; how it ended is how the second one did."""
+    """The exchanges of both requests, with the end of the second one."""
     return FetchResult(exchanges=first.exchanges + then.exchanges, failure=then.failure, again_at=then.again_at)
 
 
-def failed(got: FetchResult, failure: Failure) -> FetchResult:
-    """The same exchanges, which did not bring what was asked for."""
-    return FetchResult(exchanges=got.exchanges, failure=failure, again_at=got.again_at)
+def failed(fetched: FetchResult, failure: Failure) -> FetchResult:
+    """The same exchanges with this failure: the responses are not usable."""
+    return FetchResult(exchanges=fetched.exchanges, failure=failure, again_at=fetched.again_at)

@@ -1,1 +1,1 @@
-"""The crawl: claim pages, visit them politely, parse, archive, judge and commit each batch of visits."""
+"""The crawl: lease pages, visit them politely, parse, archive, judge and commit each batch of visits."""

@@ -128,7 +128,7 @@ class CrawlLoop:
     async def _sleep_until_due(self, earliest: float, until: float) -> None:
         """Wait for the next round: not before `earliest`, and not before a page is due."""
         while not self.stopping and (now := self._clock.now()) < until:
-            next_at = max(earliest, await self._selector.next_look())
+            next_at = max(earliest, await self._selector.next_round_at())
             if next_at > now:
                 # Another process may add pages meanwhile.
                 await self._sleep(min(next_at, now + self._options.poll_s), until)
@@ -159,9 +159,9 @@ class CrawlLoop:
                 ends_at=ends_at,
                 lease_until=self._clock.now() + self._options.round_s + LEASE_MARGIN_S,
                 owner=self._owner,
-                most=ROUND_PAGES,
+                max_pages=ROUND_PAGES,
                 only_due=only_due,
-                wanted=requested,
+                requested=requested,
             )
         )
 

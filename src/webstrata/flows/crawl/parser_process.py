@@ -1,8 +1,8 @@
 """`ParserProcess`: a process that parses contents, and the socket pair through which it receives jobs.
 
-Jobs and results are frames, encoded by msgspec, each after its length in eight bytes: a batch of bodies is copied once on
-each side and no thread is needed. The process is killed when it takes too long; native code cannot be interrupted in any
-other way.
+Jobs and results are frames, encoded by msgspec, each after its length in eight bytes: a batch of bodies is copied once
+on each side and no thread is needed. The process is killed when it takes too long; native code cannot be interrupted in
+any other way.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 Up to three batches exist at a time, one in each state; they are committed in the order in which they were collected. A
 batch is parsed in parts, the first ones while it is still being collected, so that the parser processes need not wait
-for a whole batch. `put` waits while the batch is full. The half second is real time, whatever clock the schedule uses: it
-limits how many visits a crash can cost.
+for a whole batch. `put` waits while the batch is full. The half second is real time, whatever clock the schedule uses:
+it limits how many visits a crash can cost.
 """
 
 from __future__ import annotations

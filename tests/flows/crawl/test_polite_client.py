@@ -1,4 +1,4 @@
-"""Permits are used when they are granted, however few requests may be on their way."""
+"""`PoliteClient` uses permits when they are granted, however few requests may be open."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from webstrata.permit.gate import PermitGate, PolitenessRules
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 ADDRESS_GAP_S = 0.5
-ANSWER_S = 3.0
+RESPONSE_S = 3.0
 
 
 class SlowWeb:
-    """Every name has one address; every answer takes three seconds of the clock. Notes when requests really start."""
+    """Every host has the same address; every response takes three seconds of the clock. Records the starts of requests."""
 
     def __init__(self, clock: JumpingClock) -> None:
         self._clock = clock
         self.started: list[float] = []
-        self.on_their_way = self.most = 0
+        self.open = self.max_open = 0
 
     async def resolve(self, host: str, port: int) -> tuple[str, int] | Failure:
         return "192.0.2.1", port
@@ -34,17 +34,17 @@ class SlowWeb:
     ) -> Exchange:
         at = self._clock.now()
         self.started.append(at)
-        self.on_their_way += 1
-        self.most = max(self.most, self.on_their_way)
-        await self._clock.sleep_until(at + ANSWER_S)
-        self.on_their_way -= 1
-        return Exchange(url=permit.url, at=at, duration_s=ANSWER_S, request_head=b"", status=200)
+        self.open += 1
+        self.max_open = max(self.max_open, self.open)
+        await self._clock.sleep_until(at + RESPONSE_S)
+        self.open -= 1
+        return Exchange(url=permit.url, at=at, duration_s=RESPONSE_S, request_head=b"", status=200)
 
     async def close(self) -> None: ...
 
 
-def test_few_places_keep_the_gap_of_an_address() -> None:
-    """Twenty hosts at one address, three requests at a time: never more, and never two starts too close."""
+def test_the_limit_on_requests_keeps_the_gap_of_an_address() -> None:
+    """With twenty hosts at one address and three open requests, no two requests start within the address gap."""
     clock = JumpingClock(1000.0)
     web = SlowWeb(clock)
     gate = PermitGate(
@@ -53,17 +53,17 @@ def test_few_places_keep_the_gap_of_an_address() -> None:
         )
     )
 
-    async def visit(door: PoliteClient, host: str) -> None:
-        permit = await door.permit(f"http://{host}/", patience_until=1e9)
+    async def visit(client: PoliteClient, host: str) -> None:
+        permit = await client.permit(f"http://{host}/", patience_until=1e9)
         assert isinstance(permit, Permit)
-        await door.fetch(permit, accept="*/*")
+        await client.send(permit, accept="*/*")
 
-    async def all_of_them() -> None:
-        door = PoliteClient(web, gate, clock, keep=lambda _: None, listed=lambda *_: None, requests=3)
-        await asyncio.gather(*(visit(door, f"h{n}.example") for n in range(20)))
+    async def visit_all() -> None:
+        client = PoliteClient(web, gate, clock, max_requests=3)
+        await asyncio.gather(*(visit(client, f"h{n}.example") for n in range(20)))
 
-    asyncio.run(all_of_them())
+    asyncio.run(visit_all())
     gaps = [later - sooner for sooner, later in zip(web.started, web.started[1:], strict=False)]
     assert len(web.started) == 20
-    assert web.most == 3
+    assert web.max_open == 3
     assert min(gaps) >= ADDRESS_GAP_S

@@ -16,7 +16,7 @@ from tests.fetch.asking import Answer, Site, pages, serving
 from tests.fetch.endpoint import Endpoint, store_of
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Asked, Reply, moved, reply
-from webstrata.fetch.handlers.browser import find_program, what_is_missing
+from webstrata.fetch.handlers.browser import find_chromium, missing_software
 from webstrata.records import PageRules
 
 THING, DOCUMENT = "http://a.test/thing", "http://a.test/thing-data"
@@ -187,7 +187,7 @@ def test_a_web_page_from_an_endpoint_is_an_error(live: Callable[..., None]) -> N
         live(scenario, *beside(site))
 
 
-MISSING = what_is_missing(find_program())
+MISSING = missing_software(find_chromium())
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"rendering is not possible here: {MISSING}")
@@ -214,7 +214,7 @@ def test_rendered_page(live: Callable[..., None]) -> None:
 
         files: list[Path] = []
         live(scenario, *beside(site))
-    warcio = Path(__file__).parents[2] / ".peers" / "bin" / "warcio"
+    warcio = Path(__file__).parents[3] / ".peers" / "bin" / "warcio"
     subprocess.run([warcio, "check", *files], check=True, capture_output=True)
 
 

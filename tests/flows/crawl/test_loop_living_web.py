@@ -11,7 +11,7 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.home import Home
-from webstrata.lab.livingweb.paced import PacedWeb
+from webstrata.lab.livingweb.server import PacedWeb
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.node import Node

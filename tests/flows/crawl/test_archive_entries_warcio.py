@@ -11,7 +11,7 @@ import pytest
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import moved, reply, robots
 
-WARCIO = Path(__file__).parents[2] / ".peers" / "bin" / "warcio"
+WARCIO = Path(__file__).parents[3] / ".peers" / "bin" / "warcio"
 
 
 def test_warcio_accepts_what_the_loop_writes(live: Callable[..., None]) -> None:

@@ -1,4 +1,4 @@
-"""Reading in other processes: the same as here, and a page that kills its reader costs nobody else anything."""
+"""`ParserPool`: the results equal those of this process, and a page that ends its parser process affects no other page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from tests.flows.conftest import Life
+from tests.flows.conftest import DAILY, Life
 from tests.flows.town import reply
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
 from webstrata.flows.crawl.parser_pool import ParserPool
@@ -24,7 +24,7 @@ DEADLY = b"<p>deadly"
 
 
 def job(name: str, body: bytes) -> ParseJob:
-    return ParseJob(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000, max_ratio=10.0)
+    return ParseJob(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000)
 
 
 ENDLESS = b"<p>endless"
@@ -32,35 +32,35 @@ GREEDY = b"<p>greedy"
 FAULTY = b"<p>faulty"
 
 
-def read_hostile(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
-    """Reading that some bodies break, or keep from ending as native code would: only the process's end stops it."""
-    for one in jobs:
-        if one.body == DEADLY:
+def parse_hostile(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
+    """A parser that some bodies end, or block as native code would: only the end of the process stops it."""
+    for job in jobs:
+        if job.body == DEADLY:
             os._exit(11)
-        if one.body == ENDLESS:
+        if job.body == ENDLESS:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGALRM})
             while True:
                 pass
-        if one.body == GREEDY:
+        if job.body == GREEDY:
             bytearray(10 * 1024**3)
-        if one.body == FAULTY:
-            raise ZeroDivisionError("a fault of ours")
+        if job.body == FAULTY:
+            raise ZeroDivisionError("an error in the parser")
     return parse_content(jobs)
 
 
 def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture) -> None:
-    """The pages beside it are read as ever, it counts by its bytes, and the log names it; the next batch is read."""
+    """The other pages are parsed, it is compared by its bytes, and the log names it; the next batch is parsed."""
     jobs = [job("one", b"<p>one"), job("deadly", DEADLY), job("two", b"<p>two")]
 
     async def main() -> tuple[list[ParsedContent], list[ParsedContent]]:
-        pool = ParserPool(1, read=read_hostile)
+        pool = ParserPool(1, parse=parse_hostile)
         try:
-            return await pool.look(jobs), await pool.look(jobs[:1])
+            return await pool.parse(jobs), await pool.parse(jobs[:1])
         finally:
             pool.close()
 
     seen, after = asyncio.run(main())
-    by_bytes = replace(parse_bytes(jobs[1]), problem="it killed the process that read it")
+    by_bytes = replace(parse_bytes(jobs[1]), problem="parsing ended the parser process")
     assert seen == [*parse_content(jobs[:1]), by_bytes, *parse_content(jobs[2:])]
     assert after == parse_content(jobs[:1])
     assert "http://a.test/deadly" in caplog.text
@@ -68,11 +68,11 @@ def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize(
     ("body", "problem"),
-    [(ENDLESS, "reading it took longer than 1 s"), (GREEDY, "reading it took more memory than it may")],
+    [(ENDLESS, "parsing took longer than 1 s"), (GREEDY, "parsing took more memory than allowed")],
 )
 @pytest.mark.parametrize("is_forked", [False, True])
 def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str, is_forked: bool) -> None:
-    """A page that never ends, or wants all memory, counts by its bytes; the others are read; the loop never stops."""
+    """A page whose parsing never ends, or needs all memory, is compared by its bytes; the event loop is not blocked."""
     jobs = [job("one", b"<p>one"), job("hostile", body), job("two", b"<p>two")]
     ticks = 0
 
@@ -83,10 +83,10 @@ def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str, is_forked: b
             ticks += 1
 
     async def main() -> tuple[list[ParsedContent], list[ParsedContent]]:
-        pool = ParserPool(1, limit_s=1.0, memory_bytes=1024**3, read=read_hostile, is_forked=is_forked)
+        pool = ParserPool(1, limit_s=1.0, memory_bytes=1024**3, parse=parse_hostile, is_forked=is_forked)
         ticking = asyncio.create_task(tick())
         try:
-            return await pool.look(jobs), await pool.look(jobs[:1])
+            return await pool.parse(jobs), await pool.parse(jobs[:1])
         finally:
             ticking.cancel()
             pool.close()
@@ -97,55 +97,55 @@ def test_a_hostile_page_stops_at_a_limit(body: bytes, problem: str, is_forked: b
     assert body != ENDLESS or ticks > 0
 
 
-def test_a_page_that_meets_a_fault_of_ours(caplog: pytest.LogCaptureFixture) -> None:
-    """Reading that raises costs that page its closer look, and the log says where it happened."""
+def test_a_page_that_raises_an_error_in_the_parser(caplog: pytest.LogCaptureFixture) -> None:
+    """An exception of the parser affects that page only, and the log has the traceback."""
     jobs = [job("one", b"<p>one"), job("faulty", FAULTY), job("two", b"<p>two")]
 
     async def main() -> list[ParsedContent]:
-        pool = ParserPool(1, read=read_hostile)
+        pool = ParserPool(1, parse=parse_hostile)
         try:
-            return await pool.look(jobs)
+            return await pool.parse(jobs)
         finally:
             pool.close()
 
     seen = asyncio.run(main())
     assert [seen[0], seen[2]] == [*parse_content(jobs[:1]), *parse_content(jobs[2:])]
     assert seen[1].fingerprint == parse_bytes(jobs[1]).fingerprint
-    assert "a fault of ours" in caplog.text
+    assert "an error in the parser" in caplog.text
     assert "http://a.test/faulty" in caplog.text
 
 
-def test_batches_side_by_side() -> None:
-    """Several batches asked for at once each get their own answers; what breaks a reader costs only itself."""
+def test_concurrent_batches() -> None:
+    """Concurrent batches get their own results; a page that ends a parser process affects only itself."""
     batches = [[job(f"{n}-{i}", b"<p>%d %d" % (n, i)) for i in range(5)] for n in range(12)]
     batches[3][2] = job("deadly", DEADLY)
 
     async def main() -> list[list[ParsedContent]]:
-        pool = ParserPool(2, read=read_hostile)
+        pool = ParserPool(2, parse=parse_hostile)
         try:
-            return await asyncio.gather(*(pool.look(jobs) for jobs in batches))
+            return await asyncio.gather(*(pool.parse(jobs) for jobs in batches))
         finally:
             pool.close()
 
     seen = asyncio.run(main())
-    by_bytes = replace(parse_bytes(batches[3][2]), problem="it killed the process that read it")
-    for number, (jobs, found) in enumerate(zip(batches, seen, strict=True)):
-        wanted = [by_bytes if one.body == DEADLY else parse_content([one])[0] for one in jobs]
-        assert found == wanted, number
+    by_bytes = replace(parse_bytes(batches[3][2]), problem="parsing ended the parser process")
+    for number, (jobs, parsed) in enumerate(zip(batches, seen, strict=True)):
+        expected = [by_bytes if job.body == DEADLY else parse_content([job])[0] for job in jobs]
+        assert parsed == expected, number
 
 
-def test_others_go_on_while_one_reader_hangs() -> None:
-    """With two readers, a batch beside one that never ends is read at once."""
+def test_other_processes_continue_while_one_hangs() -> None:
+    """With two processes, a batch is parsed at once while another one never ends."""
 
     async def main() -> float:
-        pool = ParserPool(2, limit_s=60.0, read=read_hostile)
+        pool = ParserPool(2, limit_s=60.0, parse=parse_hostile)
         pool.start(1_000)
         try:
-            await asyncio.gather(pool.look([job("warm", b"<p>1")]), pool.look([job("up", b"<p>2")]))
-            endless = asyncio.create_task(pool.look([job("endless", ENDLESS)]))
+            await asyncio.gather(pool.parse([job("warm", b"<p>1")]), pool.parse([job("up", b"<p>2")]))
+            endless = asyncio.create_task(pool.parse([job("endless", ENDLESS)]))
             await asyncio.sleep(0)
             begun = time.monotonic()
-            await pool.look([job("one", b"<p>one")])
+            await pool.parse([job("one", b"<p>one")])
             took = time.monotonic() - begun
             endless.cancel()
             await asyncio.gather(endless, return_exceptions=True)
@@ -156,12 +156,8 @@ def test_others_go_on_while_one_reader_hangs() -> None:
     assert asyncio.run(main()) < 50.0
 
 
-def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the real loop the deadly page is archived and new, then same; its neighbours have their text compared."""
-
-    defaults = ParserPool.__init__.__kwdefaults__
-    assert defaults is not None
-    monkeypatch.setitem(defaults, "read", read_hostile)
+def test_the_loop_continues_after_a_parser_process_ended(live: Callable[..., None]) -> None:
+    """In the real loop the deadly page is archived and new, then same; the text of the other pages is compared."""
 
     async def scenario(life: Life) -> None:
         pages = {"one": b"<p>one", "deadly": DEADLY, "two": b"<p>two"}
@@ -176,11 +172,11 @@ def test_the_loop_goes_on_after_a_reader_died(live: Callable[..., None], monkeyp
             assert fingerprint.size == len(body)
             assert (fingerprint.text is None) == (name == "deadly")
 
-    live(scenario, "crawl.workers=1")
+    live(scenario, DAILY, make_parsers=lambda processes: ParserPool(processes, parse=parse_hostile))
 
 
 def test_bytes_are_compared_without_their_coding() -> None:
-    """A page that could not be read has the bytes that it has when it can be: another packing is no other page."""
+    """A page that could not be parsed has the digest of its decoded bytes: another compression is no other page."""
     one, two = (gzip.compress(b"<p>words", level, mtime=level) for level in (1, 9))
     raws = {parse_bytes(replace(job("packed", body), content_encoding="gzip")).fingerprint.raw for body in (one, two)}
     assert raws == {parse_content([job("plain", b"<p>words")])[0].fingerprint.raw}
@@ -188,11 +184,11 @@ def test_bytes_are_compared_without_their_coding() -> None:
     assert torn.torn
 
 
-def test_readers_are_started_as_they_are_needed() -> None:
-    """Few contents have one process, many at once or an announcement of many start the others."""
+def test_processes_are_started_as_they_are_needed() -> None:
+    """Few contents use one process; concurrent batches, or the number of expected contents, start the others."""
 
     def running(pool: ParserPool) -> int:
-        return sum(reader.is_running for reader in pool._readers)
+        return sum(process.is_running for process in pool._processes)
 
     async def main() -> list[int]:
         pool = ParserPool(2)
@@ -200,9 +196,9 @@ def test_readers_are_started_as_they_are_needed() -> None:
         try:
             pool.start()
             seen.append(running(pool))
-            await asyncio.gather(*(pool.look([job(str(n), b"<p>%d" % n)]) for n in range(2)))
+            await asyncio.gather(*(pool.parse([job(str(n), b"<p>%d" % n)]) for n in range(2)))
             seen.append(running(pool))
-            await asyncio.gather(*(pool.look([job(str(n), b"<p>%d" % n)]) for n in range(3)))
+            await asyncio.gather(*(pool.parse([job(str(n), b"<p>%d" % n)]) for n in range(3)))
             return [*seen, running(pool)]
         finally:
             pool.close()
@@ -216,8 +212,8 @@ def test_readers_are_started_as_they_are_needed() -> None:
         pool.close()
 
 
-def test_a_reader_that_nobody_waits_for_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    """Ended while it starts, or left alone before it could say that it is ready, a reader goes without a word."""
+def test_a_process_that_is_ended_early_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """A process that is ended while it starts, or whose crawler ended before it was ready, prints no error."""
     pool = ParserPool(2)
     pool.start(1_000)
     pool.close()

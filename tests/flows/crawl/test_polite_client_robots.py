@@ -13,7 +13,7 @@ import pytest
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import Reply, moved, reply, robots
 
-CASES = json.loads((Path(__file__).parents[1] / "data/conformance/robots-http/cases.json").read_text())
+CASES = json.loads((Path(__file__).parents[2] / "data/conformance/robots-http/cases.json").read_text())
 RULES = "User-agent: *\nDisallow: /x\n"
 X, Y = "http://a.test/x", "http://a.test/y"
 

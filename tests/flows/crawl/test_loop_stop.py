@@ -18,7 +18,7 @@ import pytest
 from tests.flows.conftest import Life
 from tests.flows.town import Asked, Reply, reply, robots
 from webstrata import settings as settings_file
-from webstrata.flows.crawl.loop import CrawlProgress
+from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.records import NewPage, StoreTotals
@@ -95,7 +95,7 @@ def test_progress_is_told_of_every_visit_once(live: Callable[..., None]) -> None
         def visited(self, visits: object) -> None:
             heard.append(("visited", [visit.url for visit in visits]))  # type: ignore[attr-defined]
 
-        def lane_ended(self) -> None:
+        def host_ended(self) -> None:
             heard.append(("lane", None))
 
         def round_ended(self, left: int) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy, is_budgeted
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import reply
 from webstrata.errors import BadSettings
-from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy, is_budgeted
 from webstrata.schedule.policy import Bounds
 from webstrata.testing.policy import check_policy
 

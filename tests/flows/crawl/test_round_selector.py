@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from webstrata.schedule.budgeted_registry import budgeted_policy
 
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
 from webstrata import settings as settings_file
 from webstrata.clock import iso
-from webstrata.flows.crawl.value_schedule import ValueSchedule, value_evidence
+from webstrata.flows.crawl.schedule_input import ScheduleInput
 from webstrata.node import Node
 from webstrata.records import Boost, BudgetState, IntervalLimit, PageRules
-from webstrata.schedule.budgeted_registry import budgeted_policy
 from webstrata.schedule.page_table import replayed
 from webstrata.settings import Settings
 
@@ -342,21 +342,12 @@ def test_an_announced_change_is_worth_a_visit(live: Callable[..., None]) -> None
         hits = sum(visit.counts for visit in visits)
         assert hits >= 0.75 * 40
         assert len(visits) <= 0.4 * 13 * 81
-        evidence = await value_evidence(
-            await life.page(names[0]),
-            _value_timetable(life),
-            life._store,
-            life.clock.now(),  # type: ignore[arg-type]
-        )
+        async with life.node.store() as store:
+            source = ScheduleInput(store, life.node.schedule())
+            evidence = await source.evidence(await life.page(names[0]), life.clock.now())
         assert evidence["hint_from"] == "http://a.test/sitemap.xml"
 
     live(scenario, VALUE, "budget.total=0.4/page/day", "crawl.round=1h")
-
-
-def _value_timetable(life: Life) -> ValueSchedule:
-    made = life.node.timetable()
-    assert isinstance(made, ValueSchedule)
-    return made
 
 
 def test_a_longest_interval_comes_before_all_values(live: Callable[..., None]) -> None:

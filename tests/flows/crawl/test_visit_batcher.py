@@ -1,0 +1,195 @@
+"""Batches of finished visits are bounded and committed in order, and their errors are raised once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from webstrata.errors import StoreError
+from webstrata.flows.crawl.discovery import Discovery
+from webstrata.flows.crawl.parse import ParsedContent
+from webstrata.flows.crawl.visit_batcher import MAX_BYTES, MAX_VISITS, PARSED_TOGETHER, CrawlProgress, VisitBatcher
+from webstrata.records import Exchange, Outcome, Page, Visit, VisitResult
+
+UNPARSABLE = -1
+"""The id of a page whose parsing fails."""
+
+
+def visit_result(number: int, size: int = 0) -> VisitResult:
+    page = Page(id=number, url=f"http://a.test/{number}", host="a.test")
+    exchange = Exchange(url=page.url, at=0.0, duration_s=0.0, request_head=b"", body=bytes(size))
+    return VisitResult(page=page, at=float(number), exchanges=(exchange,))
+
+
+class SlowPipeline:
+    """Commits slowly and records the batches; the batches with the numbers `fail_at` fail."""
+
+    def __init__(self, fail_at: frozenset[int] = frozenset()) -> None:
+        self.batches: list[list[int]] = []
+        self.bytes: list[int] = []
+        self.robots = 0
+        self.parsed_together: list[int] = []
+        self._is_committing = False
+        self._fail_at = fail_at
+
+    async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
+        self.parsed_together.append(len(batch))
+        await asyncio.sleep(0.001)
+        if any(result.page.id == UNPARSABLE for result in batch):
+            raise StoreError("cannot be parsed")
+        return [None for _ in batch]
+
+    async def commit(
+        self,
+        batch: Sequence[VisitResult],
+        parsed: Sequence[ParsedContent | None],
+        robots: Sequence[Exchange],
+        discovery: Discovery,
+    ) -> list[Visit]:
+        assert len(parsed) == len(batch)
+        assert not self._is_committing, "one batch at a time"
+        self._is_committing = True
+        self.batches.append([result.page.id for result in batch])
+        self.bytes.append(sum(len(exchange.body) for result in batch for exchange in result.exchanges))
+        self.robots += len(robots)
+        await asyncio.sleep(0.001)
+        self._is_committing = False
+        if len(self.batches) in self._fail_at:
+            raise StoreError(f"batch {len(self.batches)}")
+        return [
+            Visit(page_id=result.page.id, url=result.page.url, at=result.at, outcome=Outcome.NEW) for result in batch
+        ]
+
+
+class Committed(CrawlProgress):
+    """Records the pages of committed visits."""
+
+    def __init__(self) -> None:
+        self.pages: list[int] = []
+        self.some = asyncio.Event()
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        self.pages += [visit.page_id for visit in visits]
+        self.some.set()
+
+
+def make_batcher(pipeline: SlowPipeline, progress: CrawlProgress | None = None) -> VisitBatcher:
+    batcher = VisitBatcher(pipeline, Discovery((), {}, due_at=0.0), progress or CrawlProgress())
+    batcher.start()
+    return batcher
+
+
+def test_batches_are_bounded_however_many_visits_wait() -> None:
+    """1500 visits put at once make batches of at most 256 visits, and each visit is in one batch."""
+
+    async def main() -> None:
+        pipeline, committed = SlowPipeline(), Committed()
+        batcher = make_batcher(pipeline, committed)
+        await asyncio.gather(*(batcher.put(visit_result(n)) for n in range(1500)))
+        await batcher.stop()
+        assert max(map(len, pipeline.batches)) <= MAX_VISITS
+        assert sorted(committed.pages) == list(range(1500))
+        assert (batcher.visits, batcher.committed_pages) == (1500, set(range(1500)))
+        assert len(pipeline.batches) == 6
+        assert max(pipeline.parsed_together) <= PARSED_TOGETHER
+
+    asyncio.run(main())
+
+
+def test_large_bodies_make_small_batches() -> None:
+    """A batch of 64 MB takes no further visit: memory is bounded whatever is fetched."""
+
+    async def main() -> None:
+        pipeline = SlowPipeline()
+        batcher = make_batcher(pipeline)
+        await asyncio.gather(*(batcher.put(visit_result(n, MAX_BYTES // 2)) for n in range(6)))
+        await batcher.stop()
+        assert max(pipeline.bytes) <= MAX_BYTES
+        assert [len(batch) for batch in pipeline.batches] == [2, 2, 2]
+
+    asyncio.run(main())
+
+
+def test_flush_waits_for_all_visits_put_before() -> None:
+    """After `flush` all visits and robots.txt exchanges are committed; an empty batcher is flushed at once."""
+
+    async def main() -> None:
+        pipeline = SlowPipeline()
+        batcher = make_batcher(pipeline)
+        await asyncio.wait_for(batcher.flush(), 10)
+        for n in range(300):
+            await batcher.put(visit_result(n))
+        batcher.add_robots(visit_result(0).exchanges[0])
+        await batcher.flush()
+        assert sum(map(len, pipeline.batches)) == 300
+        assert [n for batch in pipeline.batches for n in batch] == list(range(300))
+        assert pipeline.robots == 1
+        await batcher.put(visit_result(300))
+        await batcher.stop()
+        assert sum(map(len, pipeline.batches)) == 301
+
+    asyncio.run(main())
+
+
+def test_a_single_visit_is_committed_soon() -> None:
+    """A visit is committed without further visits and without `flush`."""
+
+    async def main() -> None:
+        committed = Committed()
+        batcher = make_batcher(SlowPipeline(), committed)
+        await batcher.put(visit_result(1))
+        await asyncio.wait_for(committed.some.wait(), 10)
+        await batcher.stop()
+
+    asyncio.run(main())
+
+
+def test_the_error_of_a_batch_is_raised_once() -> None:
+    """The error of a batch is raised by the next `put` or `flush` only; later batches are committed."""
+
+    async def main() -> None:
+        pipeline, committed = SlowPipeline(frozenset({1})), Committed()
+        batcher = make_batcher(pipeline, committed)
+        await batcher.put(visit_result(1))
+        with pytest.raises(StoreError, match="batch 1"):
+            await batcher.flush()
+        await batcher.flush()
+        await batcher.put(visit_result(2))
+        await batcher.stop()
+        assert committed.pages == [2]
+
+    asyncio.run(main())
+
+
+def test_an_error_of_parsing_is_raised_like_others() -> None:
+    """An error of parsing is raised by `flush`, and the batches before and after it are committed."""
+
+    async def main() -> None:
+        committed = Committed()
+        batcher = make_batcher(SlowPipeline(), committed)
+        for number in (1, UNPARSABLE, 2):
+            await batcher.put(visit_result(number))
+            if number == UNPARSABLE:
+                with pytest.raises(StoreError, match="cannot be parsed"):
+                    await batcher.flush()
+            else:
+                await batcher.flush()
+        await batcher.stop()
+        assert committed.pages == [1, 2]
+
+    asyncio.run(main())
+
+
+def test_stop_raises_the_error_of_the_last_batch() -> None:
+    """`stop` raises the error of the last batch, and no task is left."""
+
+    async def main() -> None:
+        batcher = make_batcher(SlowPipeline(frozenset({1})))
+        await batcher.put(visit_result(1))
+        with pytest.raises(StoreError):
+            await batcher.stop()
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
