@@ -1,4 +1,4 @@
-"""The clocks' promises: who wakes when, and above all when the jumping clock may not move."""
+"""Clocks: when tasks wake, and when the jumping clock must not advance; the text formats of times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 def test_two_years_of_sleep_take_no_time() -> None:
-    """A sleeper wakes exactly at its instant, and the wait costs no real time."""
+    """A task wakes exactly at its time, and the wait takes no real time."""
 
     async def scenario() -> None:
         clock = JumpingClock(1000.0)
@@ -51,7 +51,7 @@ def test_two_years_of_sleep_take_no_time() -> None:
 
 
 def test_sleepers_wake_in_order_of_their_instants() -> None:
-    """Many sleepers wake by time, those of one instant in the order in which they lay down."""
+    """Tasks wake in the order of their times; tasks with the same time in the order of their calls."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -70,7 +70,7 @@ def test_sleepers_wake_in_order_of_their_instants() -> None:
 
 
 def test_stands_still_while_real_work_is_in_flight() -> None:
-    """However long real work takes, nobody is woken and the time stays the same until it ends."""
+    """While real work is in progress no task is woken and the time does not change."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -93,7 +93,7 @@ def test_stands_still_while_real_work_is_in_flight() -> None:
 
 
 def test_overlapping_and_nested_work_all_count() -> None:
-    """The clock moves only when the last of several pieces of work has ended."""
+    """The clock advances only after the last of several pieces of work has ended."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -112,7 +112,7 @@ def test_overlapping_and_nested_work_all_count() -> None:
 
 
 def test_work_that_fails_or_is_cancelled_still_ends() -> None:
-    """An error or a cancellation inside `working()` does not stop time for ever."""
+    """After an exception or a cancellation inside `working()` the clock advances again."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -135,7 +135,7 @@ def test_work_that_fails_or_is_cancelled_still_ends() -> None:
 
 
 def test_runnable_tasks_go_first() -> None:
-    """A wake-up handed on through queues, locks and gathers reaches its end before time moves."""
+    """A wake-up that passes through queues, locks and gathers reaches the last task before the clock advances."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -161,7 +161,7 @@ def test_runnable_tasks_go_first() -> None:
 
 
 def test_real_answers_are_waited_for() -> None:
-    """A request over a real socket inside `working()` starts and ends at one instant, beside a thousand sleepers."""
+    """A request over a real socket inside `working()` starts and ends at the same time, beside 1000 sleepers."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -194,7 +194,7 @@ def test_real_answers_are_waited_for() -> None:
 
 
 def test_a_cancelled_sleeper_does_not_pull_time() -> None:
-    """Time never jumps to an instant that nobody waits for any more."""
+    """The clock does not jump to the wake-up time of a cancelled task."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -209,7 +209,7 @@ def test_a_cancelled_sleeper_does_not_pull_time() -> None:
 
 
 def test_the_past_and_infinity() -> None:
-    """Sleeping until a past instant yields once and moves nothing; sleeping until infinity never ends nor pulls."""
+    """Sleeping until a past time yields once; sleeping until infinity never ends and causes no jump."""
 
     async def scenario() -> None:
         clock = JumpingClock(50.0)
@@ -226,7 +226,7 @@ def test_the_past_and_infinity() -> None:
 
 
 def test_listeners_hear_the_time_before_it_comes() -> None:
-    """Every jump is announced, in order, with its time, while the clock still shows the old one."""
+    """The callbacks receive the time of every jump, in order, while the clock still has the old time."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -246,7 +246,7 @@ def test_listeners_hear_the_time_before_it_comes() -> None:
 
 
 def test_work_that_begins_during_an_announcement_is_waited_for() -> None:
-    """Work begun while listeners are told the new time still happens at the old one."""
+    """Work that begins while the callbacks run still happens at the old time."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -272,7 +272,7 @@ def test_work_that_begins_during_an_announcement_is_waited_for() -> None:
 
 
 def test_a_sleeper_that_comes_during_an_announcement_is_not_jumped_over() -> None:
-    """Who lies down during an announcement, for an earlier instant, wakes at its instant."""
+    """A task that starts to sleep while the callbacks run, until an earlier time, wakes at that time."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -296,7 +296,7 @@ def test_a_sleeper_that_comes_during_an_announcement_is_not_jumped_over() -> Non
 
 
 def test_a_failing_listener_is_heard() -> None:
-    """Where a listener fails, the sleeper gets its error instead of waiting for ever, and time has not moved."""
+    """If a callback fails, the sleeping task gets its exception and the clock does not advance."""
 
     async def scenario() -> None:
         clock = JumpingClock(0.0)
@@ -315,7 +315,7 @@ def test_a_failing_listener_is_heard() -> None:
 
 
 def test_goes_on_in_a_second_event_loop() -> None:
-    """A clock whose first event loop was ended in mid-sleep works in the next one."""
+    """A clock whose event loop ended during a sleep works in another event loop."""
     clock = JumpingClock(0.0)
 
     async def interrupted() -> None:
@@ -332,11 +332,11 @@ def test_goes_on_in_a_second_event_loop() -> None:
     assert clock.now() == 2.0
 
 
-# ── the others ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── the other clocks ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_manual_moves_only_when_told() -> None:
-    """A manual clock wakes exactly those whose time has come, and never goes back."""
+    """A manual clock wakes exactly the tasks whose time has come, and never goes back."""
 
     async def scenario() -> None:
         clock = ManualClock(100.0)
@@ -357,7 +357,7 @@ def test_manual_moves_only_when_told() -> None:
 
 @pytest.mark.parametrize("make", [RealClock, lambda: ScaledClock(0.0, 1000.0)])
 def test_nobody_wakes_early(make: Callable[[], RealClock | ScaledClock]) -> None:
-    """On clocks that follow the machine's, the instant asked for has come when the sleep ends."""
+    """On real and scaled clocks a sleep does not end before the requested time."""
 
     async def scenario() -> None:
         clock = make()
@@ -370,7 +370,7 @@ def test_nobody_wakes_early(make: Callable[[], RealClock | ScaledClock]) -> None
 
 
 def test_scaled_runs_faster() -> None:
-    """A clock scaled a million times passes a day in seconds."""
+    """A clock scaled by a million passes a day in less than a second."""
 
     async def scenario() -> None:
         clock = ScaledClock(0.0, 1_000_000.0)
@@ -383,7 +383,7 @@ def test_scaled_runs_faster() -> None:
     run(scenario)
 
 
-# ── spellings ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── text formats ────────────────────────────────────────────────────────────────────────────────────────────
 
 INSTANTS = [
     ("2026-11-15", "2026-11-15T00:00:00Z"),
@@ -399,19 +399,19 @@ INSTANTS = [
 
 @pytest.mark.parametrize(("text", "meant"), INSTANTS)
 def test_instants_are_read_as_meant(text: str, meant: str) -> None:
-    """Dates, times and 4 to 14 digits are read in UTC unless they say otherwise, and written the same way."""
+    """Dates, times and 4 to 14 digits are parsed as UTC unless they name a zone, and formatted the same way."""
     assert iso(parse_instant(text)) == meant
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "20261", "20261315", "2026-02-30", "202611150830012", "12:00"])
 def test_no_instant(text: str) -> None:
-    """What is no time is refused with a text that shows how to write one."""
+    """A text that is not a time raises an error that shows the format."""
     with pytest.raises(UsageError, match="not a time"):
         parse_instant(text)
 
 
 def test_digits_cut_the_fraction() -> None:
-    """Fourteen digits never show a second that has not come."""
+    """Fourteen digits are truncated to the second, not rounded up."""
     at = parse_instant("2026-11-15T08:30:59.9Z")
     assert digits14(at) == "20261115083059"
 
@@ -421,14 +421,14 @@ SPANS = [("90s", 90), ("15m", 900), ("6h", 21_600), ("2d", 172_800), ("1w", 604_
 
 @pytest.mark.parametrize(("text", "seconds"), SPANS)
 def test_spans_are_read(text: str, seconds: float) -> None:
-    """Lengths of time are read with their units, also joined; a bare number is seconds."""
+    """Durations are parsed with their units, also combined; a bare number is seconds."""
     assert parse_span(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5s", "5y", "1 5", "1d 5", "1.2.3"])
 def test_no_span(text: str) -> None:
-    """What is no length of time is refused, and so is a number whose unit is a guess."""
-    with pytest.raises(UsageError, match="not a length of time"):
+    """A text that is not a duration is refused, and so is a number with an ambiguous unit."""
+    with pytest.raises(UsageError, match="not a duration"):
         parse_span(text)
 
 
@@ -437,5 +437,5 @@ SHOWN = [(0, "0s"), (0.84, "0.8s"), (9.99, "10s"), (59.6, "1m"), (720, "12m"), (
 
 @pytest.mark.parametrize(("seconds", "shown"), SHOWN)
 def test_spans_are_shown_with_two_units(seconds: float, shown: str) -> None:
-    """People see the largest two units that matter."""
+    """A duration is displayed in its two largest units."""
     assert span(seconds) == shown

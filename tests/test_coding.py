@@ -1,4 +1,4 @@
-"""Content codings: what comes out, what is said, and what is never spent."""
+"""Decoding of content codings: results, reported problems and limits."""
 
 from __future__ import annotations
 
@@ -45,35 +45,35 @@ def taken_off(body: bytes, coding: str | None, max_bytes: int = 10**7, max_ratio
 
 @pytest.mark.parametrize("coding", ENCODERS)
 def test_each_coding(coding: str) -> None:
-    """What was encoded comes out again, without a problem."""
+    """Encoded bodies are decoded without a problem."""
     assert taken_off(ENCODERS[coding](TEXT), coding) == Decoded(body=TEXT)
 
 
 @pytest.mark.parametrize("coding", [None, "", "identity", "identity, identity", " , "])
 def test_no_coding(coding: str | None) -> None:
-    """Without a coding the body is the body."""
+    """Without a coding the body is unchanged."""
     assert taken_off(TEXT, coding) == Decoded(body=TEXT)
 
 
 @pytest.mark.parametrize("coding", [*ENCODERS, "unheard-of"])
 def test_empty_body(coding: str) -> None:
-    """An empty body (of a 304, of a HEAD) has nothing to decode."""
+    """An empty body (of a 304 or HEAD response) is not decoded."""
     assert taken_off(b"", coding) == Decoded(body=b"")
 
 
 def test_codings_on_top_of_one_another() -> None:
-    """The last coding named is taken off first."""
+    """The last coding in the header is removed first."""
     body = brotli.compress(gzip.compress(TEXT))
     assert taken_off(body, "gzip, identity, br") == Decoded(body=TEXT)
 
 
 def test_several_gzip_members() -> None:
-    """Members that follow one another are one body, also across the pieces in which it is read."""
+    """Consecutive gzip members are one body, also across the pieces in which the decoder receives it."""
     assert taken_off(gzip.compress(TEXT, compresslevel=0) * 3, "gzip") == Decoded(body=TEXT * 3)
 
 
 def test_padded_gzip() -> None:
-    """Zero bytes behind the last member are padding."""
+    """Zero bytes after the last member are padding."""
     assert taken_off(gzip.compress(TEXT) + bytes(512), "gzip") == Decoded(body=TEXT)
 
 
@@ -99,14 +99,14 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_codings(name: str) -> None:
-    """A body that does not fit its header is kept as far as it could be read, and the problem is said."""
+    """Of a body that does not match its header, what could be decoded is returned, with the problem."""
     body, coding, expected, problem = WRONG[name]
     assert taken_off(body, coding) == Decoded(body=expected, problem=problem)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_cut_bodies(coding: str) -> None:
-    """A body cut by the network gives the beginning of its text and says that it ends early."""
+    """Of a truncated body the beginning is returned, with the problem that it ends early."""
     body = ENCODERS[coding](TEXT)
     decoded = taken_off(body[: len(body) // 2], coding)
 
@@ -116,7 +116,7 @@ def test_cut_bodies(coding: str) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_bombs_stop_at_the_limit(coding: str) -> None:
-    """A bomb gives exactly the allowed bytes and costs memory for them only."""
+    """A decompression bomb is decoded up to the limit, and takes memory only for that."""
     bomb = BOMBS[coding]()
     tracemalloc.start()
     decoded = taken_off(bomb, coding, max_bytes=3_000_000, max_ratio=10.0**9)
@@ -128,13 +128,13 @@ def test_bombs_stop_at_the_limit(coding: str) -> None:
 
 
 def test_bomb_in_a_bomb() -> None:
-    """The limit holds for every step, not only for the last."""
+    """The limit applies to every coding, not only to the last."""
     bomb = gzip.compress(gzip.compress(BLANK))
     assert len(taken_off(bomb, "gzip, gzip", max_bytes=2_000_000).body) <= 2_000_000
 
 
 def test_ratio_counts_above_a_size_only() -> None:
-    """A small blank page may shrink as it likes; a large body is cut at the allowed ratio."""
+    """A small result may have any ratio; a large one is cut at the maximum ratio."""
     small, large = gzip.compress(bytes(1_000_000)), gzip.compress(BLANK)
 
     assert taken_off(small, "gzip", max_ratio=2.0).problem is None
@@ -142,18 +142,18 @@ def test_ratio_counts_above_a_size_only() -> None:
 
 
 def test_exactly_the_limit() -> None:
-    """A body of just the allowed size is whole."""
+    """A body of exactly the maximum size is complete."""
     assert taken_off(gzip.compress(TEXT), "gzip", max_bytes=len(TEXT)) == Decoded(body=TEXT)
 
 
 def test_countless_tiny_members() -> None:
-    """A hundred thousand empty members are given up early instead of being decoded one by one."""
+    """Decoding stops at the maximum number of gzip members."""
     decoded = taken_off(gzip.compress(b"x") + gzip.compress(b"") * 100_000, "gzip")
     assert decoded == Decoded(body=b"x", problem="more than 1000 gzip members")
 
 
 def test_zstd_window_beyond_the_standard() -> None:
-    """A frame that asks for more memory than HTTP allows is refused."""
+    """A zstd frame with a larger window than HTTP allows is refused."""
     parameters = zstandard.ZstdCompressionParameters(window_log=27)
     engine = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     assert taken_off(engine.compress(TEXT) + engine.flush(), "zstd").problem == "not zstd data"

@@ -1,3 +1,5 @@
+"""Packing of policy states for the store."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,13 +16,13 @@ def _state(*intervals: float) -> np.ndarray:
 
 
 def test_round_trip() -> None:
-    """What was packed comes back, row for row."""
+    """Packed rows are restored in order."""
     state = _state(1.5, 2.5, 3.5)
     assert unpack(pack(state), _state(0, 0, 0)).tobytes() == state.tobytes()
 
 
 def test_rows_that_do_not_fit_start_fresh() -> None:
-    """A page without a row, or with one of another shape, gets the fresh one; its neighbours keep theirs."""
+    """A missing row, or one of another size, is replaced by the fresh row; the other rows are restored."""
     kept = pack(_state(5.0))[0]
     state = unpack([b"", kept, b"xx"], _state(7.0, 7.0, 7.0))
     assert state["interval"].tolist() == [7.0, 5.0, 7.0]

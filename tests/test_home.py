@@ -1,4 +1,4 @@
-"""The home folder: made once, kept as it is, held by one crawl at a time."""
+"""The home folder: its creation, its lock, its signing key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webstrata.home import TEMPLATE, Home
 
 
 def test_creating_twice_is_harmless(tmp_path: Path) -> None:
-    """The second time completes what is missing and changes nothing that is there."""
+    """The second call creates what is missing and changes no existing file."""
     home, new = Home.create(tmp_path / "deep" / "home")
     assert new
     assert home.settings_file.read_text() == TEMPLATE
@@ -29,26 +29,26 @@ def test_creating_twice_is_harmless(tmp_path: Path) -> None:
 
 
 def test_two_homes_have_two_names(tmp_path: Path) -> None:
-    """A node's name tells its leases from those of others."""
+    """Each home has its own node name, which identifies its leases."""
     assert Home.create(tmp_path / "a")[0].node_name != Home.create(tmp_path / "b")[0].node_name
 
 
 def test_opening_what_is_no_home_says_what_to_do(tmp_path: Path) -> None:
-    """A folder without settings is not taken for a home by mistake."""
+    """A folder without a settings file is refused and stays unchanged."""
     with pytest.raises(HomeError, match=r"not a Webstrata home.*init"):
         Home.open(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_home_where_none_can_be_made(tmp_path: Path) -> None:
-    """A place that cannot be written is a HomeError, whatever the system calls it."""
+    """A folder that cannot be written raises HomeError."""
     (tmp_path / "file").touch()
-    with pytest.raises(HomeError, match="cannot make a home"):
+    with pytest.raises(HomeError, match="cannot create a home"):
         Home.create(tmp_path / "file" / "home")
 
 
 def test_a_home_that_cannot_be_locked_says_so(tmp_path: Path) -> None:
-    """A lock file that cannot be opened is a HomeError and not a traceback."""
+    """A lock file that cannot be opened raises HomeError."""
     home, _ = Home.create(tmp_path)
     (home.path / "lock").mkdir()
     with pytest.raises(HomeError, match="cannot write"), home.locked():
@@ -56,7 +56,7 @@ def test_a_home_that_cannot_be_locked_says_so(tmp_path: Path) -> None:
 
 
 def test_a_lost_name_says_how_to_get_another(tmp_path: Path) -> None:
-    """Without its name a home does not crawl; `init` gives it one."""
+    """Without the file `node` a home cannot crawl; `init` creates the file."""
     home, _ = Home.create(tmp_path)
     (home.path / "node").unlink()
     with pytest.raises(HomeError, match="init"):
@@ -65,7 +65,7 @@ def test_a_lost_name_says_how_to_get_another(tmp_path: Path) -> None:
 
 
 def test_the_lock_names_its_holder_and_ends_with_it(tmp_path: Path) -> None:
-    """A second crawl is told which process holds the home; when that one ends, by whatever error, the home is free."""
+    """The error names the process that holds the lock; the lock ends with it, also after an exception."""
     home, _ = Home.create(tmp_path)
     with (
         home.locked(),
@@ -81,7 +81,7 @@ def test_the_lock_names_its_holder_and_ends_with_it(tmp_path: Path) -> None:
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
-    """The system lets go of the lock of a process that died: nobody has to delete a file."""
+    """The operating system releases the lock of a killed process: no file has to be deleted."""
     home, _ = Home.create(tmp_path)
     script = (
         "import os, signal, sys; from pathlib import Path; from webstrata.home import Home\n"
@@ -96,7 +96,7 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
 
 
 def test_disk_use_counts_every_part(tmp_path: Path) -> None:
-    """The sizes shown are those of the files, the database's side files included."""
+    """The sizes are those of the files, including the side files of the database."""
     home, _ = Home.create(tmp_path)
     (home.archive / "sub").mkdir()
     (home.archive / "sub" / "a.warc.gz").write_bytes(b"x" * 10)
@@ -107,7 +107,7 @@ def test_disk_use_counts_every_part(tmp_path: Path) -> None:
 
 
 def test_the_signing_key_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
-    """The key is made when first asked for, stays the same, and nobody else may read it."""
+    """The key is generated at first use, stays the same, and only its owner can read it."""
     home, _ = Home.create(tmp_path)
     assert home.signing_key(lambda: b"k" * 32) == b"k" * 32
     assert home.signing_key(lambda: b"other") == b"k" * 32

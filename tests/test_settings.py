@@ -1,4 +1,4 @@
-"""Settings: who has the last word, and what is said of those that cannot hold."""
+"""Settings: the precedence of their sources, the parsing of values, and the messages about bad values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def write(home: Path, text: str) -> Path:
 
 
 def test_no_file_gives_the_defaults(tmp_path: Path) -> None:
-    """Without a file, environment and flags everything is as the package comes."""
+    """Without a file, environment variables and flags the defaults apply."""
     settings, sources = load(tmp_path, environment={})
     assert settings == Settings()
     assert sources == {}
 
 
 def test_flags_beat_the_environment_which_beats_the_file(tmp_path: Path) -> None:
-    """Each later word replaces the earlier one, key by key, and it is known whose word holds."""
+    """A later source replaces the value of an earlier one, key by key, and the source of each value is known."""
     home = write(tmp_path, '[polite]\ndelay = "9s"\nmax_delay = "8m"\ncontact = "file@example.org"\n')
     environment = {"WEBSTRATA_POLITE_DELAY": "7s", "WEBSTRATA_POLITE_MAX_DELAY": "6m", "WEBSTRATA_HOME": "/else"}
     settings, sources = load(home, environment=environment, flags=["polite.delay=5s"])
@@ -56,8 +56,8 @@ def test_flags_beat_the_environment_which_beats_the_file(tmp_path: Path) -> None
         ("store.url=postgresql+psycopg://u:p=w@h/db", "postgresql+psycopg://u:p=w@h/db"),
     ],
 )
-def test_values_are_read_as_people_write_them(tmp_path: Path, flag: str, value: object) -> None:
-    """Spans, sizes, lists, tables and truth values come from text, in flags and in the environment alike."""
+def test_values_are_parsed(tmp_path: Path, flag: str, value: object) -> None:
+    """Durations, sizes, lists, tables and booleans are parsed alike in flags and in the environment."""
     key, _, text = flag.partition("=")
     section, _, name = key.strip().partition(".")
     by_flag, _ = load(tmp_path, environment={}, flags=[flag])
@@ -84,20 +84,20 @@ def test_values_are_read_as_people_write_them(tmp_path: Path, flag: str, value: 
         "crawl.workers=65",
     ],
 )
-def test_values_that_cannot_hold_name_their_key_and_source(tmp_path: Path, flag: str) -> None:
-    """A bad value is refused with the key, where it came from, and what to do next."""
+def test_bad_values_name_their_key_and_source(tmp_path: Path, flag: str) -> None:
+    """A bad value is refused with the key, the source, and what to do next."""
     key = flag.partition("=")[0]
     with pytest.raises(BadSettings, match=rf"^{key} \(--set\): .*webstrata settings"):
         load(tmp_path, environment={}, flags=[flag])
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("[polite\n", "not valid TOML"),
-        ("delay = 5\n", "'delay' stands outside any section"),
-        ("[polite]\nspeed = 5\n", "no setting is called 'polite.speed'"),
-        ("[politeness]\ndelay = 5\n", "no setting is called 'politeness.delay'"),
+        ("delay = 5\n", "'delay' is outside of any section"),
+        ("[polite]\nspeed = 5\n", "there is no setting 'polite.speed'"),
+        ("[politeness]\ndelay = 5\n", "there is no setting 'politeness.delay'"),
         ("[polite]\ndelay = true\n", "polite.delay"),
         ("[polite]\ndelay = nan\n", "polite.delay"),
         ("[polite]\ndelay = inf\n", "polite.delay"),
@@ -112,16 +112,16 @@ def test_values_that_cannot_hold_name_their_key_and_source(tmp_path: Path, flag:
         ("[polite.delay]\nx = 1\n", "polite.delay"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str, says: str) -> None:
-    """Whatever is wrong in the settings file, the message names the file and the key."""
+def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str, message: str) -> None:
+    """The message about a bad settings file names the file and the key."""
     with pytest.raises(BadSettings) as refusal:
         load(write(tmp_path, text), environment={})
-    assert says in str(refusal.value)
+    assert message in str(refusal.value)
     assert str(tmp_path / FILE_NAME) in str(refusal.value)
 
 
-def test_a_file_that_is_no_text_or_cannot_be_read(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8, and a folder in the file's place, are told apart from good settings."""
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8, and a folder instead of the file, are refused."""
     (tmp_path / FILE_NAME).write_bytes(b"[polite]\ncontact = '\xff'\n")
     with pytest.raises(BadSettings, match="not valid TOML"):
         load(tmp_path, environment={})
@@ -133,13 +133,13 @@ def test_a_file_that_is_no_text_or_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["polite.delay", "", "polite"])
 def test_a_flag_without_a_value_is_explained(tmp_path: Path, flag: str) -> None:
-    """`--set` wants key and value."""
+    """`--set` requires a key and a value."""
     with pytest.raises(UsageError, match=r"section\.name=value"):
         load(tmp_path, environment={}, flags=[flag])
 
 
 @pytest.mark.parametrize("flag", ["nope.x=1", "polite.nope=1", "polite=1", ".=1", "polite.delay.x=1"])
-def test_an_unknown_key_is_not_taken_silently(tmp_path: Path, flag: str) -> None:
-    """A key that does not exist is an error that names it and its source."""
-    with pytest.raises(BadSettings, match="--set: no setting is called"):
+def test_an_unknown_key_is_refused(tmp_path: Path, flag: str) -> None:
+    """An unknown key raises an error that names the key and its source."""
+    with pytest.raises(BadSettings, match="--set: there is no setting"):
         load(tmp_path, environment={}, flags=[flag])

@@ -1,4 +1,4 @@
-"""URLs: keys, links, parts, scope, traps, archive keys, public addresses."""
+"""URLs: canonical form, links, parts, scope, traps, SURT keys, public IP addresses."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ KEYS = [
 
 REFUSED = [
     ("", "not a URL"),
-    ("example.org/page", "Write it whole"),
+    ("example.org/page", "Write the whole URL"),
     ("http://", "not a URL"),
     ("http://../a", "no host"),
     ("http://exa mple.org/", "not a URL"),
-    ("ftp://example.org/", "only http and https"),
-    ("javascript:alert(1)", "only http and https"),
-    ("file:///etc/passwd", "only http and https"),
-    ("http://user:secret@example.org/", "Leave them out"),
+    ("ftp://example.org/", "only http and https URLs"),
+    ("javascript:alert(1)", "only http and https URLs"),
+    ("file:///etc/passwd", "only http and https URLs"),
+    ("http://user:secret@example.org/", "Remove the credentials"),
     ("http://example.org/" + "a" * 9000, "longer than"),
 ]
 
 
 @pytest.mark.parametrize(("url", "key"), KEYS)
 def test_canonical_is_the_whatwg_serialisation_without_fragment(url: str, key: str) -> None:
-    """Spellings of one page share one key."""
+    """Different notations of one URL have the same canonical form."""
     assert urls.canonical(url) == key
 
 
 @pytest.mark.parametrize(("url", "text"), REFUSED)
 def test_what_cannot_be_visited_is_refused_with_a_reason(url: str, text: str) -> None:
-    """A bad URL is the caller's error and its text says what to do."""
+    """A bad URL raises BadUrl, and its message says what to do."""
     with pytest.raises(BadUrl, match=text) as refused:
         urls.canonical(url)
 
@@ -59,7 +59,7 @@ def test_what_cannot_be_visited_is_refused_with_a_reason(url: str, text: str) ->
 @example("http://example.org/#?#")
 @example("http://a%2Fb/")
 def test_canonical_is_idempotent(text: str) -> None:
-    """The key of a key is the key, and only BadUrl is ever raised."""
+    """The canonical form of a canonical URL is itself, and no exception but BadUrl is raised."""
     try:
         key = urls.canonical(text)
     except BadUrl:
@@ -93,13 +93,13 @@ LINKS = [
 
 @pytest.mark.parametrize(("href", "target"), LINKS)
 def test_join_gives_canonical_links_or_none(href: str, target: str | None) -> None:
-    """A link leads to a canonical URL, or nowhere."""
+    """A link resolves to a canonical URL or to None."""
     assert urls.join("http://example.org/dir/page", href) == target
 
 
 @given(st.text())
 def test_join_never_raises(href: str) -> None:
-    """Whatever a page writes into a link, the answer is a key or None."""
+    """For every text in a link the result is a canonical URL or None."""
     target = urls.join("http://example.org/a/", href)
 
     assert target is None or urls.canonical(target) == target
@@ -117,7 +117,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("url", "origin", "host", "port"), PARTS)
 def test_parts_of_a_canonical_url(url: str, origin: str, host: str, port: int) -> None:
-    """Origin, politeness key and port are read off the canonical form."""
+    """Origin, host and port are taken from the canonical form."""
     assert (urls.origin(url), urls.host_of(url), urls.port_of(url)) == (origin, host, port)
 
 
@@ -134,7 +134,7 @@ DOMAINS = [
 
 @pytest.mark.parametrize(("host", "domain"), DOMAINS)
 def test_registrable_domain(host: str, domain: str | None) -> None:
-    """What somebody registered, by the Public Suffix List; addresses and suffixes have none."""
+    """The registrable domain follows the Public Suffix List; addresses and public suffixes have none."""
     assert urls.registrable_domain(host) == domain
 
 
@@ -152,14 +152,14 @@ SCOPES = [
 
 @pytest.mark.parametrize(("url", "prefix", "host", "domain"), SCOPES)
 def test_in_scope(url: str, prefix: bool, host: bool, domain: bool) -> None:
-    """Prefix is below the seed's folder, host the same host and port, domain the same registrable domain."""
+    """`prefix` is the folder of the start page, `host` the same host and port, `domain` the same registrable domain."""
     assert urls.in_scope(url, SEED, "prefix") is prefix
     assert urls.in_scope(url, SEED, "host") is host
     assert urls.in_scope(url, SEED, "domain") is domain
 
 
 def test_addresses_are_their_own_domain() -> None:
-    """Two addresses never share a domain."""
+    """Two IP addresses never have the same domain."""
     assert urls.in_scope("http://10.0.0.1/a", "http://10.0.0.1/", "domain")
     assert not urls.in_scope("http://10.0.0.2/a", "http://10.0.0.1/", "domain")
 
@@ -167,8 +167,8 @@ def test_addresses_are_their_own_domain() -> None:
 TRAPS = [
     ("/" + "a" * 2100, "longer than"),
     ("/a/b" * 11, "deep"),
-    ("/x/y/x/y/x/y/", "repeats"),
-    ("/a/a/a", "repeats"),
+    ("/x/y/x/y/x/y/", "is repeated"),
+    ("/a/a/a", "is repeated"),
     ("/a/1/a/2/a/3/a/", "occurs"),
     ("/s?" + "&".join(f"p{n}=1" for n in range(30)), "query parameters"),
     ("/calendar/2931-05", "calendar"),
@@ -189,18 +189,18 @@ NO_TRAPS = [
 
 @pytest.mark.parametrize(("path", "reason"), TRAPS)
 def test_traps_are_named(path: str, reason: str) -> None:
-    """A link that would never end is told with its reason."""
+    """The reason is returned for a link into a crawler trap."""
     assert reason in (urls.looks_like_trap(f"http://example.org{path}") or "")
 
 
 @pytest.mark.parametrize("path", NO_TRAPS)
 def test_ordinary_pages_are_no_traps(path: str) -> None:
-    """Ordinary pages pass."""
+    """Ordinary URLs are not traps."""
     assert urls.looks_like_trap(f"http://example.org{path}") is None
 
 
 def test_a_calendar_ends_some_years_from_now() -> None:
-    """With the time at hand, next month passes and the far future does not."""
+    """With the current time given, a calendar page of next month passes and one of the far future does not."""
     now = 1_790_000_000.0  # 2026
 
     assert urls.looks_like_trap("http://example.org/calendar/2027-01/", now) is None
@@ -224,13 +224,13 @@ KEYS_OF_ARCHIVES = [
 
 @pytest.mark.parametrize(("url", "key"), KEYS_OF_ARCHIVES)
 def test_surt_is_the_key_that_archives_use(url: str, key: str) -> None:
-    """The CDXJ key merges what readers of archives take for one page."""
+    """The CDXJ key is that of other archive tools."""
     assert urls.surt(url) == key
 
 
 @given(st.text())
 def test_surt_never_raises(text: str) -> None:
-    """Any record's target gets a key that fits the first field of a CDXJ line."""
+    """Every text has a key that is valid as the first field of a CDXJ line."""
     key = urls.surt(text)
 
     assert key
@@ -238,7 +238,7 @@ def test_surt_never_raises(text: str) -> None:
 
 
 def test_surt_of_deeply_escaped_text_is_quick() -> None:
-    """Escapes of escapes cost no more than their length."""
+    """Nested escapes take time linear in their length."""
     started = time.thread_time()
 
     assert urls.surt("http://example.org/%" + "25" * 200_000 + "41") == "org,example)/a"
@@ -260,11 +260,11 @@ NOT_PUBLIC = [
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_globally_routable_addresses_are_public(address: str) -> None:
-    """Global unicast, and IPv4 inside the forms that reach it, may be visited."""
+    """Global unicast addresses, and IPv6 forms of public IPv4 addresses, are public."""
     assert urls.is_public(address)
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_all_other_addresses_are_not_public(address: str) -> None:
-    """Private, special, multicast, tunnelled, scoped addresses and all that is no literal address may not."""
+    """Private, special, multicast, tunnelled and scoped addresses, and texts that are no address, are not public."""
     assert not urls.is_public(address)

@@ -1,10 +1,11 @@
-"""Time as a port: the real clock and three that tests, the demo and the lab can steer.
+"""Clocks: the real one, and three for tests, the demo and the lab; and the text formats of instants and durations.
 
-`RealClock` is the machine's. `ScaledClock` runs at a multiple of it. `ManualClock` moves when told.
-`JumpingClock` stands still while real work is in flight (`with clock.working():`) and, when no work is and every
-task waits on the clock, jumps to the earliest sleeper: two years of visits then take as long as their requests.
+`RealClock` is the system clock. `ScaledClock` runs at a multiple of its speed. `ManualClock` advances only by calls.
+`JumpingClock` does not advance while real work is in progress (`with clock.working():`). When there is no work and
+every task waits for the clock, it jumps to the earliest wake-up time: the visits of two simulated years then take
+only as long as their requests.
 
-Also here: the three spellings of an instant that travel (ISO 8601, 14 digits, and lengths like `90m`).
+Formats: ISO 8601, 14 digits as in CDX, and durations like `90m`.
 """
 
 from __future__ import annotations
@@ -23,31 +24,32 @@ from webstrata.errors import UsageError
 
 DAY_S = 86_400.0
 
-# How many empty passes of the event loop make it idle. A wake-up that is handed from task to task (queue, lock,
-# gather) takes one pass for each hand; chains without any clock or work activity in between are shorter than this.
+# The event loop counts as idle after this many passes without activity. A wake-up that passes from task to task
+# (queue, lock, gather) takes one pass per task; chains without any clock or work activity are shorter than this.
 _IDLE_PASSES = 40
 
-# The longest wait without a look at the machine's clock: it may be set, and while a laptop sleeps timers stand still.
-_LONGEST_WAIT_S = 60.0
+# The system clock is read at least this often while waiting: it may be set, and timers stop while the machine is
+# suspended.
+_MAX_WAIT_S = 60.0
 
 
 class RealClock:
-    """The machine's clock. Nobody wakes before the time asked for, whatever happens to the machine's clock."""
+    """The system clock. No task wakes before its time, even if the system clock is set meanwhile."""
 
     def now(self) -> float:
         return time.time()
 
     async def sleep_until(self, at: float) -> None:
         await asyncio.sleep(0)
-        while (left_s := at - time.time()) > 0:  # noqa: ASYNC110 - time is what is waited for
-            await asyncio.sleep(min(left_s, _LONGEST_WAIT_S))
+        while (left_s := at - time.time()) > 0:  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(min(left_s, _MAX_WAIT_S))
 
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
 
 
 class ScaledClock:
-    """Starts at an instant and runs `factor` times as fast as the machine's."""
+    """A clock that starts at an instant and runs `factor` times as fast as the system clock."""
 
     def __init__(self, start_at: float, factor: float) -> None:
         self._start_at = start_at
@@ -60,14 +62,14 @@ class ScaledClock:
     async def sleep_until(self, at: float) -> None:
         await asyncio.sleep(0)
         while (left_s := (at - self.now()) / self._factor) > 0:  # noqa: ASYNC110
-            await asyncio.sleep(min(left_s, _LONGEST_WAIT_S))
+            await asyncio.sleep(min(left_s, _MAX_WAIT_S))
 
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
 
 
 class _Sleepers:
-    """Futures by the instant at which they want to wake."""
+    """Sleeping tasks as futures, ordered by wake-up time."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -79,7 +81,7 @@ class _Sleepers:
         return future
 
     def earliest(self) -> float | None:
-        """The next instant at which someone wants to wake; none where all wait for ever."""
+        """The earliest wake-up time; None if there is no sleeper, or all sleep until infinity."""
         while self._heap and self._heap[0][2].done():  # cancelled
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap and self._heap[0][0] < math.inf else None
@@ -100,7 +102,7 @@ class _Sleepers:
 
 
 class ManualClock:
-    """Moves only when `advance` or `move_to` is called."""
+    """A clock that advances only when `advance` or `move_to` is called."""
 
     def __init__(self, start_at: float = 0.0) -> None:
         self._now = start_at
@@ -127,12 +129,12 @@ class ManualClock:
 
 
 class JumpingClock:
-    """Stands still while work is in flight; jumps to the earliest sleeper when nothing else can happen.
+    """A clock that does not advance while work is in progress, and else jumps to the earliest wake-up time.
 
-    `before_jump` are told the new time first (a web that lives by this clock must not be behind its visitor); where
-    one of them fails, those who wait for that time get its error. Who sleeps until infinity is never woken.
-    All tasks of one event loop share one jumping clock. Work in a thread or a child process counts while the task
-    that awaits it is inside `working()`, which is entered and left in the event loop.
+    The callbacks in `before_jump` receive the new time before the jump (a simulated web must reach a time before its
+    visitors do). If a callback fails, the tasks that wait for this time get its exception. A task that sleeps until
+    infinity is never woken. All tasks of an event loop share one jumping clock. Work in a thread or a child process
+    counts while the task that awaits it is inside `working()`, which is entered and left in the event loop.
     """
 
     def __init__(self, start_at: float) -> None:
@@ -142,7 +144,7 @@ class JumpingClock:
         self._activity = 0
         self._watcher: asyncio.AbstractEventLoop | None = None
         self._announcing: asyncio.Task[None] | None = None
-        self._told_at: float | None = None
+        self._announced_at: float | None = None
         self.before_jump: list[Callable[[float], Awaitable[None]]] = []
         self.jumps = 0
 
@@ -173,30 +175,30 @@ class JumpingClock:
             self._watch()
 
     def _watch(self) -> None:
-        """See to it that someone looks for idleness, once no work is in flight."""
+        """Start the idle check if no work is in progress and no check runs."""
         if self._in_flight or self._sleepers.earliest() is None:
             return
         loop = asyncio.get_running_loop()
-        if self._watcher is not loop:  # nobody looks, or one in a loop that has ended
+        if self._watcher is not loop:  # no check runs, or it ran in an event loop that has ended
             self._watcher = loop
-            loop.call_soon(self._look, self._activity, _IDLE_PASSES)
+            loop.call_soon(self._check_idle, self._activity, _IDLE_PASSES)
 
-    def _look(self, activity: int, passes: int) -> None:
+    def _check_idle(self, activity: int, passes: int) -> None:
         if self._in_flight:
-            self._watcher = None  # the end of the work watches again
+            self._watcher = None  # the end of the work starts the next check
         elif activity != self._activity:
-            asyncio.get_running_loop().call_soon(self._look, self._activity, _IDLE_PASSES)
+            asyncio.get_running_loop().call_soon(self._check_idle, self._activity, _IDLE_PASSES)
         elif passes:
-            asyncio.get_running_loop().call_soon(self._look, activity, passes - 1)
+            asyncio.get_running_loop().call_soon(self._check_idle, activity, passes - 1)
         else:
             self._jump()
 
     def _jump(self) -> None:
-        """The watcher stays on duty until the jump is made or given up: two never jump at once."""
+        """Jump to the earliest wake-up time. `_watcher` stays set meanwhile, so that jumps do not overlap."""
         at = self._sleepers.earliest()
         if at is None:
             self._watcher = None
-        elif self.before_jump and at != self._told_at:
+        elif self.before_jump and at != self._announced_at:
             self._announcing = asyncio.get_running_loop().create_task(self._announce(at))
         else:
             self._arrive(at)
@@ -204,16 +206,16 @@ class JumpingClock:
     async def _announce(self, at: float) -> None:
         activity = self._activity
         try:
-            for tell in self.before_jump:
-                await tell(at)
-        except Exception as error:  # a border: whose listener it is, is not known here
+            for callback in self.before_jump:
+                await callback(at)
+        except Exception as error:  # a callback may raise anything
             self._watcher = None
             self._sleepers.fail(at, error)
             return
-        self._told_at = at
+        self._announced_at = at
         if activity == self._activity:
             self._arrive(at)
-        else:  # something happened meanwhile (perhaps only the telling): look again, it may be the wrong time by now
+        else:  # there was activity meanwhile (perhaps only the callbacks): the earliest time may be another one now
             self._watcher = None
             self._watch()
 
@@ -226,18 +228,18 @@ class JumpingClock:
         self._watch()
 
 
-# ── spellings ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── text formats ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def iso(at: float) -> str:
-    """`2026-11-15T08:30:00.250000Z`, without the fraction where it is zero."""
+    """`2026-11-15T08:30:00.250000Z`; the fraction is omitted if it is zero."""
     moment = datetime.fromtimestamp(round(at, 6), UTC)
     text = moment.isoformat(timespec="microseconds" if moment.microsecond else "seconds")
     return text.replace("+00:00", "Z")
 
 
 def digits14(at: float) -> str:
-    """`20261115083000`, as CDX and Memento URLs write it (the fraction is cut, not rounded)."""
+    """`20261115083000`, as in CDX files and Memento URLs. The fraction of a second is truncated, not rounded."""
     return datetime.fromtimestamp(round(at, 6), UTC).strftime("%Y%m%d%H%M%S")
 
 
@@ -245,7 +247,7 @@ _DIGITS = re.compile(r"\d{4}(\d\d){0,5}")
 
 
 def parse_instant(text: str) -> float:
-    """An instant from ISO 8601 (date or date and time; UTC unless it says otherwise) or 4 to 14 digits."""
+    """Parse ISO 8601 (a date, or date and time; UTC if no zone is given) or 4 to 14 digits."""
     text = text.strip()
     try:
         if _DIGITS.fullmatch(text):
@@ -256,7 +258,9 @@ def parse_instant(text: str) -> float:
             moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         return moment.timestamp()
     except (ValueError, OverflowError):
-        raise UsageError(f"not a time: {text!r}. Write 2026-11-15, 2026-11-15T08:30:00Z or 20261115083000.") from None
+        raise UsageError(
+            f"not a time: {text!r}. Write it like 2026-11-15, 2026-11-15T08:30:00Z or 20261115083000."
+        ) from None
 
 
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY_S, "w": 7 * DAY_S}
@@ -264,18 +268,18 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
 
 
 def parse_span(text: str | float) -> float:
-    """A length of time in seconds: a number, or `90s`, `15m`, `6h`, `2d`, `1w`, also joined (`1d12h`)."""
+    """Parse a duration: a number of seconds, or `90s`, `15m`, `6h`, `2d`, `1w`, or a combination (`1d12h`)."""
     if isinstance(text, int | float):
         return float(text)
     parts = _SPAN.findall(text)
-    bare = len(parts) > 1 and any(not unit for _, unit in parts)  # `1 5` is neither 15 nor 6 to its writer
-    if not parts or bare or _SPAN.sub("", text).strip():
-        raise UsageError(f"not a length of time: {text!r}. Write 90s, 15m, 6h, 2d, 1w or 1d12h.")
+    ambiguous = len(parts) > 1 and any(not unit for _, unit in parts)  # `1 5` may mean 15 or 6
+    if not parts or ambiguous or _SPAN.sub("", text).strip():
+        raise UsageError(f"not a duration: {text!r}. Write it like 90s, 15m, 6h, 2d, 1w or 1d12h.")
     return sum(float(number) * _UNITS_S[unit or "s"] for number, unit in parts)
 
 
 def span(seconds: float) -> str:
-    """A length of time for people: the largest two units that matter (`3d 4h`, `12m`, `0.8s`)."""
+    """A duration for display, in its two largest units (`3d 4h`, `12m`, `0.8s`)."""
     if seconds < 10:
         return f"{seconds:.1f}s".replace(".0s", "s")
     parts: list[str] = []

@@ -1,7 +1,8 @@
-"""Content codings: gzip, deflate, br and zstd bodies back to what the author wrote, and never more than allowed.
+"""Decoding of the content codings gzip, deflate, br and zstd, with a limit on the size of the result.
 
-Decoding is streamed and stops at the limit, so a bomb costs no more memory than an honest body of that size. A
-body that does not fit its Content-Encoding is not lost: decoding stops before the step that fails, and says so.
+Decoding is streamed and stops at the limit, so that a decompression bomb takes no more memory than a harmless body of
+that size. If a body does not match its Content-Encoding header, decoding stops before the step that fails, the bytes
+decoded so far are returned, and the problem is reported.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from msgspec import Struct
 MAX_RATIO = 1000.0
 """A body may be decoded to at most this multiple of its size."""
 MAX_CODINGS = 3
-"""Codings on top of one another; honest servers use one."""
+"""Maximum number of codings applied one after the other; most servers use one."""
 
 _PIECE = 64 * 1024
 _RATIO_FREE_BYTES = 1024 * 1024
-"""Small bodies may have any ratio: a page of blanks is no attack."""
+"""Results up to this size may have any compression ratio: a page of blanks is not an attack."""
 _MAX_MEMBERS = 1000
-"""Each gzip member costs a new decoder: thousands of empty ones are an attack on the processor."""
+"""Each gzip member needs a new decoder; a body of thousands of empty members would only burn processor time."""
 _MAX_ZSTD_WINDOW = 8 * 1024 * 1024
 """RFC 9659 allows no larger window in HTTP."""
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _MAGICS = (_GZIP_MAGIC, zstandard.FRAME_HEADER)
-"""A body that begins so was meant to be packed, though nothing comes out of it."""
+"""A body that begins with one of these was compressed, even if it cannot be decoded."""
 _InflateError = cast("type[Exception]", igzip_lib.error)  # its stub calls the class an instance
 
 
@@ -37,13 +38,13 @@ class Decoded(Struct, frozen=True, kw_only=True, gc=False):
 
     body: bytes
     problem: str | None = None
-    """Set: the body is not, or not all of, what its header promised."""
+    """If set, why the body is not what its header declares, or not all of it."""
     torn: bool = False
-    """The bytes break off or go bad half-way: the body is only the beginning of what was meant."""
+    """The data ends early or is damaged in the middle: the body is only the beginning of the content."""
 
 
 class _Step(NamedTuple):
-    """One coding taken off; `body` is none where the bytes are not of that coding at all."""
+    """The result of removing one coding; `body` is None if the bytes do not have this coding."""
 
     body: bytes | None
     problem: str | None = None
@@ -51,10 +52,10 @@ class _Step(NamedTuple):
 
 
 def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float = MAX_RATIO) -> Decoded:
-    """Take off the codings that a Content-Encoding header lists, the last one first.
+    """Remove the codings that a Content-Encoding header lists, the last one first.
 
-    At most `max_bytes` come out, and beyond 1 MiB at most `max_ratio` times the bytes that went in. What is cut
-    there, what ends early and what has another coding than the header says comes with a problem.
+    The result has at most `max_bytes`; if it is larger than 1 MiB, it has at most `max_ratio` times the size of
+    `body`. A result that is cut there, ends early or has another coding than the header declares comes with a problem.
     """
     if not body or content_encoding is None:
         return Decoded(body=body)
@@ -79,7 +80,7 @@ def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_rat
 
 
 class _BoundedBuffer:
-    """Collects what a decoder gives until there is one byte too many."""
+    """Collects the output of a decoder, up to one byte more than the limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -87,7 +88,7 @@ class _BoundedBuffer:
         self.room = limit + 1
 
     def take(self, data: bytes) -> bool:
-        """Whether there is room for more."""
+        """Append data; returns whether there is room for more."""
         self._parts.append(data)
         self.room -= len(data)
         return self.room > 0
@@ -108,7 +109,7 @@ class _BoundedBuffer:
         return self.step(f"{name} data ends early", torn=True)
 
     def broken(self, name: str) -> _Step:
-        """The decoder gave up: what came before counts, unless that is nothing."""
+        """The decoder failed: the result is what was decoded before, if anything."""
         return self.step(f"{name} data broken" if any(self._parts) else f"not {name} data", torn=True)
 
 
@@ -136,9 +137,9 @@ def _gzip(body: bytes, limit: int) -> _Step:
 def _inflate(
     engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, sink: _BoundedBuffer
 ) -> tuple[bytes, int, bool]:
-    """Run one deflate stream; returns the unread rest, where the body goes on, and whether the end was seen.
+    """Decode one deflate stream; returns the unused input, where the body continues, and whether the stream ended.
 
-    The body goes in by pieces because a decoder copies all that it did not use.
+    The body is passed in pieces, because a decoder copies the input that it does not use.
     """
     while True:
         if not rest:
@@ -154,7 +155,7 @@ def _inflate(
 
 
 def _deflate(body: bytes, limit: int) -> _Step:
-    """Zlib as the standard says, or the bare stream that some servers send."""
+    """Decode zlib data, as the standard requires, or a raw deflate stream, which some servers send."""
     for flag in (igzip_lib.DECOMP_ZLIB, igzip_lib.DECOMP_DEFLATE):
         sink = _BoundedBuffer(limit)
         try:
@@ -185,7 +186,7 @@ def _zstd(body: bytes, limit: int) -> _Step:
     sink = _BoundedBuffer(limit)
     engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
     try:
-        declared = zstandard.frame_content_size(body)  # -1: not said
+        declared = zstandard.frame_content_size(body)  # -1: not declared
         with engine.stream_reader(body, read_across_frames=True) as reader:
             while data := reader.read(min(sink.room, _PIECE)):
                 if not sink.take(data):

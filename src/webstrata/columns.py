@@ -1,6 +1,6 @@
-"""Many pages at once: the NumPy columns that policies work on, and their way into and out of the store.
+"""NumPy types for many pages at once, and the conversion of policy states to and from the store.
 
-A policy's state is a structured array with one row per page. In the store each page carries its own row as bytes.
+A policy's state is a structured array with one row per page. The store keeps each row as bytes, with its page.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 State: TypeAlias = NDArray[np.void]
-"""One row per page; the policy's dtype."""
+"""Array of the policy's dtype, one row per page."""
 Rows: TypeAlias = NDArray[np.intp]
-"""Positions in a state array, each at most once."""
+"""Row numbers of a state array, each at most once."""
 Days: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Column: TypeAlias = NDArray[np.floating[Any]]
-"""One number for each row; single precision where there may be millions."""
+"""One number per row; single precision where there may be millions of rows."""
 
 
 def pack(state: State) -> list[bytes]:
-    """Every row as the bytes that its page keeps."""
+    """Each row as bytes, for the store."""
     size = state.dtype.itemsize
     data = state.tobytes()
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
 def unpack(packed: Sequence[bytes], fresh: State) -> State:
-    """The rows that pages kept, as one array; `fresh` gives the row of a page that kept none that fits.
+    """The stored rows as one array. Rows of another length are replaced by those of `fresh`.
 
-    A row fits by its length: who changes a policy's columns without changing their size must change its name too.
+    Only the length is checked: if a policy's columns change and their total size does not, the policy's name must.
     """
     size = fresh.dtype.itemsize
-    kept = [len(row) == size for row in packed]
+    is_valid = [len(row) == size for row in packed]
     state = fresh.copy()
-    if any(kept):
-        data = b"".join(row for row, fits in zip(packed, kept, strict=True) if fits)
-        state[np.array(kept)] = np.frombuffer(data, dtype=fresh.dtype)
+    if any(is_valid):
+        data = b"".join(row for row, valid in zip(packed, is_valid, strict=True) if valid)
+        state[np.array(is_valid)] = np.frombuffer(data, dtype=fresh.dtype)
     return state
 
 
@@ -48,12 +48,14 @@ def columns(names: dict[str, Any]) -> np.dtype[np.void]:
 
 
 RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1"), ("sentence", "?")])
-"""One run of a page's text, as `observe` hashes it and `detect` compares it: 16 bytes.
+"""One run of a page's text (16 bytes): `observe` computes runs, `detect` compares them.
 
-`value` is a hash of the run's words; `shape` of the same words with numbers, dates and tokens masked; `part` is 0 for
-the title, 1 for the body, 2 for the header, 3 for the footer; `sentence` tells what is neither a heading nor a menu.
-A place of data is a run too: part 4, its `shape` is that of the place's name, `words` the number of values that stand
-there, and `sentence` tells that all of them are times or tokens.
+`value` is a hash of the run's words; `shape` is a hash of the same words with numbers, dates and tokens masked;
+`words` is the number of words; `part` is 0 for the title, 1 for the body, 2 for the header, 3 for the footer;
+`sentence` is false for headings and menus.
+
+A field of a data document is a run too, with part 4: `shape` is a hash of the field's name, `words` is the number of
+its values, and `sentence` is true if all of them are times or tokens.
 """
 LINK = np.dtype("<u8")
-"""Hash of one link."""
+"""Hash of a link."""

@@ -1,33 +1,37 @@
-"""Broken promises, by whose they are; outcomes of visits are records, not errors.
+"""The exceptions of Webstrata, with their exit codes. Failed visits are records (`Failure`), not exceptions.
 
     WebstrataError             exit code 1
-    ├── UsageError             2   the caller's: a bad argument, URL, file or settings value
+    ├── UsageError             2   a wrong argument, URL, file or settings value
     │   ├── BadUrl
     │   └── BadSettings
-    ├── HomeError              1   the home folder: absent, in use, from a newer version
-    ├── StoreError             1   the database does not answer or does not fit
+    ├── HomeError              1   the home folder is missing, in use, or from a newer version
+    ├── StoreError             1   the database is unreachable, or from a newer version
     └── ArchiveError           1   a WARC or index file is damaged or cannot be written
 
-Every text says what to do next.
+Every message says what is wrong and what to do next.
 """
 
 from __future__ import annotations
 
 
 class WebstrataError(Exception):
+    """Base class of all errors that are reported without a traceback."""
+
     exit_code = 1
 
 
 class UsageError(WebstrataError):
+    """The caller passed a wrong argument, URL, file or settings value."""
+
     exit_code = 2
 
 
-class BadUrl(UsageError):  # noqa: N818 - the noun says it
-    """Not a URL that can be visited."""
+class BadUrl(UsageError):  # noqa: N818 - the name says that it is an error
+    """The text is not a URL that can be visited."""
 
 
 class BadSettings(UsageError):  # noqa: N818
-    """A settings value that cannot hold."""
+    """A settings key does not exist, or its value is invalid."""
 
 
 class HomeError(WebstrataError):

@@ -1,14 +1,14 @@
-"""The home folder: where everything of one archiver lives, and the lock that only one crawler holds.
+"""The home folder, which contains all data of one archiver, and its lock, which only one crawler can hold.
 
 webstrata.toml     settings
-webstrata.db       SQLite (unless the settings name another database)
-archive/           WARC files; a growing one ends in `.open`
-index/             one sorted CDXJ segment per WARC
-captures/          of each capture of a site its journal and its WACZ
-readings/          pages of datasets whose reading was interrupted; for a day
+webstrata.db       SQLite database (unless the settings name another database)
+archive/           WARC files; the name of a file that is still written ends in `.open`
+index/             one sorted CDXJ segment per WARC file
+captures/          the journal and the WACZ file of each capture of a site
+readings/          rows of datasets whose reading was interrupted; kept for one day
 signing.key        the private key that signs certificates of captures
-node               this archiver's name: who holds a lease
-lock               held while a crawl runs
+node               the name of this archiver, which identifies its leases
+lock               locked while a crawl runs
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import platformdirs
 from webstrata.errors import HomeError
 
 TEMPLATE = """\
-# Webstrata settings. `webstrata settings` lists every key, what it means and where its value comes from.
+# Webstrata settings. `webstrata settings` lists every key with its value, source and description.
 
 [polite]
-# Who can a site's owner write to? An address or URL; it becomes part of the user agent.
+# E-mail address or URL where site owners can reach you; part of the User-Agent header.
 contact = ""
 
 [budget]
-# Visits or bytes of all pages together, as "500/day" or "2GB/day"; empty: one visit per page and day on average.
+# Budget for all visits, like "500/day" or "2GB/day". Empty: on average one visit per page and day.
 total = ""
 
 [schedule]
@@ -42,7 +42,7 @@ policy = "value"
 
 
 class Home:
-    """Paths of one home; `create` makes them, `open` insists on them."""
+    """The paths of a home folder. `create` creates them; `open` requires that they exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -55,19 +55,19 @@ class Home:
 
     @classmethod
     def default(cls) -> Path:
-        """Where the platform keeps such data."""
+        """The platform's folder for application data."""
         return platformdirs.user_data_path("webstrata")
 
     @classmethod
     def open(cls, path: Path) -> Home:
         home = cls(path)
         if not home.settings_file.exists():
-            raise HomeError(f"{path} is not a Webstrata home. Make one with `webstrata --home {path} init`.")
+            raise HomeError(f"{path} is not a Webstrata home. Create it with `webstrata --home {path} init`.")
         return home
 
     @classmethod
     def create(cls, path: Path, settings: str = TEMPLATE) -> tuple[Home, bool]:
-        """Make a home, or complete an existing one; what is there stays. Returns it and whether it is new."""
+        """Create a home, or add what an existing one lacks; existing files are kept. Returns (home, is new)."""
         home = cls(path)
         new = not home.settings_file.exists()
         try:
@@ -78,7 +78,9 @@ class Home:
             if not (name := path / "node").exists():
                 name.write_text(f"node-{secrets.token_hex(4)}\n", encoding="ascii")
         except OSError as problem:
-            raise HomeError(f"cannot make a home in {path}: {problem.strerror}. Choose another with --home.") from None
+            raise HomeError(
+                f"cannot create a home in {path}: {problem.strerror}. Choose another folder with --home."
+            ) from None
         return home, new
 
     @property
@@ -87,28 +89,28 @@ class Home:
             return (self.path / "node").read_text(encoding="ascii").strip()
         except (OSError, UnicodeDecodeError):
             raise HomeError(
-                f"{self.path} has lost its name (the file `node`). `webstrata --home {self.path} init` gives it one."
+                f"the file `node` of {self.path} is missing or damaged. `webstrata --home {self.path} init` creates it."
             ) from None
 
-    def signing_key(self, make: Callable[[], bytes]) -> bytes:
-        """The key that signs certificates of captures; made when first needed, readable by its owner only."""
+    def signing_key(self, generate: Callable[[], bytes]) -> bytes:
+        """The key that signs certificates of captures. It is generated at first use; only its owner can read it."""
         file = self.path / "signing.key"
         try:
             if not file.exists():
                 part = file.with_suffix(".part")
                 part.unlink(missing_ok=True)
                 with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-                    opened.write(make())
+                    opened.write(generate())
                     opened.flush()
                     os.fsync(opened.fileno())
                 part.rename(file)
             return file.read_bytes()
         except OSError as problem:
-            raise HomeError(f"{file} cannot be used: {problem.strerror}. Mend its permissions.") from None
+            raise HomeError(f"{file} cannot be used: {problem.strerror}. Correct its permissions.") from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the home for a crawl; a second one is told who has it."""
+        """Lock the home for a crawl. If it is locked, raise HomeError with the id of the process that holds it."""
         with self._lock_file() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -131,11 +133,11 @@ class Home:
             return (self.path / "lock").open("a+", encoding="ascii", errors="replace")
         except OSError as problem:
             raise HomeError(
-                f"cannot write in {self.path}: {problem.strerror}. Mend its permissions, or use another --home."
+                f"cannot write in {self.path}: {problem.strerror}. Correct its permissions, or use another --home."
             ) from None
 
     def disk_bytes(self) -> dict[str, int]:
-        """What the parts of the home take on the disk."""
+        """The sizes of the parts of the home on disk."""
         return {
             "archive": _size(self.archive),
             "index": _size(self.index),

@@ -1,7 +1,7 @@
-"""Few settings, one loader: defaults, then the home's `webstrata.toml`, then the environment, then flags.
+"""The settings and their loader: defaults, then the home's `webstrata.toml`, then the environment, then `--set`.
 
-Read by `node` and `cli` only; everything else takes plain arguments. A key is `section.name`; the environment spells
-it `WEBSTRATA_SECTION_NAME`, a flag `--set section.name=value`.
+Only `node` and `cli` use settings; other modules take plain arguments. A key is `section.name`; its environment
+variable is `WEBSTRATA_SECTION_NAME`, its option `--set section.name=value`.
 """
 
 from __future__ import annotations
@@ -31,135 +31,191 @@ class ByteSize(int):
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    url: Annotated[str, Meta(description="Database; empty: SQLite in the home. `postgresql+psycopg://…` at scale.")] = (
-        ""
-    )
+    """Section `[store]`."""
+
+    url: Annotated[
+        str, Meta(description="URL of the database, like `postgresql+psycopg://…`. Empty: SQLite in the home folder.")
+    ] = ""
 
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    max_file_size: Annotated[ByteSize, Meta(description="A WARC file is closed when it has grown to this size.")] = (
-        ByteSize(10**9)
-    )
-    operator: Annotated[str, Meta(description="Who runs this archive; written into every WARC file.")] = ""
+    """Section `[archive]`."""
+
+    max_file_size: Annotated[
+        ByteSize, Meta(description="A WARC file that has reached this size is closed and a new one is started.")
+    ] = ByteSize(10**9)
+    operator: Annotated[str, Meta(description="Name of the archive's operator; written to every WARC file.")] = ""
 
 
 class PoliteSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    contact: Annotated[str, Meta(description="Address or URL of a person; part of the user agent. Please set it.")] = ""
-    robots_token: Annotated[str, Meta(description="Product token that robots.txt files are asked for.")] = "webstrata"
-    delay: Annotated[Duration, Meta(description="Least time between two requests to one host.")] = Duration(2)
-    delay_factor: Annotated[float, Meta(ge=0, description="…and at least this many times the last response time.")] = (
-        1.0
-    )
+    """Section `[polite]`."""
+
+    contact: Annotated[
+        str,
+        Meta(
+            description="E-mail address or URL where site owners can reach you; part of the User-Agent header. "
+            "Please set it."
+        ),
+    ] = ""
+    robots_token: Annotated[str, Meta(description="Product token that is matched in robots.txt files.")] = "webstrata"
+    delay: Annotated[Duration, Meta(description="Minimum time between two requests to the same host.")] = Duration(2)
+    delay_factor: Annotated[
+        float,
+        Meta(
+            ge=0, description="The time between two requests is also at least this multiple of the last response time."
+        ),
+    ] = 1.0
     max_delay: Annotated[
-        Duration, Meta(description="Longest Crawl-delay that is followed; longer ones are cut to it.")
+        Duration, Meta(description="Maximum Crawl-delay from robots.txt; longer delays are shortened to this.")
     ] = Duration(300)
-    address_delay: Annotated[Duration, Meta(description="Least time between two requests to one address.")] = Duration(
-        0.5
-    )
-    connections_per_host: Annotated[int, Meta(ge=1, le=64, description="Requests to one host at a time.")] = 1
+    address_delay: Annotated[
+        Duration, Meta(description="Minimum time between two requests to the same IP address.")
+    ] = Duration(0.5)
+    connections_per_host: Annotated[
+        int, Meta(ge=1, le=64, description="Maximum number of simultaneous requests to one host.")
+    ] = 1
     obey_robots: Annotated[
-        bool, Meta(description="Follow robots.txt (RFC 9309). Only for sites of your own: false.")
+        bool, Meta(description="Obey robots.txt (RFC 9309). Set to false only for sites that you operate.")
     ] = True
 
 
 class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    connections: Annotated[int, Meta(ge=1, le=4096, description="Requests in flight, all hosts together.")] = 64
-    max_body: Annotated[ByteSize, Meta(description="Longer bodies are cut (and marked so), as sent.")] = ByteSize(
-        100 * 10**6
+    """Section `[fetch]`."""
+
+    connections: Annotated[
+        int, Meta(ge=1, le=4096, description="Maximum number of simultaneous requests to all hosts together.")
+    ] = 64
+    max_body: Annotated[
+        ByteSize, Meta(description="Maximum size of a body as sent. Longer bodies are truncated and marked as such.")
+    ] = ByteSize(100 * 10**6)
+    max_decoded: Annotated[
+        ByteSize, Meta(description="Maximum size of a body after content decoding; the rest is not parsed.")
+    ] = ByteSize(200 * 10**6)
+    max_headers: Annotated[
+        ByteSize, Meta(description="Maximum size of the response headers; longer headers fail the request.")
+    ] = ByteSize(64 * 2**10)
+    max_redirects: Annotated[
+        int, Meta(ge=0, le=50, description="Maximum number of redirects followed in one visit.")
+    ] = 10
+    connect_timeout: Annotated[Duration, Meta(description="Maximum time to connect, including the TLS handshake.")] = (
+        Duration(20)
     )
-    max_decoded: Annotated[ByteSize, Meta(description="Longer bodies are not read further, after decoding.")] = (
-        ByteSize(200 * 10**6)
-    )
-    max_headers: Annotated[ByteSize, Meta(description="Longer response headers are refused.")] = ByteSize(64 * 2**10)
-    max_redirects: Annotated[int, Meta(ge=0, le=50, description="Redirects followed in one visit.")] = 10
-    connect_timeout: Annotated[Duration, Meta(description="Time to connect, TLS included.")] = Duration(20)
-    first_byte_timeout: Annotated[Duration, Meta(description="Time to the first byte of the answer.")] = Duration(60)
-    total_timeout: Annotated[Duration, Meta(description="Time for the whole answer.")] = Duration(300)
+    first_byte_timeout: Annotated[
+        Duration, Meta(description="Maximum time from the request to the first byte of the response.")
+    ] = Duration(60)
+    total_timeout: Annotated[Duration, Meta(description="Maximum time for the whole response.")] = Duration(300)
     allow_private: Annotated[
         tuple[str, ...],
-        Meta(description="Networks and ports that may be visited though not public, like `127.0.0.2/32:8480`."),
+        Meta(description="Non-public networks and ports that may be visited, like `127.0.0.2/32:8480`."),
     ] = ()
     hosts: Annotated[
-        dict[str, str], Meta(description='Host names answered from here instead of DNS: `name = "address[:port]"`.')
+        dict[str, str],
+        Meta(description='Addresses of host names that are not looked up in DNS: `name = "address[:port]"`.'),
     ] = {}
-    ca_file: Annotated[str, Meta(description="Further certificate authorities to trust (PEM file).")] = ""
+    ca_file: Annotated[str, Meta(description="PEM file with additional certificate authorities to trust.")] = ""
 
 
 class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `[schedule]`."""
+
     policy: Annotated[
         str,
         Meta(
-            description="When to visit next: the name of a policy, as `value` or `dyn`, or `module:Class` of your own."
+            description="The policy that schedules visits: a name like `value` or `dyn`, or `module:Class` for your "
+            "own policy."
         ),
     ] = "value"
     freshness: Annotated[
         float,
-        Meta(ge=0, le=1, description="What `value` goes for: 0 captured changes, 1 fresh copies, between them a mix."),
+        Meta(
+            ge=0,
+            le=1,
+            description="The objective of the policy `value`: 0 captures the most changes, 1 keeps copies fresh, values "
+            "between weigh both.",
+        ),
     ] = 0.0
-    min_interval: Annotated[Duration, Meta(description="No page is visited more often.")] = Duration(300)
-    max_interval: Annotated[Duration, Meta(description="No page is visited less often.")] = Duration(180 * 86_400)
-    start_interval: Annotated[Duration, Meta(description="Interval of a page of which nothing is known.")] = Duration(
+    min_interval: Annotated[Duration, Meta(description="Minimum interval between two visits of a page.")] = Duration(
+        300
+    )
+    max_interval: Annotated[Duration, Meta(description="Maximum interval between two visits of a page.")] = Duration(
+        180 * 86_400
+    )
+    start_interval: Annotated[Duration, Meta(description="First interval of a page without history.")] = Duration(
         86_400
     )
-    slot: Annotated[
-        Duration,
-        Meta(
-            description="Visits move to neighbouring slots of this length where a host, or all, would not fit; 0: never."
-        ),
-    ] = Duration(3600)
 
 
 class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `[budget]`."""
+
     total: Annotated[
         str,
         Meta(
-            description="All visits together, as `500/day`, `20/hour`, `2GB/day` or `0.5/page/day`; empty: `1/page/day` "
-            "for policies that share a budget, no limit for timers."
+            description="Budget for all visits, like `500/day`, `20/hour`, `2GB/day` or `0.5/page/day`. Empty: "
+            "`1/page/day` for policies that allocate a budget, no limit for timer policies."
         ),
     ] = ""
-    tags: Annotated[dict[str, str], Meta(description='The same for pages with a tag: `name = "100/day"`.')] = {}
-    hosts: Annotated[dict[str, str], Meta(description='The same for a host: `"example.org" = "20/hour"`.')] = {}
-    carry_over: Annotated[Duration, Meta(description="Unspent budget is kept for so long.")] = Duration(6 * 3600)
+    tags: Annotated[dict[str, str], Meta(description='Budgets for the pages with a tag: `name = "100/day"`.')] = {}
+    hosts: Annotated[
+        dict[str, str], Meta(description='Budgets for the pages of a host: `"example.org" = "20/hour"`.')
+    ] = {}
+    carry_over: Annotated[
+        Duration, Meta(description="Time for which unspent budget is carried over before it expires.")
+    ] = Duration(6 * 3600)
 
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `[crawl]`."""
+
     round: Annotated[
-        Duration, Meta(description="`run` starts a round at most this often; what does not fit moves on.")
+        Duration,
+        Meta(
+            description="Minimum time between the starts of two rounds of `run`. Visits that do not fit are postponed."
+        ),
     ] = Duration(60)
     workers: Annotated[
         int,
         Meta(
             ge=0,
             le=64,
-            description="Most processes that read pages; the second is started where there is much to read. 0 reads them in the main process.",
+            description="Maximum number of processes that parse contents; more than one is started only under load. "
+            "0: contents are parsed in the main process.",
         ),
     ] = 2
 
 
 class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    tau: Annotated[
-        float, Meta(gt=0, lt=1, description="Pages with a smaller chance to be sharp are told apart as doubtful.")
-    ] = 0.9
+    """Section `[capture]`."""
+
     layer: Annotated[
         Literal["auto", "raw", "text", "main", "links", "data"],
-        Meta(description="What counts as the same: `auto`, `raw`, `text`, `main`, `links` or `data`."),
+        Meta(
+            description="The layer in which the visit and the revisit of a page must be equal: `auto`, `raw`, `text`, "
+            "`main`, `links` or `data`."
+        ),
     ] = "auto"
     conditional: Annotated[
-        bool, Meta(description="Let servers answer 304 at revisits: quicker, but the server's word and no proof.")
+        bool,
+        Meta(
+            description="Send conditional requests at revisits. A 304 response is faster, but it is only a statement of "
+            "the server, not proof."
+        ),
     ] = False
-    max_pages: Annotated[int, Meta(ge=1, description="Pages of one capture at most.")] = 10_000
+    max_pages: Annotated[int, Meta(ge=1, description="Maximum number of pages of a capture.")] = 10_000
     max_requisites: Annotated[
-        int, Meta(ge=0, description="Images, styles and scripts of one capture at most; 0: none.")
+        int, Meta(ge=0, description="Maximum number of images, style sheets and scripts of a capture; 0: none.")
     ] = 5000
-    patience: Annotated[Duration, Meta(description="A host that asks for a longer rest fails the page.")] = Duration(
-        600
-    )
+    patience: Annotated[
+        Duration, Meta(description="Maximum wait for a host. If a host requires a longer wait, the page fails.")
+    ] = Duration(600)
     timestamp_url: Annotated[
-        str, Meta(description="RFC 3161 authority that stamps certificates; empty: none is asked.")
+        str, Meta(description="URL of an RFC 3161 time-stamp authority for certificates. Empty: no time stamps.")
     ] = ""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings, by section."""
+
     store: StoreSettings = StoreSettings()
     archive: ArchiveSettings = ArchiveSettings()
     polite: PoliteSettings = PoliteSettings()
@@ -171,7 +227,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SettingInfo(Struct, frozen=True):
-    """One settings key: what holds, where it comes from, what it means."""
+    """One settings key: its value, where the value comes from, and its description."""
 
     key: str
     value: Any
@@ -182,7 +238,7 @@ class SettingInfo(Struct, frozen=True):
 def load(
     home: Path, *, environment: Mapping[str, str] | None = None, flags: Iterable[str] = ()
 ) -> tuple[Settings, dict[str, str]]:
-    """The settings that hold for a home, and where each key that is not a default comes from."""
+    """The settings of a home, and the source of each value that is not a default (key -> source)."""
     tree: dict[str, dict[str, Any]] = {}
     sources: dict[str, str] = {}
     file = home / FILE_NAME
@@ -199,7 +255,7 @@ def load(
 
 
 def all_settings(settings: Settings, sources: Mapping[str, str]) -> list[SettingInfo]:
-    """Every key with its value, source and meaning, in the order of this file."""
+    """Every key with its value, source and description, in the order of this file."""
     rows: list[SettingInfo] = []
     for section in msgspec.structs.fields(Settings):
         group = getattr(settings, section.name)
@@ -232,13 +288,15 @@ def _read_file(file: Path) -> dict[str, Any]:
     except OSError as problem:
         raise BadSettings(f"{file} cannot be read: {problem.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise BadSettings(f"{file} is not valid TOML: {problem}. Mend it, or move it away for the defaults.") from None
+        raise BadSettings(
+            f"{file} is not valid TOML: {problem}. Correct it, or remove it to use the defaults."
+        ) from None
 
 
-def _merge(tree: dict[str, dict[str, Any]], sources: dict[str, str], read: dict[str, Any], source: str) -> None:
-    for section, values in read.items():
+def _merge(tree: dict[str, dict[str, Any]], sources: dict[str, str], table: dict[str, Any], source: str) -> None:
+    for section, values in table.items():
         if not isinstance(values, dict):
-            raise BadSettings(f"{source}: {section!r} stands outside any section; put it under [section].")
+            raise BadSettings(f"{source}: {section!r} is outside of any section. Put it under a [section] heading.")
         for name, value in values.items():
             _set(tree, sources, f"{section}.{name}", value, source)
 
@@ -260,7 +318,7 @@ def _set(tree: dict[str, dict[str, Any]], sources: dict[str, str], key: str, val
     section, _, name = key.partition(".")
     names = {field.name for field in msgspec.structs.fields(Settings)}
     if section not in names or name not in {f.name for f in msgspec.structs.fields(_section_type(section))}:
-        raise BadSettings(f"{source}: no setting is called {key!r}. `webstrata settings` lists them all.")
+        raise BadSettings(f"{source}: there is no setting {key!r}. `webstrata settings` lists all settings.")
     if isinstance(value, str):
         value = _from_text(_section_type(section), name, value)
     tree.setdefault(section, {})[name] = value
@@ -268,7 +326,7 @@ def _set(tree: dict[str, dict[str, Any]], sources: dict[str, str], key: str, val
 
 
 def _from_text(section: type[Struct], name: str, text: str) -> Any:
-    """Environment and flags are text: read lists as comma-separated, tables as `name=value` pairs, the rest as it is."""
+    """Parse a value from the environment or `--set`: lists are comma-separated, tables are `name=value` pairs."""
     kind = get_type_hints(section)[name]
     if get_origin(kind) is tuple:
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -286,7 +344,7 @@ def _convert(tree: dict[str, dict[str, Any]], sources: dict[str, str]) -> Settin
         key = where.group(1) if where else "?"
         what = str(problem).split(" - at")[0]
         raise BadSettings(
-            f"{key} ({sources.get(key, 'settings')}): {what}. `webstrata settings` shows what each key takes."
+            f"{key} ({sources.get(key, 'settings')}): {what}. `webstrata settings` describes every setting."
         ) from None
 
 
@@ -301,16 +359,16 @@ def _decode(kind: type, value: Any) -> Any:
         except (UsageError, TypeError) as problem:
             raise ValueError(str(problem).rstrip(".")) from None
         if isinstance(value, bool) or not 0 <= seconds < float("inf"):
-            raise ValueError(f"not a length of time: {value!r}. Write 90s, 15m, 6h or 2d")
+            raise ValueError(f"not a duration: {value!r}. Write it like 90s, 15m, 6h or 2d")
         return Duration(seconds)
     if kind is ByteSize:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return ByteSize(value)
         match = _SIZE.fullmatch(str(value).strip())
         if not match:
-            raise ValueError(f"not a size: {value!r}. Write 64KB, 100MB or 1GB")
+            raise ValueError(f"not a size: {value!r}. Write it like 64KB, 100MB or 1GB")
         unit = _SIZES[match.group(2).upper()]
         if match.group(3):
             unit = 1024 ** ("", "K", "M", "G", "T").index(match.group(2).upper())
         return ByteSize(float(match.group(1)) * unit)
-    raise TypeError(f"no reading for {kind}")
+    raise TypeError(f"no decoder for {kind}")

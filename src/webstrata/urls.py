@@ -1,7 +1,7 @@
-"""What a URL is, in one place: the page's key, link resolution, the archive's key, which addresses are public.
+"""URLs: canonical form, link resolution, crawler traps, the archive's index key (SURT), and public IP addresses.
 
-`canonical` and `join` give the WHATWG serialisation without fragment. The functions that take such a URL apart
-(`origin`, `host_of`, `port_of`, …) rely on that form and do not parse again.
+`canonical` and `join` return the WHATWG serialisation without the fragment. The functions that return a part of a URL
+(`origin`, `host_of`, `port_of`, …) require this form and do not parse the URL again.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from publicsuffixlist import PublicSuffixList
 from webstrata.clock import DAY_S
 from webstrata.errors import BadUrl
 
-# A b-tree entry of PostgreSQL holds at most 2,704 bytes, and a canonical URL is ASCII.
+# A B-tree entry of PostgreSQL has at most 2,704 bytes, and a canonical URL is ASCII.
 LONGEST_URL = 2600
-"""Characters of a canonical URL. Servers refuse longer request lines, and stores index the whole of it."""
+"""Maximum length of a canonical URL. Many servers reject longer request lines, and the store indexes the whole URL."""
 
 Scope = Literal["prefix", "host", "domain"]
 
@@ -30,28 +30,30 @@ _SHOWN = 120
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-# ── the page's key ──────────────────────────────────────────────────────────────────────────────────────────
+# ── canonical form ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def canonical(url: str, base: str | None = None) -> str:
-    """The key under which a page is watched; BadUrl where it could never be visited."""
+    """The canonical form of a URL, which identifies a page. Raises BadUrl if the URL cannot be visited."""
     href = _serialised(url, base)
     if href is None:
-        raise BadUrl(f"not a URL: {_shown(url)}. Write it whole, as in https://example.org/page.")
+        raise BadUrl(f"not a URL: {_shown(url)}. Write the whole URL, like https://example.org/page.")
     if not href.startswith(("http://", "https://")):
-        raise BadUrl(f"only http and https can be visited, not {_shown(url)}.")
+        raise BadUrl(f"only http and https URLs can be visited, not {_shown(url)}.")
     authority = _authority(href)
     if authority[0] == "." and not host_of(href):
-        raise BadUrl(f"no host in {_shown(url)}. Write it whole, as in https://example.org/page.")
+        raise BadUrl(f"there is no host in {_shown(url)}. Write the whole URL, like https://example.org/page.")
     if "@" in authority:
-        raise BadUrl(f"a URL with a user name or password is not kept: {_hide_credentials(href)}. Leave them out.")
+        raise BadUrl(
+            f"URLs with a user name or password are not supported: {_hide_credentials(href)}. Remove the credentials."
+        )
     if len(href) > LONGEST_URL:
-        raise BadUrl(f"longer than {LONGEST_URL} characters: {_shown(url)}")
+        raise BadUrl(f"the URL is longer than {LONGEST_URL} characters: {_shown(url)}. Use a shorter one.")
     return href
 
 
 def join(base: str, href: str) -> str | None:
-    """Where a link on the page `base` leads, as a canonical URL; None if it leads nowhere that can be visited."""
+    """The canonical URL of a link on the page `base`; None if it cannot be visited."""
     target = _serialised(href, base)
     if target is None or not target.startswith(("http://", "https://")):
         return None
@@ -65,10 +67,10 @@ def _serialised(url: str, base: str | None) -> str | None:
     try:
         href: str = normalize_url(url) if base is None else join_url(base, url)
     except ValueError:
-        if _SURROGATES.search(url):  # the standard reads a lone one as U+FFFD
+        if _SURROGATES.search(url):  # the standard treats a lone surrogate as U+FFFD
             return _serialised(_SURROGATES.sub("\ufffd", url), base)
         return None
-    return href.partition("#")[0]  # in the serialised form it stands nowhere but before the fragment
+    return href.partition("#")[0]  # in the serialised form, # occurs only before the fragment
 
 
 def _shown(url: str) -> str:
@@ -80,7 +82,7 @@ def _hide_credentials(href: str) -> str:
     return _shown(f"{scheme}://{rest[rest.index('@') + 1 :]}")
 
 
-# ── its parts ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of a URL ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _authority(url: str) -> str:
@@ -90,13 +92,13 @@ def _authority(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Scheme and authority of a canonical URL, without a closing slash: whose robots.txt counts."""
+    """Scheme and authority of a canonical URL, without a trailing slash. Each origin has its own robots.txt."""
     end = url.find("/", url.index("://") + 3)
     return url if end < 0 else url[:end]
 
 
 def host_of(url: str) -> str:
-    """Host name of a canonical URL: the key of politeness. No brackets (IPv6), no closing dot."""
+    """Host name of a canonical URL, without brackets (IPv6) and trailing dot. Politeness is per host name."""
     authority = _authority(url)
     if authority.startswith("["):
         return authority[1 : authority.index("]")]
@@ -104,7 +106,7 @@ def host_of(url: str) -> str:
 
 
 def port_of(url: str) -> int:
-    """Port of a canonical URL, its scheme's own where none is written."""
+    """Port of a canonical URL; the default port of its scheme if it names none."""
     authority = _authority(url)
     _, colon, port = authority.rpartition(":")
     if colon and not authority.endswith("]"):
@@ -124,7 +126,7 @@ def _public_suffixes() -> PublicSuffixList:
 
 @lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str | None:
-    """The domain that someone registered (`example.co.uk`); None for an address or a public suffix itself."""
+    """The registrable domain of a host (`example.co.uk`); None for an IP address or a public suffix."""
     if _address(host) is not None or not host or host.startswith("."):
         return None
     domain: str | None = _public_suffixes().privatesuffix(host.lower().rstrip("."))
@@ -132,9 +134,9 @@ def registrable_domain(host: str) -> str | None:
 
 
 def in_scope(url: str, seed: str, scope: Scope) -> bool:
-    """Whether a page belongs to the watched site that began at `seed`; http and https are the same site.
+    """Whether a page belongs to the site with the start page `seed`. http and https are the same site.
 
-    `prefix`: below the seed's folder; `host`: same host and port; `domain`: same registrable domain.
+    `prefix`: below the folder of the start page; `host`: same host and port; `domain`: same registrable domain.
     """
     if scope == "domain":
         host, seed_host = host_of(url), host_of(seed)
@@ -151,7 +153,7 @@ def _folder(url: str) -> str:
     return path[: path.rfind("/") + 1]
 
 
-# ── traps ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── crawler traps ───────────────────────────────────────────────────────────────────────────────────────────
 
 _TRAP_LENGTH = 2000
 _TRAP_DEPTH = 20
@@ -167,7 +169,10 @@ _CALENDAR_FROM, _CALENDAR_TO = 1900, 2100
 
 
 def looks_like_trap(url: str, now: float | None = None) -> str | None:
-    """Why following this link would probably never end, or None. With `now`, calendars end some years from it."""
+    """Why this URL is probably part of a crawler trap (an endless set of pages); None if it is not.
+
+    With `now`, pages of calendars count as a trap if they are more than a few years after it.
+    """
     if len(url) > _TRAP_LENGTH:
         return f"longer than {_TRAP_LENGTH} characters"
     path, _, query = path_of(url).partition("?")
@@ -175,7 +180,7 @@ def looks_like_trap(url: str, now: float | None = None) -> str | None:
     if len(segments) > _TRAP_DEPTH:
         return f"more than {_TRAP_DEPTH} folders deep"
     if _repeats(segments):
-        return "part of the path repeats itself"
+        return "a part of the path is repeated"
     words = Counter(segment for segment in segments if not segment.isdigit())
     if words and max(words.values()) >= _TRAP_REPEATS:
         return f"a folder occurs {_TRAP_REPEATS} times in the path"
@@ -185,7 +190,7 @@ def looks_like_trap(url: str, now: float | None = None) -> str | None:
 
 
 def _repeats(segments: list[str]) -> bool:
-    """Whether some folders (not only numbers, as in dates) stand three times in a row."""
+    """Whether a sequence of folders occurs three times in a row. Folders of digits only (dates) do not count."""
     for length in range(1, len(segments) // 3 + 1):
         for start in range(len(segments) - 3 * length + 1):
             run = segments[start : start + length]
@@ -203,7 +208,7 @@ def _calendar_trap(url: str, now: float | None) -> str | None:
     return None
 
 
-# ── the archive's key ───────────────────────────────────────────────────────────────────────────────────────
+# ── the index key of archives ───────────────────────────────────────────────────────────────────────────────
 
 _UNTOUCHED = re.compile(r"(?:dns|filedesc|warcinfo):|(?!https?:|ftp:)[a-z][a-z0-9+.-]*:(?![/\d])", re.IGNORECASE)
 _SCHEME = re.compile(r"(https?|ftp):/*|([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
@@ -217,7 +222,7 @@ _QUERY_SESSION = re.compile(
     r"(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=[^&]+&cftoken=[^&]+)(?:&|$)"
 )
 _ESCAPED_PERCENT = re.compile(rb"%(?:25)+")
-_MOST_PASSES = 50
+_MAX_PASSES = 50
 _BLANKS = re.compile(r"[\x00-\x20\x7f]")
 _TO_ESCAPE = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
 
@@ -225,8 +230,8 @@ _TO_ESCAPE = re.compile(rb"[\x00-\x20\x7f-\xff#%]")
 def surt(url: str) -> str:
     """The CDXJ key that the Wayback Machine and pywb use by default: reversed host, then path and sorted query.
 
-    It merges what an archive's reader takes for one page: schemes, `www.`, letter case, session ids, the order of
-    the query, a closing slash. Two live pages may share it: it is no page's key.
+    URLs that differ only in scheme, `www.`, letter case, session ids, the order of the query or a trailing slash have
+    the same key. Two different live pages may have the same key, so it does not identify a page.
     """
     url = url.strip().replace("\r", "").replace("\n", "").replace("\t", "")
     if not url:
@@ -235,7 +240,7 @@ def surt(url: str) -> str:
         return _BLANKS.sub(lambda blank: f"%{ord(blank[0]):02X}", url)
     scheme, rest = _without_scheme(url)
     parts = _PARTS.match(rest)
-    assert parts  # every part may be empty
+    assert parts  # every part may be empty, so the pattern always matches
     host, port = _surt_host(parts["authority"], scheme)
     path = _surt_path(parts["path"])
     query = _surt_query(parts["query"])
@@ -264,15 +269,15 @@ def _surt_host(authority: str, scheme: str) -> tuple[str, str]:
 
 
 def _dotted_quad(host: str) -> str | None:
-    """The address that an IPv4 host stands for in any of its old spellings."""
+    """The dotted form of an IPv4 address in any of its historical notations; None if the host is not an address."""
     if not _NUMBERS.fullmatch(host):
         return None
     try:
-        spelled = normalize_url(f"http://{host}/")[7:-1]
-        IPv4Address(spelled)
+        dotted = normalize_url(f"http://{host}/")[7:-1]
+        IPv4Address(dotted)
     except ValueError:
         return None
-    return spelled
+    return dotted
 
 
 def _surt_path(path: str) -> str:
@@ -304,9 +309,9 @@ def _name_and_value(parameter: str) -> list[str]:
 
 
 def _unescaped(text: str) -> bytes:
-    """Percent-decoded until nothing changes, in few passes whatever the text."""
+    """Percent-decode repeatedly, until nothing changes or the maximum number of passes is reached."""
     before = text.encode("utf-8", "surrogatepass")
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         after = unquote_to_bytes(_ESCAPED_PERCENT.sub(b"%", before))
         if after == before:
             break
@@ -318,7 +323,7 @@ def _escaped(data: bytes) -> str:
     return _TO_ESCAPE.sub(lambda match: b"%%%02X" % match[0][0], data).decode()
 
 
-# ── addresses ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── IP addresses ────────────────────────────────────────────────────────────────────────────────────────────
 
 _NOT_PUBLIC_IPV4 = tuple(
     (int(network.network_address), int(network.netmask))
@@ -350,8 +355,8 @@ _NOT_PUBLIC_IPV6 = tuple(
         (
             "2001::/23",  # IETF protocols, with Teredo, benchmarks and ORCHID
             "2001:db8::/32",  # documentation
-            "2002::/16",  # 6to4: reaches the IPv4 address inside
-            "3ffe::/16",  # 6bone, given back
+            "2002::/16",  # 6to4: leads to the embedded IPv4 address
+            "3ffe::/16",  # 6bone, returned
             "3fff::/20",  # documentation
         ),
     )
@@ -361,7 +366,7 @@ _NAT64 = ip_network("64:ff9b::/96")
 
 @lru_cache(maxsize=65_536)
 def is_public(address: str) -> bool:
-    """Whether a literal address is globally routable unicast. Anything else, names and zone ids included, is not."""
+    """Whether a text is a globally routable unicast address. Host names and addresses with a zone id are not."""
     parsed = _address(address)
     if parsed is None:
         return False
@@ -371,7 +376,7 @@ def is_public(address: str) -> bool:
         return False
     if parsed.ipv4_mapped is not None:
         return _public_ipv4(int(parsed.ipv4_mapped))
-    if parsed in _NAT64:  # how an IPv6-only network reaches IPv4
+    if parsed in _NAT64:  # the translation of IPv4 addresses in networks with IPv6 only
         return _public_ipv4(int(parsed) & 0xFFFF_FFFF)
     return parsed in _GLOBAL_IPV6 and not any(parsed in network for network in _NOT_PUBLIC_IPV6)
 
