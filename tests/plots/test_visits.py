@@ -18,7 +18,7 @@ def _text(file: Path) -> str:
 
 
 def test_before_and_after_shrinking(tmp_path: Path) -> None:
-    """Two panels with one line per page, hopeless ones apart; the same picture every time."""
+    """Two panels with one line per page; hopeless pages differ; the file is reproducible."""
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:
         draw_visits(file, before_and_after([1, 2, 5, 5, 6, 6, 9]))
@@ -27,8 +27,8 @@ def test_before_and_after_shrinking(tmp_path: Path) -> None:
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_sharp_and_blurred_are_apart(tmp_path: Path) -> None:
-    """An execution shows sharp and blurred pages in different strokes, and names both."""
+def test_sharp_and_blurred_pages(tmp_path: Path) -> None:
+    """Sharp and blurred pages have different line styles and a legend."""
     schedule = solar_offline([1, 1, 9, 9])
     sides = schedule.visits.tolist(), schedule.revisits.tolist()
     panel = schedule_panel(*sides, schedule.hopeless, "run", [True, False, True, True])
@@ -38,7 +38,7 @@ def test_sharp_and_blurred_are_apart(tmp_path: Path) -> None:
 
 
 def test_many_pages_and_hostile_names(tmp_path: Path) -> None:
-    """Thousands of pages are thin lines without names; names are shown as they are, never as mathematics."""
+    """Thousands of pages are drawn without names; `$` in names is not interpreted as mathematics."""
     draw_visits(tmp_path / "many.png", [SchedulePanel("many", [VisitLine(f"p{n}", -n, n + 1) for n in range(6000)])])
     assert (tmp_path / "many.png").read_bytes().startswith(b"\x89PNG")
     draw_visits(
@@ -53,13 +53,13 @@ def test_many_pages_and_hostile_names(tmp_path: Path) -> None:
     [("a.doc", [SchedulePanel("x", [VisitLine("p", -1, 1)])]), ("a.svg", []), ("a.svg", [SchedulePanel("x", [])])],
 )
 def test_nothing_to_draw(tmp_path: Path, name: str, panels: list[SchedulePanel]) -> None:
-    """Unknown kinds of files and charts without pages are refused in words."""
+    """Unknown file formats and charts without pages raise an error."""
     with pytest.raises(UsageError):
         draw_visits(tmp_path / name, panels)
 
 
-def test_expectations_beside_the_bound(tmp_path: Path) -> None:
-    """The bar chart names every algorithm and both data sets."""
+def test_expectations_and_bound(tmp_path: Path) -> None:
+    """The bar chart has labels for every algorithm and both data sets."""
     from webstrata.lab.sharp.tables import TableRow
 
     rows = [

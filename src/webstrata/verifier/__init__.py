@@ -1,1 +1,1 @@
-"""A second, separate verifier of certificates: one file that needs nothing of Webstrata, to be read and kept."""
+"""A second verifier of certificates, written without Webstrata code: one file, to be stored with captures."""

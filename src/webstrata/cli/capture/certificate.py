@@ -1,4 +1,4 @@
-"""`webstrata certificate`: what a capture proves, shown and checked."""
+"""`webstrata certificate`: shows and verifies the certificate of a capture."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from webstrata.cli.output import counted, print_json, print_table, printable
-from webstrata.cli.session import JsonOption
+from webstrata.cli.options import JsonOption
 from webstrata.errors import UsageError
 
-app = typer.Typer(help="The certificate of a capture: show it, check it.", no_args_is_help=True)
+app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="A WACZ file of a capture.")]
 
 
 @app.command()
 def show(file: FileArgument, as_json: JsonOption = False) -> None:
-    """What the certificate says. Nothing is checked: `verify` does that."""
+    """Show a certificate. It is not checked; use `verify` for that."""
     envelope = _envelope(file)
     if as_json:
         print_json(envelope)
@@ -44,15 +44,15 @@ def show(file: FileArgument, as_json: JsonOption = False) -> None:
 def verify(
     file: FileArgument,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="FINGERPRINT", help="The key that must have signed.")
+        str | None, typer.Option("--key", metavar="FINGERPRINT", help="Fingerprint of the key that must have signed.")
     ] = None,
     authority: Annotated[
         list[Path] | None,
-        typer.Option("--authority", metavar="PEM", help="Root certificate that a time stamp must lead back to."),
+        typer.Option("--authority", metavar="PEM", help="Root certificate at the end of a time stamp's chain."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check everything that a certificate says against the WACZ that holds it. Exit 1 if anything fails."""
+    """Verify every statement of a certificate against its WACZ file. Exit code 1 if one is wrong."""
     from webstrata.flows.capture.verify import verify as faults_of
     from webstrata.node import package
 
@@ -60,20 +60,20 @@ def verify(
     with package(file) as evidence:
         faults = faults_of(envelope, evidence, key=key, authorities=[path.read_bytes() for path in authority or ()])
     if as_json:
-        told = [{"where": fault.where, "what": fault.what} for fault in faults]
-        print_json({"file": str(file), "valid": not faults, "faults": told, "counts": _counts(envelope)})
+        found = [{"where": fault.where, "what": fault.what} for fault in faults]
+        print_json({"file": str(file), "valid": not faults, "faults": found, "counts": _counts(envelope)})
     else:
         for fault in faults:
             typer.echo(f"{printable(fault.where)}: {printable(fault.what)}")
-        holds = _holds(envelope, authority_checked=bool(authority))
-        typer.echo(f"{counted(len(faults), 'fault')}: do not rely on it." if faults else holds)
+        message = _valid_message(envelope, authority_checked=bool(authority))
+        typer.echo(f"{counted(len(faults), 'fault')}: the certificate is not valid." if faults else message)
     if faults:
         raise typer.Exit(1)
 
 
 @app.command()
 def verifier(as_json: JsonOption = False) -> None:
-    """Print the second verifier: one file that needs nothing of Webstrata, to be read and kept with captures."""
+    """Print the second verifier: a Python program without Webstrata code, to be stored with captures."""
     program = resources.files("webstrata.verifier").joinpath("verify_capture.py")
     text = program.read_text(encoding="utf-8")
     if as_json:
@@ -89,14 +89,14 @@ def _envelope(file: Path) -> dict[str, Any]:
     with package(file) as evidence:
         data = evidence.certificate()
     if data is None:
-        raise UsageError(f"{file} holds no certificate. `webstrata capture URL --sharp` makes a WACZ with one.")
+        raise UsageError(f"{file} contains no certificate. `webstrata capture URL --sharp` makes a WACZ with one.")
     try:
         envelope = json.loads(data)
         known = envelope["certificate"]["type"] == TYPE and isinstance(envelope["signature"], dict)
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
-        raise UsageError(f"the certificate in {file} cannot be read: it was altered, or is of another kind.")
+        raise UsageError(f"the certificate in {file} cannot be parsed: it was altered, or has another type.")
     return dict(envelope)
 
 
@@ -104,14 +104,14 @@ def _counts(envelope: dict[str, Any]) -> object:
     return envelope["certificate"].get("counts")
 
 
-def _holds(envelope: dict[str, Any], *, authority_checked: bool) -> str:
+def _valid_message(envelope: dict[str, Any], *, authority_checked: bool) -> str:
     certificate = envelope["certificate"]
     counts, instant = certificate["counts"], certificate["instant"]
     when = f" as of {instant['from']} to {instant['to']}" if instant else ""
-    whose = "" if authority_checked else " (by whom was not checked: --authority does)"
+    whose = "" if authority_checked else " (its authority was not checked: use --authority)"
     stamp = f", time-stamped{whose}" if "timestamp" in envelope else ""
     return printable(
-        f"It holds: {counts['sharp']} of {counts['pages']} pages sharp{when}; signed by "
+        f"Valid: {counts['sharp']} of {counts['pages']} pages sharp{when}; signed by "
         f"{envelope['signature']['fingerprint']}{stamp}."
     )
 

@@ -1,4 +1,4 @@
-"""What captures show while they run: a live line for each site on a terminal, a line for each download in a pipe."""
+"""The progress of captures: a live line for each site on a terminal, a line for each download in a pipe."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 class NoCaptureDisplay:
     """Shows nothing."""
 
-    def told(self, capture: SiteCapture, event: Event) -> None:
-        """Something happened in a capture."""
+    def on_event(self, capture: SiteCapture, event: Event) -> None:
+        """Receive an event of a capture."""
 
 
 class CaptureLines(NoCaptureDisplay):
-    """One line on stderr for each page or requisite that was asked for."""
+    """Writes one line to stderr for each requested page or requisite."""
 
-    def told(self, capture: SiteCapture, event: Event) -> None:
+    def on_event(self, capture: SiteCapture, event: Event) -> None:
         from webstrata.flows.capture.events import PageDownloaded, RequisiteDownloaded
 
         if isinstance(event, PageDownloaded):
-            got = f"{iso(event.download.started)} {event.download.status}" if event.download else f"- {event.why}"
-            sys.stderr.write(f"{capture.phase} {printable(got)} {printable(event.url)}\n")
+            result = f"{iso(event.download.started)} {event.download.status}" if event.download else f"- {event.why}"
+            sys.stderr.write(f"{capture.phase} {printable(result)} {printable(event.url)}\n")
         elif isinstance(event, RequisiteDownloaded):
             sys.stderr.write(f"{capture.phase} {printable(event.why) or 'got'} {printable(event.url)}\n")
         sys.stderr.flush()
 
 
 class CaptureScreen(NoCaptureDisplay):
-    """A live line for each site."""
+    """Shows a live line for each site."""
 
     def __init__(self) -> None:
         self._captures: dict[int, SiteCapture] = {}
 
-    def told(self, capture: SiteCapture, event: Event) -> None:
+    def on_event(self, capture: SiteCapture, event: Event) -> None:
         self._captures[id(capture)] = capture
 
     def __rich__(self) -> Text:
@@ -55,31 +55,33 @@ class CaptureScreen(NoCaptureDisplay):
 
 
 def _line(capture: SiteCapture) -> str:
-    """The phase, how far it is, what is expected, and how long it will take."""
+    """The phase, the progress, the expected number of sharp pages, and the remaining time."""
     state = capture.state
     visited = state.visited()
     parts = [f"{len(visited)}/{len(state.pages)} visited"]
-    if state.turn:
-        parts.append(f"{sum(len(page.downloads) > state.turn for page in visited)} revisited")
+    if state.pass_number:
+        parts.append(f"{sum(len(page.downloads) > state.pass_number for page in visited)} revisited")
     if capture.phase == "requisites":
-        parts.append(f"{sum(bool(one) for one in state.requisites.values())}/{len(state.requisites)} requisites")
+        parts.append(
+            f"{sum(bool(succeeded) for succeeded in state.requisites.values())}/{len(state.requisites)} requisites"
+        )
     parts.append(f"{state.expected():.1f} sharp expected")
-    if capture.phase not in ("requisites", "done") and (left := state.to_come()):
-        parts.append(f"{span(_left_s(capture, left))} left")
-    return f"{capture.phase}: {', '.join(parts)}  {printable(state.began.order.url)}"
+    if capture.phase not in ("requisites", "done") and (requests := state.remaining_requests()):
+        parts.append(f"{span(_remaining_s(capture, requests))} left")
+    return f"{capture.phase}: {', '.join(parts)}  {printable(state.started.order.url)}"
 
 
-def _left_s(capture: SiteCapture, requests: int) -> float:
-    """This turn's requests and, while pages are visited, the revisits to come."""
+def _remaining_s(capture: SiteCapture, requests: int) -> float:
+    """The time for the remaining requests of this pass and, during the visits, for the revisits."""
     state = capture.state
-    if state.turn == 0 and state.began.order.sharp:
+    if state.pass_number == 0 and state.started.order.sharp:
         requests = 2 * requests + len(state.visited())
     return requests * state.pace_s()
 
 
 @contextmanager
-def showing(*, quiet: bool) -> Iterator[NoCaptureDisplay]:
-    """The display that fits where we are."""
+def capture_display(*, quiet: bool) -> Iterator[NoCaptureDisplay]:
+    """The display for stderr: none with `quiet`, live lines on a terminal, plain lines in a pipe."""
     if quiet:
         yield NoCaptureDisplay()
     elif sys.stderr.isatty():

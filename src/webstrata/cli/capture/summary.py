@@ -1,4 +1,4 @@
-"""How captures ended: for people, for programs, and as a picture."""
+"""The results of captures: as JSON documents, as text, and as a picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from webstrata.cli.output import counted, moment, printable, size, when
+from webstrata.cli.output import counted, date_time, printable, size, iso_or_none
 from webstrata.clock import span
 
 if TYPE_CHECKING:
@@ -20,106 +20,106 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-def document(capture: SiteCapture, proved: FinishedCapture) -> dict[str, Any]:
-    """One capture for programs."""
-    state, result = capture.state, proved.outcome
-    order, certificate = state.began.order, proved.certificate
+def document(capture: SiteCapture, finished: FinishedCapture) -> dict[str, Any]:
+    """One capture as a JSON document."""
+    state, outcome = capture.state, finished.outcome
+    order, certificate = state.started.order, finished.certificate
     counts = certificate["counts"]
-    sharp = set(result.instant.pages) if result.instant is not None else set()
+    sharp = set(outcome.instant.pages) if outcome.instant is not None else set()
     return {
-        "id": state.began.capture,
+        "id": state.started.capture,
         "url": order.url,
-        "file": str(proved.file),
-        "bytes": proved.file.stat().st_size,
-        "records": proved.records,
+        "file": str(finished.file),
+        "bytes": finished.file.stat().st_size,
+        "records": finished.records,
         "sharp": order.sharp,
         "pages": counts["pages"],
         "counts": {name: counts[name] for name in ("sharp", "blurred", "unreachable")},
         "expected_sharp": float(counts["expected_sharp"]),
-        "doubtful": sum(page.expected < order.tau for page in result.pages if page.visit is not None),
+        "doubtful": sum(page.expected < order.tau for page in outcome.pages if page.visit is not None),
         "instant": certificate["instant"],
         "other_instants": [
             {
-                "from": when(one.start),
-                "to": when(one.end),
-                "pages": len(one.pages),
-                "serves": [result.pages[place].url for place in one.pages if place not in sharp],
+                "from": iso_or_none(instant.start),
+                "to": iso_or_none(instant.end),
+                "pages": len(instant.pages),
+                "serves": [outcome.pages[index].url for index in instant.pages if index not in sharp],
             }
-            for one in result.others
+            for instant in outcome.others
         ],
         "verdicts": [{name: page[name] for name in ("url", "verdict", "why")} for page in certificate["pages"]],
         "appeared": state.appeared,
         "left_out": state.left_out,
-        "passes": state.turn + 1,
+        "passes": state.pass_number + 1,
         "requisites": {
-            "captured": sum(had is True for had in state.requisites.values()),
-            "failed": sum(had is False for had in state.requisites.values()),
-            "not_asked_for": sum(had is None for had in state.requisites.values()),
+            "captured": sum(succeeded is True for succeeded in state.requisites.values()),
+            "failed": sum(succeeded is False for succeeded in state.requisites.values()),
+            "not_asked_for": sum(succeeded is None for succeeded in state.requisites.values()),
         },
-        "delay_s": state.began.slot_s,
+        "delay_s": state.started.slot_s,
         "stopped": capture.stopped or None,
-        "key": proved.key,
-        "time_stamped": proved.stamped,
+        "key": finished.key,
+        "time_stamped": finished.stamped,
     }
 
 
-def show(told: dict[str, Any]) -> None:
-    """One capture for people."""
-    counts, instant = told["counts"], told["instant"]
-    typer.echo(f"{printable(told['url'])}  {told['id']}")
+def show(entry: dict[str, Any]) -> None:
+    """Print one capture as text."""
+    counts, instant = entry["counts"], entry["instant"]
+    typer.echo(f"{printable(entry['url'])}  {entry['id']}")
     as_of = f" as of {_short(instant['from'])} to {_short(instant['to'])}" if instant else ""
-    typer.echo(f"  {counts['sharp']} of {counted(told['pages'], 'page')} sharp{as_of}")
+    typer.echo(f"  {counts['sharp']} of {counted(entry['pages'], 'page')} sharp{as_of}")
     typer.echo(
-        f"  {counts['blurred']} blurred, {counts['unreachable']} unreachable; {told['expected_sharp']:.1f} sharp were "
-        f"expected, {told['doubtful']} were doubtful"
+        f"  {counts['blurred']} blurred, {counts['unreachable']} unreachable; {entry['expected_sharp']:.1f} sharp were "
+        f"expected, {entry['doubtful']} were doubtful"
     )
-    if not told["sharp"]:
-        typer.echo("  one pass proves no two pages to have stood together: `--sharp` revisits them")
-    for one in told["other_instants"] if told["sharp"] else ():
+    if not entry["sharp"]:
+        typer.echo("  a single pass does not prove that any two pages coexisted: `--sharp` revisits them")
+    for other in entry["other_instants"] if entry["sharp"] else ():
         typer.echo(
-            f"  another instant, {_short(one['from'])} to {_short(one['to'])}, has {counted(one['pages'], 'page')}, "
-            f"{len(one['serves'])} of them not in this one"
+            f"  another instant, {_short(other['from'])} to {_short(other['to'])}, has {counted(other['pages'], 'page')}, "
+            f"{len(other['serves'])} of them not in this one"
         )
-    if told["stopped"]:
-        typer.echo(f"  {printable(told['stopped'])}: `webstrata capture --resume {told['id']}` goes on")
-    not_sharp = [one for one in told["verdicts"] if one["verdict"] != "sharp"]
-    for one in not_sharp[:_SHOWN]:
-        typer.echo(f"  {one['verdict']}  {printable(one['url'])}  {printable(one['why'])}")
+    if entry["stopped"]:
+        typer.echo(f"  {printable(entry['stopped'])}: `webstrata capture --resume {entry['id']}` continues it")
+    not_sharp = [page for page in entry["verdicts"] if page["verdict"] != "sharp"]
+    for page in not_sharp[:_SHOWN]:
+        typer.echo(f"  {page['verdict']}  {printable(page['url'])}  {printable(page['why'])}")
     if len(not_sharp) > _SHOWN:
-        typer.echo(f"  and {len(not_sharp) - _SHOWN} more: `webstrata certificate show {told['file']}`")
-    typer.echo(f"  {told['file']}, {size(told['bytes'])}, signed by {told['key']}")
+        typer.echo(f"  and {len(not_sharp) - _SHOWN} more: `webstrata certificate show {entry['file']}`")
+    typer.echo(f"  {entry['file']}, {size(entry['bytes'])}, signed by {entry['key']}")
 
 
 def picture(file: Path, captures: Sequence[tuple[SiteCapture, FinishedCapture]]) -> None:
-    """The visit-revisit chart of the captures, one panel for each."""
+    """Draw the visit-revisit chart, with one panel for each capture."""
     from webstrata.plots.visits import BLURRED, SHARP, SchedulePanel, VisitLine, draw_visits
 
     panels = []
-    for capture, proved in captures:
-        instant = proved.outcome.instant
+    for capture, finished in captures:
+        instant = finished.outcome.instant
         if instant is None:
             continue
         middle = (instant.start + instant.end) / 2
-        unit_s, unit = (60.0, "minutes") if _reach_s(proved, middle) > 300 else (1.0, "seconds")
+        unit_s, unit = (60.0, "minutes") if _reach_s(finished, middle) > 300 else (1.0, "seconds")
         lines = [
             VisitLine(
                 _path(page),
                 (page.visit.started - middle) / unit_s,
                 ((page.revisit or page.visit).ended - middle) / unit_s,
-                SHARP if judged["verdict"] == "sharp" else BLURRED,
+                SHARP if certified["verdict"] == "sharp" else BLURRED,
             )
-            for judged, page in zip(proved.certificate["pages"], proved.outcome.pages, strict=True)
+            for certified, page in zip(finished.certificate["pages"], finished.outcome.pages, strict=True)
             if page.visit is not None
         ]
-        panels.append(SchedulePanel(capture.state.began.order.url, lines, unit))
+        panels.append(SchedulePanel(capture.state.started.order.url, lines, unit))
     if panels:
         draw_visits(file, panels)
     else:
         typer.echo("webstrata: nothing was captured, so there is no picture.", err=True)
 
 
-def _reach_s(proved: FinishedCapture, middle: float) -> float:
-    return max((abs(page.visit.started - middle) for page in proved.outcome.pages if page.visit), default=0.0)
+def _reach_s(finished: FinishedCapture, middle: float) -> float:
+    return max((abs(page.visit.started - middle) for page in finished.outcome.pages if page.visit), default=0.0)
 
 
 def _path(page: CapturedPage) -> str:
@@ -130,12 +130,12 @@ def _path(page: CapturedPage) -> str:
 def _short(at: str) -> str:
     from webstrata.clock import parse_instant
 
-    return moment(parse_instant(at))
+    return date_time(parse_instant(at))
 
 
-def waiting(at: float, now: float, relative: float, changes: int) -> str:
-    """What is said before the quietest stretch of the week is waited for."""
+def waiting_message(at: float, now: float, relative: float, changes: int) -> str:
+    """The message before the wait for the quietest period of the week."""
     return (
-        f"starting {moment(at)} (in {span(at - now)}): {relative:.0%} of the changes that one started now would meet, "
-        f"by {counted(changes, 'change')} seen so far"
+        f"starting {date_time(at)} (in {span(at - now)}): {relative:.0%} of the changes expected if it started now, "
+        f"estimated from {counted(changes, 'change')}"
     )

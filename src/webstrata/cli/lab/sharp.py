@@ -1,4 +1,4 @@
-"""`webstrata lab sharp`: how many pages of a site can be captured as of one instant, by every algorithm."""
+"""`webstrata lab sharp`: compares algorithms by the number of pages that they capture as of one instant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from webstrata.cli.output import print_json, print_table
-from webstrata.cli.session import JsonOption
+from webstrata.cli.options import JsonOption
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,37 +27,40 @@ def command(
         ),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option(help="Their weights, with commas between them; without: all 1.", show_default=False)
+        str | None,
+        typer.Option(help="Weights of these pages, separated by commas; default: all 1.", show_default=False),
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="Which schedule to print for --lengths.")] = "optimal",
+    algorithm: Annotated[str, typer.Option(help="The algorithm for --lengths.")] = "optimal",
     tree: Annotated[
         str | None,
         typer.Option(
-            help="Where pages are found, like 0->1,2;1->3, for online algorithms; without: all are seeds.",
+            help="Tree of links, like 0->1,2;1->3, for online algorithms; default: all pages are seeds.",
             show_default=False,
         ),
     ] = None,
-    tau: Annotated[float, typer.Option(help="Confidence that lengths stand for, in SOLAR and SHARC.")] = 0.7,
+    tau: Annotated[float, typer.Option(help="Confidence of the lengths, in SOLAR and SHARC.")] = 0.7,
     runs: Annotated[int, typer.Option(min=1, help="Simulated executions of each schedule.")] = 1000,
     sites: Annotated[
         Path | None,
-        typer.Option(help="Folder of recorded sites; without: those that come with the package.", show_default=False),
+        typer.Option(help="Folder of recorded sites; default: the sites in the package.", show_default=False),
     ] = None,
-    starts: Annotated[int, typer.Option(min=0, help="Captures of every recorded site; 0: none.")] = 24,
-    days: Annotated[str, typer.Option(help="How long these captures last, in days.")] = "1,14",
+    starts: Annotated[int, typer.Option(min=0, help="Number of captures of every recorded site; 0: none.")] = 24,
+    days: Annotated[str, typer.Option(help="Durations of these captures in days.")] = "1,14",
     live: Annotated[
-        bool, typer.Option("--live", help="Instead, capture the living web over real HTTP and judge every verdict.")
+        bool, typer.Option("--live", help="Instead, capture the living web over real HTTP and check every verdict.")
     ] = False,
-    captures: Annotated[int, typer.Option(min=1, help="With --live: captures of every site, in every way.")] = 4,
+    captures: Annotated[
+        int, typer.Option(min=1, help="With --live: number of captures of every site in every way.")
+    ] = 4,
     only: Annotated[
-        str | None, typer.Option(help="With --live: only these sites, with commas between them.", show_default=False)
+        str | None, typer.Option(help="With --live: only these sites, separated by commas.", show_default=False)
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables as JSON and the pictures as SVG.", show_default=False)
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run the tables of the solar paper again, beside the bound that no schedule passes, and captures of real sites."""
+    """Reproduce the tables of the SOLAR paper with an upper bound, and replay captures of recorded sites."""
     if lengths is not None:
         _one_schedule(lengths, weights, algorithm, tree, tau, out, as_json)
         return
@@ -79,22 +82,23 @@ def _one_schedule(
 ) -> None:
     from webstrata.lab.sharp.algorithms import one_schedule
 
-    found = one_schedule(_numbers(lengths), _numbers(weights) if weights else None, algorithm, tree or "", tau)
+    schedule = one_schedule(_numbers(lengths), _numbers(weights) if weights else None, algorithm, tree or "", tau)
     if out is not None:
         from webstrata.plots.visits import draw_visits, schedule_panel
 
         schedule_file = _folder(out) / f"{algorithm}.svg"
-        draw_visits(schedule_file, [schedule_panel(found.visits, found.revisits, found.hopeless, algorithm)])
+        panel = schedule_panel(schedule.visits, schedule.revisits, schedule.hopeless, algorithm)
+        draw_visits(schedule_file, [panel])
     if as_json:
-        print_json(found)
+        print_json(schedule)
         return
-    hopeless = set(found.hopeless)
-    slots = enumerate(zip(found.visits, found.revisits, strict=True))
+    hopeless = set(schedule.hopeless)
+    slots = enumerate(zip(schedule.visits, schedule.revisits, strict=True))
     print_table(
         ("page", "visit", "revisit", ""),
         [(page, -visit, revisit, "hopeless" if page in hopeless else "") for page, (visit, revisit) in slots],
     )
-    typer.echo(f"expected sharp: {found.expected:.6f}, no schedule has more than {found.bound:.6f}")
+    typer.echo(f"expected sharp: {schedule.expected:.6f}, upper bound of all schedules: {schedule.bound:.6f}")
 
 
 def _live(sites: Path | None, captures: int, only: str | None, out: Path | None, as_json: bool) -> None:
@@ -102,12 +106,12 @@ def _live(sites: Path | None, captures: int, only: str | None, out: Path | None,
 
     from webstrata.cli.lab import sharp_live
 
-    wanted = set(only.split(",")) if only else None
-    recordings = [one for one in _recordings(sites) if wanted is None or one.site in wanted]
+    names = set(only.split(",")) if only else None
+    recordings = [recording for recording in _recordings(sites) if names is None or recording.site in names]
     if not recordings:
-        raise UsageError(f"no recorded site is called {only}.")
-    with _telling() as told:
-        rows = sharp_live.live(recordings, captures, told)
+        raise UsageError(f"there is no recorded site {only}.")
+    with _status() as on_progress:
+        rows = sharp_live.live(recordings, captures, on_progress)
     if out is not None:
         text = msgspec.json.format(msgspec.json.encode({"live": rows}), indent=2) + b"\n"
         (_folder(out) / "sharp-live.json").write_bytes(text)
@@ -123,24 +127,24 @@ def _experiments(runs: int, tau: float, sites: Path | None, starts: int, days: s
     from webstrata.lab.sharp.sites import site_rows
     from webstrata.lab.sharp.tables import table_rows
 
-    lasting = _numbers(days)
+    durations = _numbers(days)
     recordings = _recordings(sites) if starts else []
-    with _telling() as told:
-        rows = list(table_rows(runs=runs, told=told, tau=tau))
-        captured = list(site_rows(recordings, lasting, starts, told=told)) if recordings else []
+    with _status() as on_progress:
+        rows = list(table_rows(runs=runs, on_progress=on_progress, tau=tau))
+        captured = list(site_rows(recordings, durations, starts, on_progress=on_progress)) if recordings else []
     return {"rows": rows, "sites": captured}
 
 
 @contextmanager
-def _telling() -> Iterator[Callable[[str], None]]:
-    """What is being done, on a terminal."""
+def _status() -> Iterator[Callable[[str], None]]:
+    """Show the current step on a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     from webstrata.cli.crawl.display import stderr
 
-    with stderr.status("sharp captures") as shown:
-        yield lambda what: shown.update(f"sharp captures: {what}")
+    with stderr.status("sharp captures") as status:
+        yield lambda step: status.update(f"sharp captures: {step}")
 
 
 def _recordings(folder: Path | None) -> list[Any]:
@@ -148,10 +152,10 @@ def _recordings(folder: Path | None) -> list[Any]:
 
     if folder is None:
         return load_shipped()
-    found = read_recordings(folder)
-    if not found:
-        raise UsageError(f"no recorded sites in {folder}: they are files named NAME.versions.parquet.")
-    return found
+    recordings = read_recordings(folder)
+    if not recordings:
+        raise UsageError(f"{folder} contains no recorded sites: files named NAME.versions.parquet.")
+    return recordings
 
 
 def _print_tables(rows: list[TableRow]) -> None:
@@ -213,6 +217,6 @@ def _folder(out: Path) -> Path:
 
 def _numbers(text: str) -> list[float]:
     try:
-        return [float(one) for one in text.split(",")]
+        return [float(number) for number in text.split(",")]
     except ValueError as problem:
-        raise UsageError(f"cannot read {text!r}: write numbers with commas between them, like 1,1,9,9.") from problem
+        raise UsageError(f"cannot parse {text!r}: separate numbers by commas, like 1,1,9,9.") from problem

@@ -1,4 +1,4 @@
-"""`webstrata lab sharp --live`: captures of the living web over real HTTP, every verdict held against the truth."""
+"""`webstrata lab sharp --live`: captures the living web over real HTTP and compares every verdict with the recording."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _SETTINGS = ("polite.contact=lab@example.invalid", "polite.delay=1s", "crawl.wor
 
 
 def live(
-    recordings: list[Recording], captures: int, told: Callable[[str], None], ways: Sequence[str] | None = None
+    recordings: list[Recording], captures: int, on_progress: Callable[[str], None], ways: Sequence[str] | None = None
 ) -> list[LiveRow]:
-    """All rows, in homes that are thrown away afterwards."""
+    """Run all captures in temporary homes."""
     from webstrata.lab.sharp.live import WAYS, live_rows
 
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
@@ -37,7 +37,9 @@ def live(
         folder, check = Path(name), _checker()
         assemble = _assembler(folder)
         return run_async(
-            lambda: live_rows(recordings, assemble, check, folder, captures=captures, ways=ways or WAYS, told=told)
+            lambda: live_rows(
+                recordings, assemble, check, folder, captures=captures, ways=ways or WAYS, on_progress=on_progress
+            )
         )
 
 
@@ -82,7 +84,7 @@ def show(rows: Sequence[LiveRow]) -> None:
 
 
 def _assembler(folder: Path) -> Assemble:
-    """Every call is a new home: what one way learned must not help the next."""
+    """Creates a new home for every call, so that no way uses what another one learned."""
     from webstrata import settings as settings_file
     from webstrata.home import Home
     from webstrata.node import Node
@@ -99,16 +101,16 @@ def _assembler(folder: Path) -> Assemble:
 
 
 def _checker() -> Callable[[Path], int]:
-    """Faults that either verifier finds."""
+    """Counts the faults that the two verifiers find."""
     from webstrata.flows.capture.verify import verify
     from webstrata.node import package
 
     with resources.as_file(resources.files("webstrata.verifier") / "verify_capture.py") as file:
-        alone: Callable[[str], tuple[Any, list[str]]] = runpy.run_path(str(file))["check"]
+        second_check: Callable[[str], tuple[Any, list[str]]] = runpy.run_path(str(file))["check"]
 
     def check(file: Path) -> int:
         with package(file) as evidence:
             faults = verify(json.loads(evidence.certificate() or b"{}"), evidence)
-        return len(faults) + len(alone(str(file))[1])
+        return len(faults) + len(second_check(str(file))[1])
 
     return check

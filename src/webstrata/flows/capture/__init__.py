@@ -1,1 +1,1 @@
-"""Captures of whole sites: plan, download twice, certify, pack, verify."""
+"""Captures of whole sites: plan, download twice, certify, write the WACZ file, verify."""

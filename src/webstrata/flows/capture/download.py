@@ -1,4 +1,4 @@
-"""One download of a capture: asked for politely and in full, archived and logged before anything is said of it."""
+"""`CaptureDownloader`: one download of a capture, sent politely, archived and committed before it is reported."""
 
 from __future__ import annotations
 
@@ -9,28 +9,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.detect.layers import candidate_layers, layer_digest
-from webstrata.detect.response_class import StatusClass
-from webstrata.detect.response_class import status_class
+from webstrata.detect.layers import deciding_layer, layer_digest
+from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import StoreError
-from webstrata.flows.capture.pages import SitemapHints, sitemap_hints
-from webstrata.flows.capture.styles import files_of
+from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
+from webstrata.flows.capture.styles import style_files
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent, payload_digest, with_tag_rules
-from webstrata.flows.crawl.polite_client import Choose, PoliteClient, PoliteVisit
+from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, PoliteVisit
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import (
     Exchange,
-    Failure,
     FailureKind,
     FetchResult,
     NewPage,
     Page,
     PageRole,
     PageRules,
-    Permit,
     Position,
     PostBody,
     Visit,
@@ -40,9 +37,9 @@ from webstrata.records import (
 from webstrata.sharp.proof.certificate import Download
 
 TAG = "capture"
-"""Of pages that are known only because a site was captured; they are paused, so that the loop leaves them alone."""
-_AGES_S = 1e9
-_LASTING = frozenset(
+"""The tag of pages that are only known from a capture. They are paused, so that crawls do not visit them."""
+_FAR_FUTURE_S = 1e9
+_PERMANENT = frozenset(
     {
         FailureKind.BAD_URL,
         FailureKind.BLOCKED,
@@ -53,35 +50,38 @@ _LASTING = frozenset(
         FailureKind.SOFT_404,
     }
 )
-"""Failures that another try a little later would meet again."""
+"""Failures that another attempt a little later would not change."""
 
 
 class DownloadResult(Struct, frozen=True, kw_only=True):
-    """What came of it: a download, or the reason why there is none; and where the page leads."""
+    """A download, or the reason why it failed; and the links of the page."""
 
     url: str
     download: Download | None = None
     why: str = ""
-    lasting: bool = False
-    """Another try would fail in the same way."""
+    """Why it failed."""
+    permanent: bool = False
+    """Another attempt would fail in the same way."""
     positions: tuple[Position, ...] = ()
-    """All records that belong to it."""
+    """All archive records of the download."""
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
-    told: dict[str, SitemapHints] = {}
-    """What a sitemap says of how often its pages change."""
+    hints: dict[str, SitemapHints] = {}
+    """The statements of a sitemap about its pages."""
 
 
 class CaptureMode(Struct, frozen=True, kw_only=True):
-    """How a capture looks at pages: the layer that counts (a page's own rules apply), and whether a 304 will do."""
+    """How a capture requests and compares pages."""
 
     layer: str = "auto"
+    """The layer that is compared; with `auto` the page's own rules apply."""
     conditional: bool = False
+    """Send conditional requests; a 304 response counts as the same content."""
 
 
 class CaptureDownloader:
-    """Downloads pages, each for itself: several captures may ask at the same time, every host is asked politely."""
+    """Downloads single pages. Several captures may use it at the same time; every host is requested politely."""
 
     def __init__(
         self,
@@ -90,207 +90,99 @@ class CaptureDownloader:
         web: Web,
         gate: PermitGate,
         clock: Clock,
-        settler: VisitPipeline,
-        choose: Choose,
+        pipeline: VisitPipeline,
+        choose: ChooseHandler,
         max_redirects: int,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._settler = settler
-        self._choose = choose
-        self._max_redirects = max_redirects
-        self._settling = asyncio.Lock()
-        self._robots: list[Exchange] = []
         self._gate = gate
-        self._door = PoliteClient(web, gate, clock, keep=self._robots.append, listed=lambda origin, sitemaps: None)
+        self._pipeline = pipeline
+        self._choose = choose
+        self._committing = asyncio.Lock()
+        self._robots_exchanges: list[Exchange] = []
+        self._client = PoliteClient(web, gate, clock, robots_log=self, max_redirects=max_redirects)
 
     async def close(self) -> None:
-        await self._door.close()
+        await self._client.close()
+
+    def add_robots(self, exchange: Exchange) -> None:
+        """Keep the exchange of a robots.txt request; it is archived with the next download."""
+        self._robots_exchanges.append(exchange)
 
     async def pace_s(self, url: str, *, patience_until: float) -> float:
-        """Seconds from request to request that the host of `url` asks for, by its robots.txt and our own rules."""
-        await self._door.meet(url, patience_until)
-        return self._door.gap_s(url)
+        """The time between two requests that the host of `url` requires, by its robots.txt and our settings."""
+        await self._client.learn_robots(url, patience_until)
+        return self._client.gap_s(url)
 
     def sitemaps(self, url: str) -> list[str]:
-        """What the robots.txt of an origin names, else the usual place."""
+        """The sitemaps that the robots.txt of the origin lists, else `/sitemap.xml`."""
         origin = urls.origin(url)
-        named = [urls.join(origin, sitemap) for sitemap in self._gate.sitemaps(origin, self._clock.now())]
-        return [sitemap for sitemap in named or [urls.join(url, "/sitemap.xml")] if sitemap is not None]
+        listed = [urls.join(origin, sitemap) for sitemap in self._gate.sitemaps(origin, self._clock.now())]
+        return [sitemap for sitemap in listed or [urls.join(url, "/sitemap.xml")] if sitemap is not None]
 
     async def get(
         self,
         url: str,
-        manner: CaptureMode,
+        mode: CaptureMode,
         *,
         role: PageRole = PageRole.PAGE,
         patience_until: float,
-        apart: Callable[[str], bool] = lambda target: False,
+        is_captured: Callable[[str], bool] = lambda target: False,
     ) -> DownloadResult:
-        """Download a page now, or as soon as its host allows. Redirects to what is captured `apart` are not followed,
-        unless the page is watched: then the loop needs to know what lies behind."""
-        page = _as_captured(await self._page(url, role), manner)
-        polite = _NoRedirectToCapturedPages(
-            self._door,
-            self._clock,
-            max_redirects=self._max_redirects,
-            patience_until=patience_until,
-            apart=apart if page.tags == (TAG,) else lambda target: False,
-        )
-        came = await self._choose(page).visit(page, polite)
-        if isinstance(came, Wait):
-            return DownloadResult(url=url, why=f"the host asks to wait: {came.why}")
-        with_links = _AllLinks()
-        async with self._settling:
-            looks = await self._settler.read([came], with_links)
-            robots, self._robots[:] = list(self._robots), []
-            (row,) = await self._settler.settle([came], looks, robots, with_links)
-        return _told(url, came, looks[0], row)
+        """Download a page as soon as its host allows.
 
-    async def ask(self, url: str, posted: PostBody, *, accept: str, patience_until: float) -> FetchResult | Wait:
-        """A question to a service (a time stamp authority), as politely as all else; nothing of it is archived."""
-        polite = PoliteVisit(self._door, self._clock, max_redirects=self._max_redirects, patience_until=patience_until)
-        return await polite.post(url, posted, accept=accept)
+        Redirects to pages of the capture (`is_captured`) are not followed, because these pages have downloads of their
+        own. Redirects of a watched page are always followed: the crawl needs the content behind them.
+        """
+        page = _with_mode(await self._page(url, role), mode)
+        is_watched = page.tags != (TAG,)
+        visit = _CaptureVisit(
+            self._client,
+            patience_until=patience_until,
+            is_captured=(lambda target: False) if is_watched else is_captured,
+        )
+        result = await self._choose(page).visit(page, visit)
+        if isinstance(result, Wait):
+            return DownloadResult(url=url, why=f"the host requires a wait: {result.why}")
+        all_links = _AllLinks()
+        async with self._committing:
+            (parsed,) = await self._pipeline.parse([result], all_links)
+            robots, self._robots_exchanges = self._robots_exchanges, []
+            (row,) = await self._pipeline.commit([result], [parsed], robots, all_links)
+        return _download_result(url, result, parsed, row)
+
+    async def post(self, url: str, posted: PostBody, *, accept: str, patience_until: float) -> FetchResult | Wait:
+        """Send a POST request to a service (a time stamp authority), as politely as others. It is not archived."""
+        return await PoliteVisit(self._client, patience_until=patience_until).post(url, posted, accept=accept)
 
     async def _page(self, url: str, role: PageRole) -> Page:
         page = await self._store.pages.get(url)
         if page is None:
-            # Not due for ages, so that a crash before it is paused makes no crawl visit it.
-            later = self._clock.now() + _AGES_S
-            new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,), next_at=later)
+            # Due in the far future, so that no crawl visits the page if the process is killed before it is paused.
+            next_at = self._clock.now() + _FAR_FUTURE_S
+            new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,), next_at=next_at)
             await self._store.pages.add([new], self._clock.now())
             await self._store.pages.pause([url])
             page = await self._store.pages.get(url)
         if page is None:
-            raise StoreError(f"{url} was added and is not there. Run `webstrata check`.")
+            raise StoreError(f"{url} was added to the store and is missing. Run `webstrata check`.")
         return with_tag_rules([page], await self._store.pages.tag_rules())[0]
 
 
-def _as_captured(page: Page, manner: CaptureMode) -> Page:
-    """A 304 is no proof: nothing is asked for on condition unless that was allowed."""
-    if manner.layer != "auto":
-        page = replace(page, page_rules=replace(page.page_rules or PageRules(), layer=manner.layer))
-    return page if manner.conditional else replace(page, etag=None, last_modified=None)
+class _CaptureVisit(PoliteVisit):
+    """A visit that does not follow redirects to other pages of the capture."""
 
+    def __init__(self, client: PoliteClient, *, patience_until: float, is_captured: Callable[[str], bool]) -> None:
+        super().__init__(client, patience_until=patience_until)
+        self._is_captured = is_captured
 
-def _told(url: str, came: VisitResult, found: ParsedContent | None, row: Visit) -> DownloadResult:
-    positions = [hop.position for hop in row.hops] + [row.position]
-    kept = tuple(position for position in positions if position is not None)
-    first = came.exchanges[0] if came.exchanges else None
-    if first is not None and status_class(first.status or 0) is StatusClass.REDIRECT and kept:
-        return _redirect(url, first, kept)
-    download = _download(url, came, found, row)
-    return DownloadResult(
-        url=url,
-        download=download,
-        why="" if download is not None else _why(row),
-        lasting=row.truncated == "length" or (row.failure is not None and row.failure.kind in _LASTING),
-        positions=kept,
-        links=found.links if found is not None else (),
-        requisites=_requisites(came, found) if found is not None else (),
-        sitemaps=found.sitemaps if found is not None else (),
-        told=_frequencies(came) if found is not None else {},
-    )
-
-
-def _requisites(came: VisitResult, found: ParsedContent) -> tuple[str, ...]:
-    """What a page shows, and what its styles name; of a style sheet, what that names."""
-    styled = files_of(came.answer) if came.answer is not None and came.content is None else ()
-    return tuple(dict.fromkeys((*found.requisites, *styled)))
-
-
-def _frequencies(came: VisitResult) -> dict[str, SitemapHints]:
-    if came.page.role is not PageRole.SITEMAP or came.answer is None:
-        return {}
-    return sitemap_hints(came.answer, came.at)
-
-
-def _download(url: str, came: VisitResult, found: ParsedContent | None, row: Visit) -> Download | None:
-    answer, place = came.answer, _answer_place(url, came, row)
-    if answer is None or answer.status is None or place is None or answer.truncated is not None:
-        return None
-    gone = status_class(answer.status) is StatusClass.GONE
-    if row.failure is not None and not gone:
-        return None
-    fingerprint = found.fingerprint if found is not None else came.page.fingerprint
-    if gone or fingerprint is None:
-        content, status = f"status:{answer.status}", answer.status
-    elif found is not None and found.problem is not None:  # not read to its end: only the bytes as sent can be compared
-        content, status = f"payload:{found.payload}", answer.status
-    else:
-        layers = candidate_layers(came.page.page_rules)
-        layer, digest = next((name, mark) for name in layers if (mark := layer_digest(fingerprint, name)))
-        content, status = f"{layer}:{digest}", 200 if answer.status == 304 else answer.status
-    return Download(
-        started=came.at,
-        ended=answer.at + answer.duration_s,
-        status=status,
-        payload=_payload(answer, row),
-        content=content,
-        record=place.record_id,
-    )
-
-
-def _answer_place(url: str, came: VisitResult, row: Visit) -> Position | None:
-    """The record of the page's own answer: where a handler made the content of it, that is not the row's."""
-    if came.content is None:
-        return row.position
-    hop = row.hops[came.main]
-    return hop.position if hop.url == url else None
-
-
-def _payload(answer: Exchange, row: Visit) -> str:
-    """As the answer's record names it: a 304 names its original's."""
-    return row.payload if answer.status == 304 and row.payload else payload_digest(answer.body)
-
-
-def _redirect(url: str, first: Exchange, kept: Sequence[Position]) -> DownloadResult:
-    """An address that leads elsewhere: where to is its content; what is there is another page."""
-    target = urls.join(url, first.header("location") or "")
-    download = Download(
-        started=first.at,
-        ended=first.at + first.duration_s,
-        status=first.status or 0,
-        payload=payload_digest(first.body),
-        content=f"redirect:{target or ''}",
-        record=kept[0].record_id,
-    )
-    links = (target,) if target is not None else ()
-    return DownloadResult(url=url, download=download, positions=tuple(kept), links=links)
-
-
-def _why(row: Visit) -> str:
-    if row.failure is not None:
-        return f"{row.failure.kind}: {row.failure.detail}" if row.failure.detail else str(row.failure.kind)
-    if row.truncated is not None:
-        return f"the answer was cut ({row.truncated}), so nothing can be said of the rest"
-    return f"status {row.status}"
-
-
-class _NoRedirectToCapturedPages(PoliteVisit):
-    """Follows no redirect to an address that is downloaded for itself anyway."""
-
-    def __init__(
-        self,
-        door: PoliteClient,
-        clock: Clock,
-        *,
-        max_redirects: int,
-        patience_until: float,
-        apart: Callable[[str], bool],
-    ) -> None:
-        super().__init__(door, clock, max_redirects=max_redirects, patience_until=patience_until)
-        self._apart = apart
-
-    async def _permit(self, url: str) -> Permit | Wait | FetchResult:
-        if self._asked and self._apart(url):
-            detail = f"led to {url}, which is captured as a page of its own"
-            return FetchResult(failure=Failure(kind=FailureKind.REDIRECTS, detail=detail))
-        return await super()._permit(url)
+    def redirect_problem(self, target: str) -> str:
+        return f"redirected to {target}, which is another page of the capture" if self._is_captured(target) else ""
 
 
 class _AllLinks(Discovery):
-    """Every page's links and requisites are wanted, and become pages only where the capture wants them."""
+    """Parses the links and requisites of every page, but adds no pages to the store."""
 
     def __init__(self) -> None:
         super().__init__((), {}, due_at=0.0)
@@ -306,3 +198,104 @@ class _AllLinks(Discovery):
 
     def requisites(self, page: Page, look: ParsedContent) -> list[NewPage]:
         return []
+
+
+def _with_mode(page: Page, mode: CaptureMode) -> Page:
+    """The page with the layer of the capture, and without validators unless conditional requests are allowed."""
+    if mode.layer != "auto":
+        page = replace(page, page_rules=replace(page.page_rules or PageRules(), layer=mode.layer))
+    return page if mode.conditional else replace(page, etag=None, last_modified=None)
+
+
+def _download_result(url: str, result: VisitResult, parsed: ParsedContent | None, row: Visit) -> DownloadResult:
+    row_positions = [hop.position for hop in row.hops] + [row.position]
+    positions = tuple(position for position in row_positions if position is not None)
+    first = result.exchanges[0] if result.exchanges else None
+    if first is not None and status_class(first.status or 0) is StatusClass.REDIRECT and positions:
+        return _redirect_result(url, first, positions)
+    download = _download(url, result, parsed, row)
+    return DownloadResult(
+        url=url,
+        download=download,
+        why="" if download is not None else _failure_text(row),
+        permanent=row.truncated == "length" or (row.failure is not None and row.failure.kind in _PERMANENT),
+        positions=positions,
+        links=parsed.links if parsed is not None else (),
+        requisites=_requisites(result, parsed) if parsed is not None else (),
+        sitemaps=parsed.sitemaps if parsed is not None else (),
+        hints=_sitemap_hints(result) if parsed is not None else {},
+    )
+
+
+def _requisites(result: VisitResult, parsed: ParsedContent) -> tuple[str, ...]:
+    """The requisites of a page, and the files that its styles refer to; for a style sheet, the latter."""
+    from_styles = style_files(result.answer) if result.answer is not None and result.content is None else ()
+    return tuple(dict.fromkeys((*parsed.requisites, *from_styles)))
+
+
+def _sitemap_hints(result: VisitResult) -> dict[str, SitemapHints]:
+    if result.page.role is not PageRole.SITEMAP or result.answer is None:
+        return {}
+    return sitemap_hints(result.answer, result.at)
+
+
+def _download(url: str, result: VisitResult, parsed: ParsedContent | None, row: Visit) -> Download | None:
+    response, position = result.answer, _response_position(url, result, row)
+    if response is None or response.status is None or position is None or response.truncated is not None:
+        return None
+    is_gone = status_class(response.status) is StatusClass.GONE
+    if row.failure is not None and not is_gone:
+        return None
+    fingerprint = parsed.fingerprint if parsed is not None else result.page.fingerprint
+    if is_gone or fingerprint is None:
+        content, status = f"status:{response.status}", response.status
+    elif parsed is not None and parsed.problem is not None:  # not parsed completely: compare the bytes as sent
+        content, status = f"payload:{parsed.payload}", response.status
+    else:
+        layer = deciding_layer(fingerprint, result.page.page_rules)
+        content = f"{layer}:{layer_digest(fingerprint, layer)}"
+        status = 200 if response.status == 304 else response.status
+    return Download(
+        started=result.at,
+        ended=response.at + response.duration_s,
+        status=status,
+        payload=_payload(response, row),
+        content=content,
+        record=position.record_id,
+    )
+
+
+def _response_position(url: str, result: VisitResult, row: Visit) -> Position | None:
+    """The record of the page's own response. The row has another record if a handler computed the content."""
+    if result.content is None:
+        return row.position
+    hop = row.hops[result.main]
+    return hop.position if hop.url == url else None
+
+
+def _payload(response: Exchange, row: Visit) -> str:
+    """The payload digest in the record of the response; the record of a 304 response has that of its original."""
+    return row.payload if response.status == 304 and row.payload else payload_digest(response.body)
+
+
+def _redirect_result(url: str, first: Exchange, positions: Sequence[Position]) -> DownloadResult:
+    """The result for a URL that redirects. Its content is the target URL; the content at the target is another page."""
+    target = urls.join(url, first.header("location") or "")
+    download = Download(
+        started=first.at,
+        ended=first.at + first.duration_s,
+        status=first.status or 0,
+        payload=payload_digest(first.body),
+        content=f"redirect:{target or ''}",
+        record=positions[0].record_id,
+    )
+    links = (target,) if target is not None else ()
+    return DownloadResult(url=url, download=download, positions=tuple(positions), links=links)
+
+
+def _failure_text(row: Visit) -> str:
+    if row.failure is not None:
+        return f"{row.failure.kind}: {row.failure.detail}" if row.failure.detail else str(row.failure.kind)
+    if row.truncated is not None:
+        return f"the response was truncated ({row.truncated}), so its content is unknown"
+    return f"status {row.status}"

@@ -1,7 +1,7 @@
-"""What is asked of a capture, and everything that happens in it, as its journal keeps it.
+"""The order of a capture, and the events of its journal.
 
-A capture is what its events say: the state of a run is made from them one by one, whether they happen now or were read
-back (`--resume`).
+The state of a capture is computed from its events alone, both while it runs and when it is resumed from its journal
+(`--resume`). Where an attribute and its key in the journal differ, the key is given as `name`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from webstrata.records import Position
 from webstrata.sharp.proof.certificate import Download
 
 
 class PrecomputedSchedule(Struct, frozen=True, kw_only=True):
-    """A schedule that was made beforehand, by whatever algorithm: experiments compare them so."""
+    """A schedule computed beforehand by any algorithm, for experiments that compare algorithms."""
 
     algorithm: str
     visits: tuple[str, ...]
@@ -25,46 +25,50 @@ class PrecomputedSchedule(Struct, frozen=True, kw_only=True):
 
 
 class CaptureOrder(Struct, frozen=True, kw_only=True):
-    """What is asked of one site's capture."""
+    """What to capture, and how."""
 
     url: str
     sharp: bool = True
+    """Revisit all pages. Without it the capture is a single pass."""
     scope: Literal["prefix", "host", "domain"] = "prefix"
     layer: str = "auto"
+    """The layer that is compared."""
     tau: float = 0.9
+    """The confidence of the pages' intervals in the certificate. It does not influence the schedule."""
     conditional: bool = False
+    """Allow conditional requests at revisits; a 304 response then counts as the same content."""
     max_pages: int = 10_000
     max_time_s: float | None = None
-    """Of one run; a run that resumes has as much again."""
+    """The time limit of one run; a resumed run has its own limit."""
     max_requisites: int = 5000
     repair: int = 0
-    """Further passes at most, while pages are blurred."""
+    """The maximum number of further passes while pages are blurred."""
     listed: tuple[str, ...] | None = None
-    """The pages, where they are known: no links are followed then."""
+    """The pages, if they are known; links are then not followed."""
     use_sitemap: bool = False
-    """The pages are those that the site's sitemaps list."""
-    ready: PrecomputedSchedule | None = None
-    """Visits and revisits in this order; its pages are those of `listed`."""
+    """Capture the pages that the site's sitemaps list."""
+    schedule: PrecomputedSchedule | None = field(default=None, name="ready")
+    """Visit and revisit in this order; its pages are those of `listed`."""
     weights: dict[str, float] = {}
-    """By URL or pattern (* and ?); else the watched page's own, else 1."""
+    """By URL or pattern (* and ?). Other pages have the weight of the watched page, or 1."""
 
     @property
-    def follows(self) -> bool:
-        """Pages are found by links."""
-        return self.listed is None and not self.use_sitemap
+    def pages_known(self) -> bool:
+        """The pages come from a list or from sitemaps, not from links."""
+        return self.listed is not None or self.use_sitemap
 
 
 class FoundPage(Struct, frozen=True):
-    """A page that belongs to the capture."""
+    """A page of the capture, with the forecast that the schedule needs."""
 
     url: str
     rate_per_s: float
     rate_from: str
     weight: float = 1.0
     shape: float | None = None
-    """Of the Gamma belief about the rate; none: the rate is sure."""
-    lasts_s: float | None = None
-    """How long its download takes, where earlier visits tell."""
+    """Of the Gamma belief about the rate; None if the rate is known exactly."""
+    duration_s: float | None = field(default=None, name="lasts_s")
+    """The duration of a download, estimated from earlier visits."""
 
 
 class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
@@ -74,51 +78,54 @@ class CaptureStarted(Struct, frozen=True, kw_only=True, tag="began"):
     order: CaptureOrder
     at: float
     slot_s: float
-    """Seconds from request to request, as the site asks."""
+    """Seconds between two requests, as required by the host."""
     reversion: float
-    """Share of the site's changes that bring an earlier content back."""
+    """The share of the site's changes that restore an earlier content."""
     rest_factor: float = 0.0
-    """A host rests this many times its response time after each answer."""
+    """After each response the host is left alone for this multiple of its response time."""
     pages: tuple[FoundPage, ...]
-    """Seeds, or all pages where they are known."""
+    """The seed, or all pages if they are known."""
 
 
 class PageDownloaded(Struct, frozen=True, kw_only=True, tag="got"):
-    """A page was asked for, with this download or none."""
+    """A page was requested; `download` is None if the request failed."""
 
     url: str
-    turn: int
-    """0: visits, 1: revisits, 2 and on: further passes."""
+    pass_number: int = field(name="turn")
+    """0: visits, 1: revisits, 2 and above: further passes."""
     download: Download | None = None
     why: str = ""
-    lasting: bool = False
-    """It makes no sense to ask again."""
+    """Why the request failed."""
+    permanent: bool = field(default=False, name="lasting")
+    """Another attempt would fail in the same way."""
     positions: tuple[Position, ...] = ()
     requisites: tuple[str, ...] = ()
     found: tuple[FoundPage, ...] = ()
     left_out: int = 0
-    """Links in scope that look like traps."""
+    """The number of links in scope that look like crawler traps."""
 
 
 class PassPlanned(Struct, frozen=True, kw_only=True, tag="planned"):
-    """The order of a pass over the pages; the turn before is over."""
+    """A new pass over the pages was planned; the previous pass has ended."""
 
-    turn: int
+    pass_number: int = field(name="turn")
     instant: float
-    """Where the instant is expected."""
+    """The expected instant."""
     order: tuple[str, ...]
-    """A page that stands here twice is looked at before the instant and after it."""
+    """A page that occurs twice is downloaded before the instant and after it."""
     chances: dict[str, float]
+    """By page: the probability to be sharp."""
 
 
 class RequisiteDownloaded(Struct, frozen=True, kw_only=True, tag="fetched"):
-    """An image, style or script was asked for."""
+    """An image, style sheet or script was requested."""
 
     url: str
     positions: tuple[Position, ...] = ()
     why: str = ""
+    """Why the request failed."""
     requisites: tuple[str, ...] = ()
-    """What a style sheet names: they are requisites as well."""
+    """Files that a style sheet refers to, which are requisites as well."""
 
 
 Event = CaptureStarted | PageDownloaded | PassPlanned | RequisiteDownloaded
@@ -127,10 +134,11 @@ _decoder = msgspec.json.Decoder(Event)
 
 
 def to_line(event: Event) -> bytes:
+    """The event as a line of the journal."""
     return msgspec.json.encode(event)
 
 
 def from_line(line: bytes) -> Event:
-    """Raises msgspec.DecodeError (or ValidationError) where it is none."""
+    """Parse a line of the journal. Raises msgspec.DecodeError if it is not an event."""
     event: Event = _decoder.decode(line)
     return event

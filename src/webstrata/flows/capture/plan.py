@@ -1,4 +1,4 @@
-"""The passes of a sharp capture after its visits: when is it worth while, and in which order."""
+"""The plans of the passes of a sharp capture after its visits: the revisits, and further passes for blurred pages."""
 
 from __future__ import annotations
 
@@ -9,82 +9,78 @@ import numpy as np
 
 from webstrata.flows.capture.events import PassPlanned
 from webstrata.flows.capture.state import CaptureState, survival_of
+from webstrata.sharp.passes import PassPages, RevisitPass, further_pass, in_order, revisits
 from webstrata.sharp.proof.capture_outcome import PageDownloads
 from webstrata.sharp.rates import POPULATION
-from webstrata.sharp.passes import PassPages
-from webstrata.sharp.passes import RevisitPass
-from webstrata.sharp.passes import further_pass
-from webstrata.sharp.passes import in_order
-from webstrata.sharp.passes import revisits
 from webstrata.sharp.survival import GammaSurvival, Survival
 
-_COLDEST = 1e-12
-"""Changes per second: a page that never changed may, once it was seen to."""
+_MIN_RATE_PER_S = 1e-12
+"""A page with the rate 0 may still change after it was seen to change."""
 
 
 def first_revisits(state: CaptureState) -> PassPlanned:
-    """All visited pages again, but for the one that was visited last: its download is the instant."""
+    """Revisits of all visited pages except the one visited last, whose download is the instant."""
     pages = state.visited()
     if not pages:
-        return PassPlanned(turn=1, instant=0.0, order=(), chances={})
+        return PassPlanned(pass_number=1, instant=0.0, order=(), chances={})
     last = max(pages, key=lambda page: page.downloads[-1].started)
     middle = last.downloads[-1]
     instant = (middle.started + middle.ended) / 2
     others = [page for page in pages if page is not last]
     if not others:
-        return PassPlanned(turn=1, instant=instant, order=(), chances={last.url: 1.0})
-    heads = [max(0.0, instant - page.downloads[-1].started) for page in others]
-    tour = _tour(state, others, survival_of(others))
-    ready = state.began.order.ready
-    if ready is None:
-        plan = revisits(tour, heads)
+        return PassPlanned(pass_number=1, instant=instant, order=(), chances={last.url: 1.0})
+    elapsed_s = [max(0.0, instant - page.downloads[-1].started) for page in others]
+    pass_pages = _pass_pages(state, others, survival_of(others))
+    schedule = state.started.order.schedule
+    if schedule is None:
+        plan = revisits(pass_pages, elapsed_s)
     else:
-        place_of = {url: place for place, url in enumerate(ready.revisits)}
-        plan = in_order(tour, heads, sorted(range(len(others)), key=lambda place: place_of[others[place].url]))
-    order, chances = _names(others, plan.after), _chances(others, plan) | {last.url: 1.0}
-    return PassPlanned(turn=1, instant=instant, order=tuple(order), chances=chances)
+        index_of = {url: index for index, url in enumerate(schedule.revisits)}
+        plan = in_order(pass_pages, elapsed_s, sorted(range(len(others)), key=lambda row: index_of[others[row].url]))
+    order, chances = _urls(others, plan.after), _chances(others, plan) | {last.url: 1.0}
+    return PassPlanned(pass_number=1, instant=instant, order=tuple(order), chances=chances)
 
 
 def next_pass(state: CaptureState, now: float) -> PassPlanned | None:
-    """A further pass round a new instant; none where all pages that can be had are sharp."""
-    result = state.outcome()
-    verdicts = set(result.instant.pages) if result.instant is not None else set()
+    """A further pass around a new instant; None if all pages that can be downloaded are sharp."""
+    outcome = state.outcome()
+    sharp_indices = set(outcome.instant.pages) if outcome.instant is not None else set()
+    sharp = {page.url for index, page in enumerate(state.pages.values()) if index in sharp_indices}
     pages = [page for page in state.pages.values() if page.downloads or page.url in state.appeared]
-    sharp = {page.url for place, page in enumerate(state.pages.values()) if place in verdicts}
-    blurred = [place for place, page in enumerate(pages) if page.url not in sharp]
+    blurred = [row for row, page in enumerate(pages) if page.url not in sharp]
     if not blurred:
         return None
-    never = [place for place in blurred if not pages[place].downloads]
-    heads = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
-    tour = _tour(state, pages, _seen_survival(pages))
-    plan = further_pass(tour, heads, blurred)
-    before = plan.before or tuple(never)
+    never_downloaded = [row for row in blurred if not pages[row].downloads]
+    elapsed_s = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
+    pass_pages = _pass_pages(state, pages, _posterior_survival(pages))
+    plan = further_pass(pass_pages, elapsed_s, blurred)
+    before = plan.before or tuple(never_downloaded)
     return PassPlanned(
-        turn=state.turn + 1,
-        instant=now + float(tour.lasts_s[list(before)].sum()),
-        order=tuple(_names(pages, (*before, *plan.after))),
+        pass_number=state.pass_number + 1,
+        instant=now + float(pass_pages.durations_s[list(before)].sum()),
+        order=tuple(_urls(pages, (*before, *plan.after))),
         chances=_chances(pages, plan),
     )
 
 
-def _tour(state: CaptureState, pages: Sequence[PageDownloads], survival: Survival) -> PassPages:
+def _pass_pages(state: CaptureState, pages: Sequence[PageDownloads], survival: Survival) -> PassPages:
     return PassPages(survival, np.array([page.weight for page in pages]), np.array(state.slots_s(pages)))
 
 
-def _seen_survival(pages: Sequence[PageDownloads]) -> Survival:
-    """With what this capture itself saw of the pages: one that was found changed may well change again."""
+def _posterior_survival(pages: Sequence[PageDownloads]) -> Survival:
+    """The survival after the changes that this capture itself observed."""
     shapes, exposures = [], []
     for page in pages:
         prior_shape = page.rate_shape or POPULATION.shape
         changes = sum(before.content != after.content for before, after in pairwise(page.downloads))
         observed_s = page.downloads[-1].started - page.downloads[0].started if page.downloads else 0.0
         shapes.append(prior_shape + changes)
-        exposures.append(prior_shape / max(page.rate_per_s, _COLDEST) + observed_s)
+        exposures.append(prior_shape / max(page.rate_per_s, _MIN_RATE_PER_S) + observed_s)
     return GammaSurvival(shapes, exposures)
 
 
-def _names(pages: Sequence[PageDownloads], places: Sequence[int]) -> list[str]:
-    return [pages[place].url for place in places]
+def _urls(pages: Sequence[PageDownloads], rows: Sequence[int]) -> list[str]:
+    return [pages[row].url for row in rows]
 
 
 def _chances(pages: Sequence[PageDownloads], plan: RevisitPass) -> dict[str, float]:

@@ -1,8 +1,15 @@
-"""How often the pages of a site change, and how sure that is: by our own visits, else by what its sitemap says, else as
-its other pages do, else as any page does. Always a belief with a shape: plans are made with all of it."""
+"""Change rates and weights of the pages of a capture.
+
+A rate comes from our own visits of the page, else from the site's sitemap, else from the other pages of the site, else
+from the population of all pages. It is a Gamma belief with a shape; plans use the whole belief.
+
+Sitemaps state `changefreq` and `lastmod`. A sitemap that gives most of its pages the same `lastmod`, or the time at
+which it was generated, says nothing about the changes of pages; such times are ignored.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from statistics import median
@@ -12,33 +19,81 @@ from msgspec import Struct
 
 from webstrata import urls
 from webstrata.clock import DAY_S
+from webstrata.coding import decode
 from webstrata.flows.capture.events import FoundPage
-from webstrata.flows.capture.pages import SitemapHints
+from webstrata.observe.data.sitemap import MAX_BYTES, parse_sitemap
 from webstrata.ports import Store
 from webstrata.predict.gamma import learned
 from webstrata.predict.visit_history import VisitHistory
-from webstrata.records import Page, PageRole, Visit
+from webstrata.records import Exchange, Page, PageRole, Visit
 from webstrata.sharp.rates import POPULATION, RatePrior, site_prior
 
-_REVERTED, _CHANGES = 1.0, 50.0
-"""So many changes in so many bring an earlier content back, where nothing is known; the site's own are added."""
-_LATEST = 5
-"""So many visits tell how long a download takes."""
+_EVERY_S = {
+    "always": 3600.0,
+    "hourly": 3600.0,
+    "daily": DAY_S,
+    "weekly": 7 * DAY_S,
+    "monthly": 30 * DAY_S,
+    "yearly": 365 * DAY_S,
+    "never": 10 * 365 * DAY_S,
+}
+_MAX_RATIO = 500.0
+_MIN_AGE_S = 60.0
+"""A younger `lastmod` is assumed to be the time at which the sitemap was generated."""
+_MAX_EQUAL_SHARE = 0.5
+"""If more than this share of the pages have the same `lastmod`, all times of the sitemap are ignored."""
+_MIN_DATED = 4
+"""Sitemaps with fewer dated pages are not checked for equal times."""
+_PRIOR_REVERTED, _PRIOR_CHANGES = 1.0, 50.0
+"""The assumed number of changes that restored an earlier content, and of all changes; the site's own are added."""
+_LATEST_VISITS = 5
+"""The number of visits from which the duration of a download is estimated."""
+
+
+class SitemapHints(Struct, frozen=True, kw_only=True):
+    """What a sitemap states about one page."""
+
+    every_s: float | None = None
+    """The page changes once in this time (`changefreq`)."""
+    unchanged_s: float | None = None
+    """The time since the page's last change (`lastmod`)."""
+
+
+def sitemap_hints(response: Exchange, now: float) -> dict[str, SitemapHints]:
+    """The statements of a sitemap, by page."""
+    coding = response.header("content-encoding")
+    body = decode(response.body, coding, max_bytes=MAX_BYTES, max_ratio=_MAX_RATIO).body
+    entries = parse_sitemap(body, response.url).entries
+    every_s = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
+    unchanged_s = _unchanged_s({entry.url: entry.lastmod for entry in entries}, now)
+    pages = {*every_s, *unchanged_s}
+    return {page: SitemapHints(every_s=every_s.get(page), unchanged_s=unchanged_s.get(page)) for page in pages}
+
+
+def _unchanged_s(lastmods: Mapping[str, float | None], now: float) -> dict[str, float]:
+    """Seconds since each page's last change, where the sitemap is credible."""
+    dated = {page: at for page, at in lastmods.items() if at is not None and at < now - _MIN_AGE_S}
+    counts = Counter(dated.values())
+    if len(dated) >= _MIN_DATED and counts.most_common(1)[0][1] > _MAX_EQUAL_SHARE * len(dated):
+        return {}
+    return {page: now - at for page, at in dated.items()}
 
 
 class PastChanges(Struct, frozen=True, kw_only=True):
-    """What our own visits know of a site."""
+    """What our own visits show about a site."""
 
     prior: RatePrior = POPULATION
+    """The prior for pages of the site without a history."""
     pages: int = 0
-    """Whose visits made the prior."""
+    """The number of pages whose visits determine the prior."""
     changes_at: tuple[float, ...] = ()
-    """When visits found changes."""
-    reversion: float = _REVERTED / _CHANGES
+    """The times of visits that found changes."""
+    reversion: float = _PRIOR_REVERTED / _PRIOR_CHANGES
+    """The share of changes that restored an earlier content."""
 
 
 async def past_changes(store: Store, seed: str) -> PastChanges:
-    """Read the log of all pages on the seed's host."""
+    """Read the visit log of all pages on the seed's host."""
     changes: list[int] = []
     observed_s: list[float] = []
     changes_at: list[float] = []
@@ -46,19 +101,19 @@ async def past_changes(store: Store, seed: str) -> PastChanges:
     async for page in store.pages.stream(host=urls.host_of(seed)):
         if page.role is not PageRole.PAGE or page.visits < 2:
             continue
-        seen = await _sightings(store, page)
-        if len(seen) < 2:
+        visits = await _successful_visits(store, page)
+        if len(visits) < 2:
             continue
-        found = [visit for visit in seen[1:] if visit.counts]
-        changes.append(len(found))
-        observed_s.append(seen[-1].at - seen[0].at)
-        changes_at += [visit.at for visit in found]
-        reverted += sum(visit.reverted for visit in found)
+        changed = [visit for visit in visits[1:] if visit.counts]
+        changes.append(len(changed))
+        observed_s.append(visits[-1].at - visits[0].at)
+        changes_at += [visit.at for visit in changed]
+        reverted += sum(visit.reverted for visit in changed)
     return PastChanges(
         prior=site_prior(changes, observed_s),
         pages=len(changes),
         changes_at=tuple(changes_at),
-        reversion=(reverted + _REVERTED) / (sum(changes) + _CHANGES),
+        reversion=(reverted + _PRIOR_REVERTED) / (sum(changes) + _PRIOR_CHANGES),
     )
 
 
@@ -70,51 +125,52 @@ class PageRates:
         store: Store,
         past: PastChanges,
         weights: Mapping[str, float],
-        given: Mapping[str, float] | None = None,
-        listed: Mapping[str, SitemapHints] | None = None,
+        exact: Mapping[str, float] | None = None,
+        hints: Mapping[str, SitemapHints] | None = None,
     ) -> None:
-        """`given`: rates per second that are known for sure; `listed`: what sitemaps say of pages."""
+        """`exact`: rates per second that are known exactly. `hints`: the statements of sitemaps. Both by URL."""
         self._store = store
         self._past = past
         self._weights = weights
-        self._given = given or {}
-        self._listed = listed or {}
+        self._exact = exact or {}
+        self._hints = hints or {}
         self._patterns = [pattern for pattern in weights if "*" in pattern or "?" in pattern]
 
     async def of(self, pages: Sequence[str]) -> list[FoundPage]:
-        return [await self._one(url) for url in pages]
+        return [await self._found_page(url) for url in pages]
 
-    async def _one(self, url: str) -> FoundPage:
+    async def _found_page(self, url: str) -> FoundPage:
         page = await self._store.pages.get(url)
-        seen = await _sightings(self._store, page) if page is not None and page.visits else []
-        belief, origin = self._belief(url, seen)
+        visits = await _successful_visits(self._store, page) if page is not None and page.visits else []
+        belief, origin = self._belief(url, visits)
         return FoundPage(
             url,
             belief.rate,
             origin,
             self._weight(url, page),
-            shape=None if url in self._given else belief.shape,
-            lasts_s=median(visit.duration_s for visit in seen[-_LATEST:]) if seen else None,
+            shape=None if url in self._exact else belief.shape,
+            duration_s=median(visit.duration_s for visit in visits[-_LATEST_VISITS:]) if visits else None,
         )
 
-    def _belief(self, url: str, seen: Sequence[Visit]) -> tuple[RatePrior, str]:
-        """What is held of a page's rate, and by what."""
+    def _belief(self, url: str, visits: Sequence[Visit]) -> tuple[RatePrior, str]:
+        """The belief about a page's rate, and where it comes from."""
         prior = self._past.prior
-        if url in self._given:
-            return RatePrior(self._given[url], 1.0), "given"
-        if len(seen) > 1:
-            return self._learned(seen), f"{len(seen)} visits"
-        if url in self._listed and (told := self._listed[url]).tells:
-            return prior.told(told.every_s, told.unchanged_s), "the site's sitemap"
+        if url in self._exact:
+            return RatePrior(self._exact[url], 1.0), "given"
+        if len(visits) > 1:
+            return self._posterior(visits), f"{len(visits)} visits"
+        if url in self._hints:
+            hints = self._hints[url]
+            return prior.with_sitemap(hints.every_s, hints.unchanged_s), "the site's sitemap"
         return prior, f"{self._past.pages} pages of the site" if self._past.pages else "pages in general"
 
-    def _learned(self, seen: Sequence[Visit]) -> RatePrior:
-        """The belief that the prior and all visits make."""
-        at = np.array([visit.at for visit in seen]) / DAY_S
+    def _posterior(self, visits: Sequence[Visit]) -> RatePrior:
+        """The belief after all visits, starting from the prior of the site."""
+        at = np.array([visit.at for visit in visits]) / DAY_S
         history = VisitHistory(
-            offsets=np.array([0, len(seen) - 1], dtype=np.int64),
+            offsets=np.array([0, len(visits) - 1], dtype=np.int64),
             elapsed_days=np.maximum(np.diff(at), 0.0),
-            changed=np.array([visit.counts for visit in seen[1:]], dtype=bool),
+            changed=np.array([visit.counts for visit in visits[1:]], dtype=bool),
             at_days=at[1:],
         )
         prior = self._past.prior
@@ -130,7 +186,7 @@ class PageRates:
         return page.weight if page is not None and page.role is PageRole.PAGE else 1.0
 
 
-async def _sightings(store: Store, page: Page) -> list[Visit]:
-    """Visits that saw the page, or that it was gone; oldest first."""
+async def _successful_visits(store: Store, page: Page) -> list[Visit]:
+    """Visits without a failure, oldest first."""
     visits = await store.visit_log.of_page(page.id, order="oldest")
     return [visit for visit in visits if visit.failure is None]

@@ -1,4 +1,4 @@
-"""Captures from their beginning (or where an earlier run left them) to the file that proves them."""
+"""`CaptureService`: starts, resumes and finishes captures."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
-from webstrata.flows.capture.download import CaptureDownloader
+from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
 from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, from_line, to_line
-from webstrata.flows.capture.pages import listed_pages
 from webstrata.flows.capture.proof import CertificateSigner, FinishedCapture
-from webstrata.flows.capture.rates import PageRates, PastChanges, past_changes
-from webstrata.flows.capture.site_capture import SiteCapture, Told
+from webstrata.flows.capture.rates import PageRates, PastChanges, SitemapHints, past_changes
+from webstrata.flows.capture.site_capture import OnEvent, SiteCapture, pages_in_scope
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock, Journal, Store
+from webstrata.records import PageRole
 from webstrata.sharp.rhythm import CaptureStart, best_start
+
+MAX_SITEMAPS = 50
+"""Sitemaps per capture. More are a crawler trap, or a site that is too large for one capture."""
 
 
 class CaptureService:
-    """Begins, resumes and finishes captures. Several may run at the same time, each a task of its own."""
+    """Starts, resumes and finishes captures. Several may run at the same time, each in its own task."""
 
     def __init__(
         self,
@@ -31,62 +35,62 @@ class CaptureService:
         store: Store,
         clock: Clock,
         downloads: CaptureDownloader,
-        notary: CertificateSigner,
+        signer: CertificateSigner,
         new_journal: Callable[[str], tuple[str, Journal]],
         old_journal: Callable[[str], Journal],
         patience_s: float,
         rest_factor: float = 0.0,
     ) -> None:
-        """`rest_factor`: so many times its response time every host rests after an answer."""
+        """`rest_factor`: after each response a host is left alone for this multiple of its response time."""
         self._store = store
         self._clock = clock
         self._downloads = downloads
-        self._notary = notary
+        self._signer = signer
         self._new_journal = new_journal
         self._old_journal = old_journal
         self._patience_s = patience_s
         self._rest_factor = rest_factor
 
-    async def begin(self, order: CaptureOrder, told: Told) -> SiteCapture:
-        """Meet the site, and write the first line of the journal."""
+    async def begin(self, order: CaptureOrder, on_event: OnEvent) -> SiteCapture:
+        """Fetch robots.txt, find the first pages, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url)
-        named = await listed_pages(order, self._downloads, now=self._clock.now(), patience_until=patience_until)
-        sure = order.ready.rates_per_s if order.ready else None
-        rates = PageRates(self._store, past, order.weights, sure, named.told)
+        start = await self._start_pages(order, patience_until)
+        exact = order.schedule.rates_per_s if order.schedule else None
+        rates = PageRates(self._store, past, order.weights, exact, start.hints)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
-        began = CaptureStarted(
+        started = CaptureStarted(
             capture=capture,
             order=order,
             at=self._clock.now(),
             slot_s=max(float(slot_s), 1e-3),
             reversion=past.reversion,
             rest_factor=self._rest_factor,
-            pages=tuple(await rates.of(named.pages)),
+            pages=tuple(await rates.of(start.pages)),
         )
-        await journal.append([to_line(began)])
-        return self._under_way(CaptureState(began), rates, journal, told)
+        await journal.append([to_line(started)])
+        return self._site_capture(CaptureState(started), rates, journal, on_event)
 
     async def resume(
-        self, capture: str, told: Told, *, repair: int | None = None, max_time_s: float | None = None
+        self, capture: str, on_event: OnEvent, *, repair: int | None = None, max_time_s: float | None = None
     ) -> SiteCapture:
-        """Go on where the journal ends; more passes and another time may be allowed than at first."""
+        """Continue a capture at the end of its journal, with a new time limit and, if given, another `repair`."""
         journal = self._old_journal(capture)
         try:
             events = [from_line(line) for line in journal.lines()]
         except msgspec.DecodeError as problem:
-            raise UsageError(f"the journal of {capture} cannot be read ({problem}). Start a new capture.") from None
+            raise UsageError(f"the journal of {capture} cannot be parsed ({problem}). Start a new capture.") from None
         if events and isinstance(events[0], CaptureStarted):
             order = events[0].order
             order = replace(order, max_time_s=max_time_s, repair=order.repair if repair is None else repair)
             events[0] = replace(events[0], order=order)
-        state = CaptureState.replayed(events)
-        past = await past_changes(self._store, state.began.order.url)
-        rates = PageRates(self._store, past, state.began.order.weights)
-        return self._under_way(state, rates, journal, told)
+        state = CaptureState.replay(events)
+        past = await past_changes(self._store, state.started.order.url)
+        rates = PageRates(self._store, past, state.started.order.weights)
+        return self._site_capture(state, rates, journal, on_event)
 
-    def _under_way(self, state: CaptureState, rates: PageRates, journal: Journal, told: Told) -> SiteCapture:
+    def _site_capture(self, state: CaptureState, rates: PageRates, journal: Journal, on_event: OnEvent) -> SiteCapture:
         return SiteCapture(
             state,
             downloads=self._downloads,
@@ -94,16 +98,55 @@ class CaptureService:
             journal=journal,
             clock=self._clock,
             patience_s=self._patience_s,
-            told=told,
+            on_event=on_event,
         )
 
     async def finish(self, capture: SiteCapture, out: Path) -> FinishedCapture:
-        return await self._notary.prove(capture.state, out)
+        """Write the WACZ file with the certificate."""
+        return await self._signer.finish(capture.state, out)
 
-    async def quietest(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
-        """When to start, by the site's own week. How long it will take is guessed from the pages that are known."""
+    async def quietest_start(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
+        """The best time to start by the site's weekly rhythm. The duration is estimated from the known pages."""
         past = await past_changes(self._store, order.url)
         slot_s = await self._downloads.pace_s(order.url, patience_until=self._clock.now() + self._patience_s)
         pages = len(order.listed) if order.listed is not None else max(1, past.pages)
-        lasts_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
-        return best_start(past.changes_at, self._clock.now(), within_s, max(lasts_s, slot_s)), past
+        duration_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
+        return best_start(past.changes_at, self._clock.now(), within_s, max(duration_s, slot_s)), past
+
+    async def _start_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
+        """All pages if they are known beforehand; else the seed."""
+        if order.use_sitemap:
+            start = await self._sitemap_pages(order, patience_until)
+        elif order.listed is not None:
+            start = _StartPages(pages=list(order.listed))
+        else:
+            return _StartPages(pages=[order.url])
+        pages, _ = pages_in_scope(start.pages, order, self._clock.now())
+        if not pages:
+            source = "the site's sitemaps list" if order.use_sitemap else "the list names"
+            raise UsageError(f"no page below {order.url} is among those that {source}. Widen --scope, or follow links.")
+        return _StartPages(pages=pages[: order.max_pages], hints=start.hints)
+
+    async def _sitemap_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
+        """The pages that the site's sitemaps list, including the sitemaps of sitemap indexes."""
+        pending = self._downloads.sitemaps(order.url)
+        requested: set[str] = set()
+        pages: list[str] = []
+        hints: dict[str, SitemapHints] = {}
+        while pending and len(requested) < MAX_SITEMAPS and len(pages) < order.max_pages:
+            url = pending.pop(0)
+            if url in requested or not urls.in_scope(url, order.url, "domain"):
+                continue
+            requested.add(url)
+            result = await self._downloads.get(url, CaptureMode(), role=PageRole.SITEMAP, patience_until=patience_until)
+            pages += result.links
+            pending += result.sitemaps
+            hints |= result.hints
+        return _StartPages(pages=pages, hints=hints)
+
+
+class _StartPages(Struct, frozen=True, kw_only=True):
+    """The pages that a capture starts with, and the statements of sitemaps about them."""
+
+    pages: list[str]
+    hints: dict[str, SitemapHints] = {}

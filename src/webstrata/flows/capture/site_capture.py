@@ -1,30 +1,46 @@
-"""The capture of a site: visits, revisits, further passes, then what the pages are made of. One page at a time.
+"""`SiteCapture`: the capture of one site. It visits and revisits the pages, makes further passes, and downloads their
+requisites, one request at a time.
 
-Every download is archived and logged before it is told to the journal, and what the journal does not know is asked for
-again. A capture that is stopped, runs out of time or loses its site ends with what there is, and can be resumed.
+Every download is archived and committed before it is written to the journal. Downloads that are missing in the journal
+are repeated. A capture that is stopped, runs out of time or loses the connection to its site ends with the downloads
+made so far, and can be resumed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from webstrata import urls
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
-from webstrata.flows.capture.events import Event, PageDownloaded, PassPlanned, RequisiteDownloaded, to_line
-from webstrata.flows.capture.pages import in_capture
+from webstrata.flows.capture.events import (
+    CaptureOrder,
+    Event,
+    PageDownloaded,
+    RequisiteDownloaded,
+    to_line,
+)
 from webstrata.flows.capture.plan import first_revisits, next_pass
 from webstrata.flows.capture.rates import PageRates
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock, Journal
 from webstrata.records import PageRole
 
-MOST_FAILURES = 10
-"""In a row, and the site has stopped answering."""
+MAX_FAILURES = 10
+"""After this number of failures in a row the capture stops, because the site no longer responds."""
 
-Told = Callable[["SiteCapture", Event], None]
+OnEvent = Callable[["SiteCapture", Event], None]
+
+
+def pages_in_scope(links: Iterable[str], order: CaptureOrder, now: float) -> tuple[list[str], int]:
+    """The links that belong to the capture, each once, and the number of links in scope that look like crawler
+    traps."""
+    in_scope = [link for link in dict.fromkeys(links) if urls.in_scope(link, order.url, order.scope)]
+    pages = [link for link in in_scope if not urls.looks_like_trap(link, now)]
+    return pages, len(in_scope) - len(pages)
 
 
 class SiteCapture:
-    """One site's capture under way. `told` is called after each event."""
+    """A running capture of one site. `on_event` is called after each event."""
 
     def __init__(
         self,
@@ -35,111 +51,117 @@ class SiteCapture:
         journal: Journal,
         clock: Clock,
         patience_s: float,
-        told: Told,
+        on_event: OnEvent,
     ) -> None:
         self.state = state
         self.phase = "visits"
         self.stopped = ""
-        """Why it ended before all was done; empty: it did not."""
+        """Why the capture ended early; empty if it did not."""
         self.deadline = float("inf")
         self._downloads = downloads
         self._rates = rates
         self._journal = journal
         self._clock = clock
         self._patience_s = patience_s
-        self._told = told
-        order = state.began.order
-        self._manner = CaptureMode(layer=order.layer, conditional=order.conditional)
+        self._on_event = on_event
+        order = state.started.order
+        self._mode = CaptureMode(layer=order.layer, conditional=order.conditional)
         if order.max_time_s is not None:
             self.deadline = clock.now() + order.max_time_s
 
     def stop(self, why: str = "it was interrupted") -> None:
-        """Ask for nothing more; what there is stays."""
+        """Send no further requests; the downloads made so far stay."""
         self.stopped = self.stopped or why
 
     async def run(self) -> None:
-        order = self.state.began.order
-        if self.state.turn == 0:
-            await self._pages()
+        order = self.state.started.order
+        if self.state.pass_number == 0:
+            await self._download_pages()
             if order.sharp and not self.stopped:
-                await self._happened(first_revisits(self.state))
-        while self.state.turn and not self.stopped:
-            self.phase = "revisits" if self.state.turn == 1 else f"repair {self.state.turn - 1}"
-            await self._pages()
-            if self.state.turn > order.repair or self.stopped or not await self._further():
+                await self._record(first_revisits(self.state))
+        while self.state.pass_number and not self.stopped:
+            self.phase = "revisits" if self.state.pass_number == 1 else f"repair {self.state.pass_number - 1}"
+            await self._download_pages()
+            if self.state.pass_number > order.repair or self.stopped or not await self._plan_further_pass():
                 break
         self.phase = "requisites"
         while not self.stopped and (url := self.state.next_requisite()) is not None:
-            await self._requisite(url)
+            await self._download_requisite(url)
         self.phase = "done"
 
-    async def _pages(self) -> None:
-        """The downloads of one turn."""
+    async def _download_pages(self) -> None:
+        """The downloads of one pass."""
         while not self.stopped and (url := self.state.next_page()) is not None:
-            if self._clock.now() + self._kept_s() > self.deadline:
-                if self.state.turn or not self.state.began.order.sharp:
+            if self._clock.now() + self._reserved_s() > self.deadline:
+                if self.state.pass_number or not self.state.started.order.sharp:
                     self.stop("its time was up")
                 return
-            await self._page(url)
-            if self.state.failures >= MOST_FAILURES:
+            await self._download_page(url)
+            if self.state.failures_in_a_row >= MAX_FAILURES:
                 self.stop(f"the site stopped answering ({self.state.pages[url].why})")
 
-    def _kept_s(self) -> float:
-        """Time that must be left: while pages are visited, that of their revisits."""
-        sharp = self.state.began.order.sharp and self.state.turn == 0
-        return self.state.pace_s() + (sum(self.state.slots_s(self.state.visited())) if sharp else 0.0)
+    def _reserved_s(self) -> float:
+        """The time needed before the deadline: for the next download and, during the visits, for all revisits."""
+        visiting = self.state.started.order.sharp and self.state.pass_number == 0
+        return self.state.pace_s() + (sum(self.state.slots_s(self.state.visited())) if visiting else 0.0)
 
-    async def _page(self, url: str) -> None:
-        got = await self._downloads.get(url, self._manner, patience_until=self._patience(), apart=self._apart)
-        order = self.state.began.order
-        links, traps = in_capture(got.links, order, self._clock.now()) if order.follows else ([], 0)
+    async def _download_page(self, url: str) -> None:
+        result = await self._downloads.get(
+            url, self._mode, patience_until=self._patience_until(), is_captured=self._is_captured
+        )
+        order = self.state.started.order
+        links, traps = ([], 0) if order.pages_known else pages_in_scope(result.links, order, self._clock.now())
         new = [link for link in links if link not in self.state.pages]
-        await self._happened(
+        await self._record(
             PageDownloaded(
                 url=url,
-                turn=self.state.turn,
-                download=got.download,
-                why=got.why,
-                lasting=got.lasting,
-                positions=got.positions,
-                requisites=tuple(link for link in got.requisites if link not in self.state.requisites),
+                pass_number=self.state.pass_number,
+                download=result.download,
+                why=result.why,
+                permanent=result.permanent,
+                positions=result.positions,
+                requisites=tuple(link for link in result.requisites if link not in self.state.requisites),
                 found=tuple(await self._rates.of(new)),
                 left_out=traps,
             )
         )
 
-    def _apart(self, target: str) -> bool:
-        """Is this address a page of the capture, or about to become one?"""
-        order = self.state.began.order
+    def _is_captured(self, target: str) -> bool:
+        """Whether this URL is a page of the capture, or will become one."""
+        order = self.state.started.order
         if target in self.state.pages:
             return True
-        room = order.follows and len(self.state.pages) < order.max_pages
-        return room and bool(in_capture([target], order, self._clock.now())[0])
+        accepts_pages = not order.pages_known and len(self.state.pages) < order.max_pages
+        return accepts_pages and bool(pages_in_scope([target], order, self._clock.now())[0])
 
-    async def _further(self) -> bool:
-        """Plan another pass, if there is something to mend and time for it."""
-        plan: PassPlanned | None = next_pass(self.state, self._clock.now())
+    async def _plan_further_pass(self) -> bool:
+        """Plan another pass if pages are blurred and there is time for it."""
+        plan = next_pass(self.state, self._clock.now())
         if plan is None or self._clock.now() + self.state.pace_s() * len(plan.order) > self.deadline:
             return False
-        await self._happened(plan)
+        await self._record(plan)
         return True
 
-    async def _requisite(self, url: str) -> None:
+    async def _download_requisite(self, url: str) -> None:
         if self._clock.now() + self.state.pace_s() > self.deadline:
             self.stop("its time was up")
             return
-        got = await self._downloads.get(url, CaptureMode(), role=PageRole.REQUISITE, patience_until=self._patience())
-        gone = f"status {got.download.status}" if got.download is not None and got.download.status >= 400 else ""
-        deeper = got.requisites if self.state.reads_styles(url) else ()
-        named = tuple(one for one in deeper if one not in self.state.requisites)
-        await self._happened(
-            RequisiteDownloaded(url=url, positions=got.positions, why=got.why or gone, requisites=named)
+        result = await self._downloads.get(
+            url, CaptureMode(), role=PageRole.REQUISITE, patience_until=self._patience_until()
+        )
+        download = result.download
+        error = f"status {download.status}" if download is not None and download.status >= 400 else ""
+        files = result.requisites if self.state.captures_files_of(url) else ()
+        new = tuple(file for file in files if file not in self.state.requisites)
+        await self._record(
+            RequisiteDownloaded(url=url, positions=result.positions, why=result.why or error, requisites=new)
         )
 
-    def _patience(self) -> float:
+    def _patience_until(self) -> float:
         return min(self.deadline, self._clock.now() + self._patience_s)
 
-    async def _happened(self, event: Event) -> None:
+    async def _record(self, event: Event) -> None:
+        """Write the event to the journal, then apply it."""
         await self._journal.append([to_line(event)])
         self.state.apply(event)
-        self._told(self, event)
+        self._on_event(self, event)

@@ -1,4 +1,4 @@
-"""Where a capture stands: made from its events, in order, and from nothing else."""
+"""The state of a capture, computed from its events in order and from nothing else."""
 
 from __future__ import annotations
 
@@ -19,70 +19,71 @@ from webstrata.flows.capture.events import (
 )
 from webstrata.records import Position
 from webstrata.sharp.online import OnlineScheduler
-from webstrata.sharp.proof.capture_outcome import CaptureOutcome, PageDownloads, capture_outcome
-from webstrata.sharp.survival import Survival, believed
 from webstrata.sharp.passes import uneven_mirror
+from webstrata.sharp.proof.capture_outcome import CaptureOutcome, PageDownloads, capture_outcome
+from webstrata.sharp.survival import Survival, survival_of_beliefs
 
 _GONE = (404, 410)
-_SHEETS_DEEP = 2
-_PACED_BY = 21
-"""The pace is that of so many downloads."""
+_MAX_SHEET_DEPTH = 2
+_PACE_DOWNLOADS = 21
+"""The pace is the median over this number of downloads."""
 
 
 class CaptureState:
-    """Pages with their downloads, what is to be asked for next, and what was expected."""
+    """The pages with their downloads, the next requests, and the expected outcome."""
 
-    def __init__(self, began: CaptureStarted) -> None:
-        self.began = began
-        self.turn = 0
+    def __init__(self, started: CaptureStarted) -> None:
+        self.started = started
+        self.pass_number = 0
+        """0: visits, 1: revisits, 2 and above: further passes."""
         self.pages: dict[str, PageDownloads] = {}
         self.positions: list[Position] = []
         self.requisites: dict[str, bool | None] = {}
-        """Of images, styles and scripts: had or not; none: not asked for yet."""
-        self._sheets: dict[str, int] = {}
-        """Of those that style sheets name: how many sheets lie between them and a page."""
+        """Images, style sheets and scripts: whether the download succeeded; None if it was not requested yet."""
+        self._sheet_depths: dict[str, int] = {}
+        """For files that style sheets refer to: the number of sheets between the file and a page."""
         self.appeared: list[str] = []
         """Pages that were first linked to after the visits had ended."""
         self.left_out = 0
-        """Links in scope that look like traps, or are beyond the most pages wanted."""
-        self.failures = 0
-        """In a row."""
+        """The number of links in scope that look like crawler traps or exceed the maximum number of pages."""
+        self.failures_in_a_row = 0
         self.plans: list[PassPlanned] = []
-        self._starts: deque[float] = deque(maxlen=_PACED_BY)
+        self._starts: deque[float] = deque(maxlen=_PACE_DOWNLOADS)
         self._pending: deque[str] = deque()
-        self._again: deque[str] = deque()
+        self._retries: deque[str] = deque()
         self._failed_once: set[str] = set()
-        known = began.order.listed is not None or began.order.use_sitemap
+        order = started.order
         self._scheduler = OnlineScheduler(
-            began.slot_s, count=len(began.pages) if known else None, most=began.order.max_pages
+            started.slot_s,
+            count=len(started.pages) if order.pages_known else None,
+            max_pages=order.max_pages,
         )
-        self._take_in(began.pages, None)
-        if known:
-            ready = began.order.ready
-            self._pending.extend(self._best_visits() if ready is None else ready.visits)
+        self._add_found(started.pages, None)
+        if order.pages_known:
+            self._pending.extend(self._best_visits() if order.schedule is None else order.schedule.visits)
 
     @classmethod
-    def replayed(cls, events: Iterable[Event]) -> CaptureState:
-        """As an earlier run left it."""
-        rest = iter(events)
-        first = next(rest, None)
+    def replay(cls, events: Iterable[Event]) -> CaptureState:
+        """The state after these events of a journal."""
+        remaining = iter(events)
+        first = next(remaining, None)
         if not isinstance(first, CaptureStarted):
-            raise UsageError("the journal has no beginning: nothing of that capture can be resumed. Start a new one.")
+            raise UsageError("the journal does not start with a start event: it cannot be resumed. Start a new one.")
         state = cls(first)
-        for event in rest:
+        for event in remaining:
             state.apply(event)
         return state
 
-    # ── what happens ────────────────────────────────────────────────────────────────────────────────────────
+    # ── events ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def apply(self, event: Event) -> None:
         match event:
             case PageDownloaded():
-                self._got(event)
+                self._apply_page(event)
             case PassPlanned():
-                self.turn = event.turn
+                self.pass_number = event.pass_number
                 self.plans.append(event)
-                self._pending, self._again = deque(event.order), deque()
+                self._pending, self._retries = deque(event.order), deque()
                 self._failed_once.clear()
             case RequisiteDownloaded():
                 self.requisites[event.url] = not event.why
@@ -90,54 +91,54 @@ class CaptureState:
                 for url in event.requisites:
                     if url not in self.requisites:
                         self.requisites[url] = None
-                        self._sheets[url] = self._sheets.get(event.url, 0) + 1
+                        self._sheet_depths[url] = self._sheet_depths.get(event.url, 0) + 1
 
-    def _got(self, event: PageDownloaded) -> None:
+    def _apply_page(self, event: PageDownloaded) -> None:
         self.positions += event.positions
         self.left_out += event.left_out
         for url in event.requisites:
             self.requisites.setdefault(url, None)
-        self._no_longer_pending(event.url)
-        was_there = event.download is not None and (self.turn > 0 or event.download.status not in _GONE)
-        if event.download is not None and was_there:
-            self._downloaded(event)
+        self._remove_from_queue(event.url)
+        exists = event.download is not None and (self.pass_number > 0 or event.download.status not in _GONE)
+        if event.download is not None and exists:
+            self._succeeded(event)
         else:
             self._failed(event)
-        if self.turn == 0:
-            self._take_in(event.found, event.url)
+        if self.pass_number == 0:
+            self._add_found(event.found, event.url)
         else:
-            self._appear(event.found)
+            self._add_appeared(event.found)
 
-    def _downloaded(self, event: PageDownloaded) -> None:
+    def _succeeded(self, event: PageDownloaded) -> None:
         page, download = self.pages[event.url], event.download
         assert download is not None
         page.downloads.append(download)
         self._starts.append(download.started)
         page.why = ""
-        self.failures = 0
-        if self.turn == 0:
+        self.failures_in_a_row = 0
+        if self.pass_number == 0:
             self._scheduler.visited(event.url, download.started, download.ended)
 
     def _failed(self, event: PageDownloaded) -> None:
         status = event.download.status if event.download is not None else None
         self.pages[event.url].why = event.why or f"status {status}"
         if status is not None:
-            self.failures = 0
-        elif not event.lasting:
-            self.failures += 1
-        if self.turn == 0:
+            self.failures_in_a_row = 0
+        elif not event.permanent:
+            self.failures_in_a_row += 1
+        if self.pass_number == 0:
             self._scheduler.gave_up(event.url)
-        if status is None and not event.lasting and event.url not in self._failed_once:
+        if status is None and not event.permanent and event.url not in self._failed_once:
             self._failed_once.add(event.url)
-            self._again.append(event.url)
+            self._retries.append(event.url)
 
-    def _no_longer_pending(self, url: str) -> None:
-        for waiting in (self._pending, self._again):
-            if waiting and waiting[0] == url:
-                waiting.popleft()
+    def _remove_from_queue(self, url: str) -> None:
+        for queue in (self._pending, self._retries):
+            if queue and queue[0] == url:
+                queue.popleft()
                 return
 
-    def _take_in(self, found: Iterable[FoundPage], found_on: str | None) -> None:
+    def _add_found(self, found: Iterable[FoundPage], found_on: str | None) -> None:
         pages = list(found)
         new = self._scheduler.discovered(
             [page.url for page in pages],
@@ -146,117 +147,117 @@ class CaptureState:
             shapes=[page.shape for page in pages],
             found_on=found_on,
         )
-        taken = set(new)
+        accepted = set(new)
         for page in pages:
-            if page.url in taken:
-                self.pages[page.url] = _history(page)
+            if page.url in accepted:
+                self.pages[page.url] = _without_downloads(page)
             else:
                 self.left_out += page.url not in self.pages
 
-    def _appear(self, found: Iterable[FoundPage]) -> None:
+    def _add_appeared(self, found: Iterable[FoundPage]) -> None:
         for page in found:
-            if page.url not in self.pages and len(self.pages) < self.began.order.max_pages:
-                self.pages[page.url] = _history(page)
+            if page.url not in self.pages and len(self.pages) < self.started.order.max_pages:
+                self.pages[page.url] = _without_downloads(page)
                 self.pages[page.url].why = "it was first linked to after the visits had ended"
                 self.appeared.append(page.url)
 
-    # ── what to do ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── next requests ───────────────────────────────────────────────────────────────────────────────────────
 
     def next_page(self) -> str | None:
-        """The page to ask for now; none: this turn is over. What failed is asked for once more at its end."""
+        """The page to request now; None if the pass is complete. Failed pages are requested again at its end."""
         if self._pending:
             return self._pending[0]
-        if self.turn == 0 and (page := self._scheduler.next_visit()) is not None:
+        if self.pass_number == 0 and (page := self._scheduler.next_visit()) is not None:
             return page
-        return self._again[0] if self._again else None
+        return self._retries[0] if self._retries else None
 
     def next_requisite(self) -> str | None:
-        asked = sum(had is not None for had in self.requisites.values())
-        if asked >= self.began.order.max_requisites:
+        requested = sum(succeeded is not None for succeeded in self.requisites.values())
+        if requested >= self.started.order.max_requisites:
             return None
-        return next((url for url, had in self.requisites.items() if had is None), None)
+        return next((url for url, succeeded in self.requisites.items() if succeeded is None), None)
 
-    def reads_styles(self, url: str) -> bool:
-        """Are the files wanted that this style sheet names? Those of a sheet that a sheet imports are, others not."""
-        return self._sheets.get(url, 0) < _SHEETS_DEEP
+    def captures_files_of(self, sheet: str) -> bool:
+        """Whether the files that this style sheet refers to are captured. Imports are followed to a fixed depth."""
+        return self._sheet_depths.get(sheet, 0) < _MAX_SHEET_DEPTH
 
     def _best_visits(self) -> list[str]:
-        """All pages are known: the best schedule's visits, from its outside to its inside."""
+        """The visits of the best schedule of all pages, from the outermost slot inwards."""
         pages = list(self.pages.values())
         if not pages:
             return []
         plan = uneven_mirror(survival_of(pages), [page.weight for page in pages], self.slots_s(pages))
-        return [pages[place].url for place in plan.order[::-1]]
+        return [pages[row].url for row in plan.order[::-1]]
 
-    # ── what is known ───────────────────────────────────────────────────────────────────────────────────────
+    # ── progress and outcome ────────────────────────────────────────────────────────────────────────────────
 
     def visited(self) -> list[PageDownloads]:
         return [page for page in self.pages.values() if page.downloads]
 
     def pace_s(self) -> float:
-        """Seconds from download to download, as they lately were; at first, as the site asks."""
+        """The time between two downloads, from the latest ones; at first, as the host requires."""
         gaps = [after - before for before, after in pairwise(self._starts)]
-        return max(median(gaps), 1e-3) if gaps else self.began.slot_s
+        return max(median(gaps), 1e-3) if gaps else self.started.slot_s
 
     def slots_s(self, pages: Sequence[PageDownloads]) -> list[float]:
-        """Seconds from the download of each page to the next one: the pace, or longer where the page is slow."""
+        """For each page, the time from its download to the next one: the pace, or longer for a slow page."""
         pace = self.pace_s()
-        return [max(pace, (_download_s(page) or 0.0) * (1.0 + self.began.rest_factor)) for page in pages]
+        return [max(pace, (_duration_s(page) or 0.0) * (1.0 + self.started.rest_factor)) for page in pages]
 
-    def to_come(self) -> int:
-        """Requests of this turn that are still to be made, as far as is known."""
-        if self.turn > 0 or self._pending:
-            return len(self._pending) + len(self._again)
+    def remaining_requests(self) -> int:
+        """The expected number of requests left in this pass."""
+        if self.pass_number > 0 or self._pending:
+            return len(self._pending) + len(self._retries)
         waiting = sum(not page.downloads and not page.why for page in self.pages.values())
-        return waiting + self._scheduler.unknown() + len(self._again)
+        return waiting + self._scheduler.unknown() + len(self._retries)
 
     def expected(self) -> float:
-        """Sharp pages to be expected as things stand."""
-        if self.turn == 0:
+        """The expected (weighted) number of sharp pages."""
+        if self.pass_number == 0:
             return self._scheduler.expected()
         return sum(self._chance(page, self.plans[-1]) * page.weight for page in self.visited())
 
     def _chance(self, page: PageDownloads, plan: PassPlanned) -> float:
-        """Of a page to be sharp as of the instant of a plan, as it is known now."""
-        after = [one for one in page.downloads if one.started >= plan.instant]
-        before = [one for one in page.downloads if one.ended <= plan.instant]
+        """The probability that a page is sharp as of the instant of a plan; 0 or 1 if it is known."""
+        after = [download for download in page.downloads if download.started >= plan.instant]
+        before = [download for download in page.downloads if download.ended <= plan.instant]
         if before and after:
             return float((before[-1].content, before[-1].status) == (after[0].content, after[0].status))
         return plan.chances.get(page.url, 0.0)
 
     def outcome(self) -> CaptureOutcome:
-        """What the downloads show; each page with the chance that the plan of the instant had given it."""
+        """The outcome of the downloads, with the chances from the plan whose instant is nearest."""
         for page in self.pages.values():
             if not page.downloads and not page.why:
                 page.why = "there was no time to visit it"
-        result = capture_outcome(list(self.pages.values()))
-        if result.instant is not None and self.plans:
-            middle = (result.instant.start + result.instant.end) / 2
-            plan = min(self.plans, key=lambda one: math.fabs(one.instant - middle))
+        outcome = capture_outcome(list(self.pages.values()))
+        if outcome.instant is not None and self.plans:
+            middle = (outcome.instant.start + outcome.instant.end) / 2
+            nearest = min(self.plans, key=lambda plan: math.fabs(plan.instant - middle))
             for page in self.pages.values():
-                page.expected = plan.chances.get(page.url, 0.0)
-            result = capture_outcome(list(self.pages.values()))
-        return result
+                page.expected = nearest.chances.get(page.url, 0.0)
+            outcome = capture_outcome(list(self.pages.values()))
+        return outcome
 
 
 def survival_of(pages: Sequence[PageDownloads]) -> Survival:
-    """What is believed of the rates of these pages, per second."""
+    """The survival of these pages under the beliefs about their rates, per second."""
     shapes = [math.inf if page.rate_shape is None else page.rate_shape for page in pages]
-    return believed([page.rate_per_s for page in pages], shapes)
+    return survival_of_beliefs([page.rate_per_s for page in pages], shapes)
 
 
-def _download_s(page: PageDownloads) -> float | None:
+def _duration_s(page: PageDownloads) -> float | None:
     if not page.downloads:
-        return page.lasts_s
-    return median(one.ended - one.started for one in page.downloads)
+        return page.duration_s
+    return median(download.ended - download.started for download in page.downloads)
 
 
-def _history(page: FoundPage) -> PageDownloads:
+def _without_downloads(page: FoundPage) -> PageDownloads:
     return PageDownloads(
         url=page.url,
         rate_per_s=page.rate_per_s,
         rate_from=page.rate_from,
         rate_shape=page.shape,
-        lasts_s=page.lasts_s,
+        duration_s=page.duration_s,
         weight=page.weight,
     )

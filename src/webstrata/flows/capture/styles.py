@@ -1,7 +1,7 @@
-"""Files that style sheets name: `url(…)` and `@import`, in sheets of their own and inside pages.
+"""Files that style sheets refer to by `url(…)` and `@import`, in separate sheets and inside pages.
 
-Read by its tokens (comments, strings, addresses), not as a grammar: every address that a browser might fetch is found,
-and now and then one that it would not (a font for another language, a rule for printing).
+The sheets are split into tokens (comments, strings, URLs) and not parsed by a grammar. Every URL that a browser might
+fetch is found, and sometimes one that it would not (a font for another language, a rule for printing).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from webstrata import urls
 from webstrata.coding import decode
 from webstrata.records import Exchange
 
-MOST_FILES = 500
-"""Of one sheet or page."""
-_LARGEST = 4_000_000
-_LARGEST_RATIO = 200.0
+MAX_FILES = 500
+"""Files per sheet or page."""
+_MAX_BYTES = 4_000_000
+_MAX_RATIO = 200.0
 _STRING = r'"((?:[^"\\\n]|\\.){0,4000})"' + "|" + r"'((?:[^'\\\n]|\\.){0,4000})'"
 _TOKENS = re.compile(
     r"/\*(?:.*?\*/|.*)"
@@ -31,28 +31,28 @@ _BLOCK = re.compile(r"<style\b[^>]{0,999}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\sstyle\s?=\s?(?:"([^"<>]{1,9999})"|'([^'<>]{1,9999})')""", re.IGNORECASE)
 
 
-def files_of(answer: Exchange) -> tuple[str, ...]:
-    """Addresses that a style sheet, or the styles of a page, name; each once, of the web only."""
-    kind = (answer.header("content-type") or "").partition(";")[0].strip().lower()
-    if kind not in ("text/css", "text/html", "application/xhtml+xml"):
+def style_files(response: Exchange) -> tuple[str, ...]:
+    """The http and https URLs to which a style sheet, or the styles of a page, refer; each once."""
+    media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
+    if media_type not in ("text/css", "text/html", "application/xhtml+xml"):
         return ()
-    coding = answer.header("content-encoding")
-    body = decode(answer.body, coding, max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO).body[:_LARGEST]
+    coding = response.header("content-encoding")
+    body = decode(response.body, coding, max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO).body[:_MAX_BYTES]
     text = body.decode("utf-8", "replace")
-    sheets = [text] if kind == "text/css" else list(_styles(text))
-    found: dict[str, None] = {}
+    sheets = [text] if media_type == "text/css" else list(_sheets_in(text))
+    files: dict[str, None] = {}
     for sheet in sheets:
-        for name in _named(sheet):
-            target = urls.join(answer.url, name) if name and not name.startswith("#") else None
+        for reference in _references(sheet):
+            target = urls.join(response.url, reference) if reference and not reference.startswith("#") else None
             if target is not None:
-                found[target] = None
-            if len(found) >= MOST_FILES:
-                return tuple(found)
-    return tuple(found)
+                files[target] = None
+            if len(files) >= MAX_FILES:
+                return tuple(files)
+    return tuple(files)
 
 
-def _named(sheet: str) -> Iterator[str]:
-    """Addresses as they are meant: escapes undone."""
+def _references(sheet: str) -> Iterator[str]:
+    """The references of a sheet, with escapes replaced."""
     for token in _TOKENS.finditer(sheet):
         written = next((group for group in token.groups() if group is not None), "")
         yield _ESCAPE.sub(_unescaped, written).strip()
@@ -65,12 +65,12 @@ def _unescaped(escape: re.Match[str]) -> str:
     return "" if escape[2] == "\n" else escape[2]
 
 
-def _styles(page: str) -> Iterator[str]:
-    """The sheets inside a page, and its `style` attributes."""
-    place = 0
-    while (block := _BLOCK.search(page, place)) is not None:
+def _sheets_in(page: str) -> Iterator[str]:
+    """The `style` elements and `style` attributes of a page."""
+    start = 0
+    while (block := _BLOCK.search(page, start)) is not None:
         end = page.find("</style", block.end())
-        place = len(page) if end < 0 else end
-        yield page[block.end() : place]
+        start = len(page) if end < 0 else end
+        yield page[block.end() : start]
     for attribute in _ATTRIBUTE.finditer(page):
         yield unescape(attribute[1] or attribute[2])

@@ -1,4 +1,4 @@
-"""Is a certificate true to its archive? Everything it says is checked; each thing that fails is named."""
+"""Verifies every statement of a certificate against the WACZ file that contains it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
 from webstrata.ports import Evidence
 from webstrata.records import KeptRecord
-from webstrata.sharp.proof.certificate import TYPE, VERSION, whole
+from webstrata.sharp.proof.certificate import TYPE, VERSION, records_digest
 from webstrata.sharp.proof.signature import signature_fault
 from webstrata.sharp.proof.timestamp import timestamp_fault
 
 
 class CertificateFault(Struct, frozen=True, kw_only=True):
-    """One thing that does not hold."""
+    """A statement of a certificate that is wrong."""
 
     where: str
     what: str
@@ -26,14 +26,15 @@ class CertificateFault(Struct, frozen=True, kw_only=True):
 def verify(
     envelope: Any, evidence: Evidence, *, key: str | None = None, authorities: Sequence[bytes] = ()
 ) -> list[CertificateFault]:
-    """All that fails, in the order in which a reader would want to know it; nothing: the certificate holds.
+    """All faults, in order of importance; an empty list means that the certificate is valid.
 
-    `key`: fingerprint that must have signed; `authorities`: certificates (PEM) that a time stamp must lead back to.
+    `key`: fingerprint of the key that must have signed. `authorities`: root certificates (PEM), one of which must be at
+    the root of the chain of a time stamp.
     """
     certificate = envelope.get("certificate") if isinstance(envelope, dict) else None
     if not isinstance(certificate, dict) or certificate.get("type") != TYPE or certificate.get("version") != VERSION:
         return [
-            CertificateFault(where="certificate", what=f"it is no certificate of the kind {TYPE}, version {VERSION}")
+            CertificateFault(where="certificate", what=f"it is not a certificate of type {TYPE}, version {VERSION}")
         ]
     faults: list[CertificateFault] = []
     if fault := signature_fault(envelope, key):
@@ -44,9 +45,7 @@ def verify(
         faults += _archive(certificate, evidence)
         faults += _pages(certificate)
     except (KeyError, TypeError, AttributeError, ValueError, UsageError) as problem:
-        faults.append(
-            CertificateFault(where="certificate", what=f"a field is missing or not what it should be ({problem!r})")
-        )
+        faults.append(CertificateFault(where="certificate", what=f"a field is missing or invalid ({problem!r})"))
     return faults
 
 
@@ -56,59 +55,57 @@ def _archive(certificate: dict[str, Any], evidence: Evidence) -> Iterator[Certif
     digests = evidence.digests()
     for path, digest in certificate["archive"]["files"].items():
         if digests.get(path) != digest:
-            yield CertificateFault(where=path, what="the file is not the one that was certified")
-    kept: dict[str, KeptRecord] = {}
-    for one in evidence.kept():
-        if isinstance(one, str):
-            yield CertificateFault(where="archive", what=one)
+            yield CertificateFault(where=path, what="the file is not the certified one")
+    records: dict[str, KeptRecord] = {}
+    for record in evidence.kept():
+        if isinstance(record, str):
+            yield CertificateFault(where="archive", what=record)
             continue
-        kept[one.record] = one
-        for fault in one.faults:
-            yield CertificateFault(where=one.record, what=fault)
-    sums = {name: one.sha256 for name, one in kept.items()}
-    if len(sums) != certificate["archive"]["records"] or whole(sums) != certificate["archive"]["sha256"]:
-        yield CertificateFault(where="archive", what="the records are not those that were certified")
+        records[record.record] = record
+        for fault in record.faults:
+            yield CertificateFault(where=record.record, what=fault)
+    sums = {record_id: record.sha256 for record_id, record in records.items()}
+    if len(sums) != certificate["archive"]["records"] or records_digest(sums) != certificate["archive"]["sha256"]:
+        yield CertificateFault(where="archive", what="the records are not the certified ones")
     for page in certificate["pages"]:
         for end in ("visit", "revisit"):
-            if page[end] is not None and (what := _record_fault(page["url"], page[end], kept)):
+            if page[end] is not None and (what := _record_fault(page["url"], page[end], records)):
                 yield CertificateFault(where=f"{page['url']} ({end})", what=what)
 
 
-def _record_fault(url: str, download: dict[str, Any], kept: dict[str, KeptRecord]) -> str | None:
-    """Does the archive hold this download as certified?"""
-    found = kept.get(download["record"])
-    if found is None:
+def _record_fault(url: str, download: dict[str, Any], records: dict[str, KeptRecord]) -> str | None:
+    """What is wrong with the record of a download; None if the archive contains it as certified."""
+    record = records.get(download["record"])
+    if record is None:
         return f"its record {download['record']} is not in the archive"
-    if found.sha256 != download["record_sha256"]:
-        return f"its record {found.record} was altered"
-    if found.url != url:
-        return f"its record {found.record} is of {found.url}"
-    if found.payload != download["payload"]:
-        return f"its record {found.record} has the payload {found.payload}"
-    if found.kind == "revisit" and found.refers_to:
-        original = kept.get(found.refers_to)
-        if original is None or original.payload != found.payload:
-            return f"the content that {found.record} refers to is not in the archive"
+    if record.sha256 != download["record_sha256"]:
+        return f"its record {record.record} was altered"
+    if record.url != url:
+        return f"its record {record.record} is a record of {record.url}"
+    if record.payload != download["payload"]:
+        return f"its record {record.record} has the payload {record.payload}"
+    if record.kind == "revisit" and record.refers_to:
+        original = records.get(record.refers_to)
+        if original is None or original.payload != record.payload:
+            return f"the content that {record.record} refers to is not in the archive"
     return None
 
 
 def _pages(certificate: dict[str, Any]) -> Iterator[CertificateFault]:
-    """Do the verdicts follow from the downloads, and the counts from the verdicts?"""
+    """Check that the verdicts follow from the downloads, and the counts from the verdicts."""
     instant = certificate["instant"]
     verdicts = [page["verdict"] for page in certificate["pages"]]
     counts = certificate["counts"]
     for verdict in ("sharp", "blurred", "unreachable"):
         if counts[verdict] != verdicts.count(verdict):
-            yield CertificateFault(
-                where="counts", what=f"{counts[verdict]} pages are said to be {verdict}, {verdicts.count(verdict)} are"
-            )
+            what = f"{counts[verdict]} pages are counted as {verdict}, {verdicts.count(verdict)} have this verdict"
+            yield CertificateFault(where="counts", what=what)
     if counts["pages"] != len(verdicts):
-        yield CertificateFault(
-            where="counts", what=f"{counts['pages']} pages are said to be listed, {len(verdicts)} are"
-        )
+        what = f"{counts['pages']} pages are counted, {len(verdicts)} are listed"
+        yield CertificateFault(where="counts", what=what)
     for page in certificate["pages"]:
         if page["verdict"] == "sharp" and not (instant and _sharp(page, instant)):
-            yield CertificateFault(where=page["url"], what="it is called sharp, but its two downloads do not show it")
+            yield CertificateFault(where=page["url"], what="its verdict is sharp, but its downloads do not prove it")
 
 
 def _sharp(page: dict[str, Any], instant: dict[str, str]) -> bool:
@@ -116,7 +113,7 @@ def _sharp(page: dict[str, Any], instant: dict[str, str]) -> bool:
     start, end = parse_instant(instant["from"]), parse_instant(instant["to"])
     if visit is None or start > end:
         return False
-    if revisit is None:  # downloaded once: then the download is the instant
+    if revisit is None:  # downloaded once: the download must be the instant
         return bool(visit["started"] == instant["from"] and visit["ended"] == instant["to"])
     same = visit["content"] == revisit["content"] and visit["status"] == revisit["status"]
     return bool(same and parse_instant(visit["ended"]) <= start and end <= parse_instant(revisit["started"]))

@@ -59,7 +59,7 @@ def _visit_slots(scheduler: OnlineScheduler, rates: Numbers, weights: Numbers, t
 
 
 @dataclass(frozen=True)
-class ScheduleInput:
+class SharpScheduleInput:
     """The input of an algorithm: rates per slot, confidence lengths in slots, weights, and the tree of links."""
 
     rates: Numbers
@@ -69,13 +69,13 @@ class ScheduleInput:
     tau: float = TAU
 
 
-def _optimal_online(site: ScheduleInput) -> SharpSchedule:
+def _optimal_online(site: SharpScheduleInput) -> SharpSchedule:
     schedule, _ = optimal_online(site.rates, site.tree, site.weights)
     chances = survivals(schedule, PoissonSurvival(site.rates))
     return SharpSchedule(schedule.visits, schedule.revisits, hopeless_pages(chances))
 
 
-OFFLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
+OFFLINE: dict[str, Callable[[SharpScheduleInput], SharpSchedule]] = {
     "hottest-middle": lambda site: hottest_middle(site.rates),
     "sharc-threshold": lambda site: sharc_threshold(site.rates, site.tau),
     "solar-offline": lambda site: solar_offline(site.lengths),
@@ -84,7 +84,7 @@ OFFLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
 }
 """All pages and their rates are known beforehand."""
 
-ONLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
+ONLINE: dict[str, Callable[[SharpScheduleInput], SharpSchedule]] = {
     "hottest-middle-online": lambda site: hottest_middle_online(site.rates, site.tree),
     "solar-online": lambda site: solar_online(site.lengths, site.tree),
     "optimal-online": _optimal_online,
@@ -94,7 +94,7 @@ ONLINE: dict[str, Callable[[ScheduleInput], SharpSchedule]] = {
 ALGORITHMS = OFFLINE | ONLINE
 
 
-def schedule_by(name: str, site: ScheduleInput) -> SharpSchedule:
+def schedule_by(name: str, site: SharpScheduleInput) -> SharpSchedule:
     """The schedule that the algorithm of this name computes."""
     if name not in ALGORITHMS:
         raise UsageError(f"no algorithm {name!r}. There are: {', '.join(ALGORITHMS)}.")
@@ -121,7 +121,7 @@ def one_schedule(
     """Schedule pages with these confidence lengths; their rates are ln(1/tau) / length."""
     rates = rates_of(lengths, tau)
     page_weights = checked_weights(weights, rates.size)
-    site = ScheduleInput(rates, checked_lengths(lengths), page_weights, read_tree(tree, rates.size), tau)
+    site = SharpScheduleInput(rates, checked_lengths(lengths), page_weights, read_tree(tree, rates.size), tau)
     schedule = schedule_by(algorithm, site)
     return OneSchedule(
         visits=schedule.visits.tolist(),

@@ -18,9 +18,8 @@ from webstrata.flows.capture.events import CaptureOrder
 from webstrata.flows.capture.proof import FinishedCapture
 from webstrata.flows.capture.service import CaptureService
 from webstrata.lab.livingweb.behaviour import behaviour_of
-from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.lab.sharp.recorded_site import CompressedSite
 from webstrata.lab.sharp.sites import STRATEGIES
 from webstrata.lab.sharp.truth import PageTruth, SiteTruth
@@ -121,7 +120,7 @@ def _order(site: CompressedSite, way: str, pages: Sequence[str], now: float) -> 
         scope="host",
         repair=2 if way == REPAIRED else 0,
         listed=None if way == BY_LINKS else tuple(pages),
-        ready=site.plan(way, pages, now) if way in STRATEGIES else None,
+        schedule=site.plan(way, pages, now) if way in STRATEGIES else None,
         max_requisites=0,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from webstrata.flows.capture.events import PrecomputedSchedule
 from webstrata.lab.livingweb.behaviour import behaviour_of
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp.algorithms import ScheduleInput, schedule_by
+from webstrata.lab.sharp.algorithms import SharpScheduleInput, schedule_by
 from webstrata.observe.page import observe
 from webstrata.sharp.link_tree import LinkTree, link_tree
 from webstrata.sharp.rates import Numbers, posterior_rates, site_prior
@@ -48,7 +48,9 @@ class CompressedSite:
         rates = self.rates_per_s(paths, now)
         slots = rates * max(_SLOT_S, behaviour_of(self.recording.site).crawl_delay_s or 0.0)
         tree = self._links.tree(paths, now)
-        schedule = schedule_by(algorithm, ScheduleInput(slots, whole_lengths_of(slots, TAU), np.ones(len(paths)), tree))
+        schedule = schedule_by(
+            algorithm, SharpScheduleInput(slots, whole_lengths_of(slots, TAU), np.ones(len(paths)), tree)
+        )
         return PrecomputedSchedule(
             algorithm=algorithm,
             visits=tuple(pages[index] for index in np.argsort(-schedule.visits)),

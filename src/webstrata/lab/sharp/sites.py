@@ -17,7 +17,7 @@ import numpy as np
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.sharp.algorithms import ScheduleInput, schedule_by
+from webstrata.lab.sharp.algorithms import SharpScheduleInput, schedule_by
 from webstrata.lab.sharp.recorded_site import RecordedLinks
 from webstrata.sharp.rates import Numbers, posterior_rates, site_prior
 from webstrata.sharp.schedule import TAU, expected_sharp, whole_lengths_of
@@ -121,7 +121,7 @@ class _Replay:
         slot_s = days * DAY_S / (2 * count - 2)
         tree = self._links.tree(paths, start)
         rates = self._rates(paths, start) * slot_s
-        site = ScheduleInput(rates, whole_lengths_of(rates, TAU), np.ones(count), tree)
+        site = SharpScheduleInput(rates, whole_lengths_of(rates, TAU), np.ones(count), tree)
         once = self._coexisted([paths[row] for row in tree.breadth_first()], start, slot_s)
         outcome: dict[str, Outcome] = {SINGLE_PASS: (count, once, None)}
         instant = start + (count - 1) * slot_s

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
-from webstrata.lab.sharp.algorithms import ALGORITHMS, OFFLINE, ScheduleInput, schedule_by
+from webstrata.lab.sharp.algorithms import ALGORITHMS, OFFLINE, SharpScheduleInput, schedule_by
 from webstrata.sharp.link_tree import paper_tree
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.rates import Numbers
@@ -77,14 +77,14 @@ def table_rows(
     """The rows of both tables: for each data set the offline algorithms (table 1), then the online ones (table 2)."""
     for dataset in datasets:
         rates = DATASETS[dataset]()
-        site = ScheduleInput(rates, whole_lengths_of(rates, tau), np.ones(rates.size), paper_tree(rates.size), tau)
+        site = SharpScheduleInput(rates, whole_lengths_of(rates, tau), np.ones(rates.size), paper_tree(rates.size), tau)
         bound = optimal(rates)[1].bound
         for name in ALGORITHMS:
             on_progress(f"{dataset} {name}")
             yield _row(dataset, name, site, bound, runs)
 
 
-def _row(dataset: str, name: str, site: ScheduleInput, bound: float, runs: int) -> TableRow:
+def _row(dataset: str, name: str, site: SharpScheduleInput, bound: float, runs: int) -> TableRow:
     schedule = schedule_by(name, site)
     pages = simulated(schedule, site.rates, runs, seed=list(ALGORITHMS).index(name))
     mean, deviation = float(pages.mean()), float(pages.std(ddof=1)) if runs > 1 else 0.0

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from webstrata.clock import parse_instant
 from webstrata.detect.layers import deciding_layer, layer_digest
-from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
+from webstrata.lab.livingweb.site import media_type
 from webstrata.observe.page import fingerprint
 
 

@@ -1,4 +1,4 @@
-"""`webstrata coherence` on files of a crawler and on the home's own visits."""
+"""`webstrata coherence` for archive files and for the home's own visits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.cli.conftest import Call, Demo
 
 
 def test_archive_files(call: Call, tmp_path: Path) -> None:
-    """A page captured three times alike is proved all that time, one captured once only at that moment."""
+    """A page captured three times with equal content is proved for that span, one captured once only at that time."""
     home, _ = write_family(tmp_path)
 
     told = call("coherence", home.warc, "--json").json
@@ -22,7 +22,7 @@ def test_archive_files(call: Call, tmp_path: Path) -> None:
 
 
 def test_own_visits(call: Call, demo: Demo) -> None:
-    """A site of the demo, from its ordinary visits: most pages coexisted, and the answer says when."""
+    """Most pages of a demo site coexisted, by its ordinary visits."""
     told = call("--home", demo.home, "coherence", "--store", "boost.test", "--json").json
     assert told["pages"] > 10
     assert 0 < told["proved"] <= told["pages"]
@@ -31,8 +31,8 @@ def test_own_visits(call: Call, demo: Demo) -> None:
     assert f"{told['proved']} of {told['pages']} provably coexisted" in shown
 
 
-def test_nothing_to_judge(call: Call, demo: Demo, tmp_path: Path) -> None:
-    """Neither files nor a site, both, a missing file, an unknown host: a sentence that says what to do."""
+def test_bad_input(call: Call, demo: Demo, tmp_path: Path) -> None:
+    """Missing arguments, missing files and unknown hosts give one sentence each."""
     for words, said in (
         (("coherence",), "--store"),
         (("coherence", tmp_path / "no.warc.gz"), "no file"),

@@ -1,4 +1,4 @@
-"""`webstrata capture` as its users call it, and the file that it leaves: read by two verifiers and two other tools."""
+"""`webstrata capture`, and its file, which two verifiers and two other tools accept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = "the words of a page that stay as they are"
 
 @pytest.fixture
 def site(town: Town) -> Town:
-    """A home page, three others, a style, and a link to nowhere."""
+    """A home page, three other pages, a style sheet, and a broken link."""
     anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in ("a", "b", "c", "missing"))
     head = '<title>page</title><link rel="stylesheet" href="/s.css">'
     town.pages["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
@@ -40,10 +40,8 @@ def captured(call: Call, home: Path, site: Town, *words: str) -> tuple[Told, dic
     return told, one
 
 
-def test_a_site_becomes_a_file_that_proves_itself(
-    home: Path, site: Town, call: Call, peer: Callable[[str], str]
-) -> None:
-    """The summary says what the certificate says; our verifier, the one that stands alone, and wacz agree with it."""
+def test_capture_and_verify(home: Path, site: Town, call: Call, peer: Callable[[str], str]) -> None:
+    """The summary agrees with the certificate; both verifiers and the tool `wacz` accept the file."""
     told, one = captured(call, home, site, "--sharp")
     assert told.code == 0, told.err
     assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
@@ -52,29 +50,29 @@ def test_a_site_becomes_a_file_that_proves_itself(
     file = Path(one["file"])
     assert file == home / "captures" / f"{one['id']}.wacz"
     assert call("certificate", "verify", file, "--key", one["key"], "--json").json["counts"]["sharp"] == 4
-    alone = Path(verifier.__file__).parent / "verify_capture.py"
-    assert subprocess.run([sys.executable, alone, file], capture_output=True, check=False).returncode == 0
-    judged = subprocess.run([peer("wacz"), "validate", "-f", file], capture_output=True, text=True, check=False)
-    assert judged.returncode == 0, judged.stdout + judged.stderr
+    second = Path(verifier.__file__).parent / "verify_capture.py"
+    assert subprocess.run([sys.executable, second, file], capture_output=True, check=False).returncode == 0
+    validated = subprocess.run([peer("wacz"), "validate", "-f", file], capture_output=True, text=True, check=False)
+    assert validated.returncode == 0, validated.stdout + validated.stderr
     assert (home / "signing.key").stat().st_mode & 0o777 == 0o600
     assert call("--home", home, "check").code == 0
 
 
-def test_one_altered_byte_is_seen(home: Path, site: Town, call: Call) -> None:
-    """A byte of a page, of its certificate or of the index that differs is seen by both verifiers."""
+def test_one_altered_byte_is_detected(home: Path, site: Town, call: Call) -> None:
+    """Both verifiers detect an altered byte of a page, of the certificate and of the index."""
     _, one = captured(call, home, site, "--sharp")
     whole = Path(one["file"]).read_bytes()
-    alone = Path(verifier.__file__).parent / "verify_capture.py"
-    places = [whole.index(b"archive/data.warc.gz") + 3000, whole.index(CERTIFICATE.encode()) + 900, len(whole) // 2]
-    for place in places:
+    second = Path(verifier.__file__).parent / "verify_capture.py"
+    offsets = [whole.index(b"archive/data.warc.gz") + 3000, whole.index(CERTIFICATE.encode()) + 900, len(whole) // 2]
+    for offset in offsets:
         other = home / "altered.wacz"
-        other.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert call("certificate", "verify", other).code != 0, place
-        assert subprocess.run([sys.executable, alone, other], capture_output=True, check=False).returncode != 0, place
+        other.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
+        assert call("certificate", "verify", other).code != 0, offset
+        assert subprocess.run([sys.executable, second, other], capture_output=True, check=False).returncode != 0, offset
 
 
-def test_pages_that_change_are_named(home: Path, site: Town, call: Call) -> None:
-    """People read how many pages are sharp, which are not and why; a plain capture is one pass and says so."""
+def test_text_output(home: Path, site: Town, call: Call) -> None:
+    """The text has the number of sharp pages, reasons for the other pages, and a hint about single passes."""
     told = call("--home", home, "capture", site.url(), "--delay", "0.01s", **site.settings)
     assert told.code == 0
     assert "1 of 5 pages sharp" in told.text
@@ -83,11 +81,11 @@ def test_pages_that_change_are_named(home: Path, site: Town, call: Call) -> None
     assert "--sharp" in told.text
     assert "status 404" in told.text
     assert "signed by sha256:" in told.text
-    assert "visits " in told.err, "a line for each download"
+    assert "visits " in told.err, "one line for each download"
 
 
 def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_path: Path) -> None:
-    """The chart is drawn; a list of pages and weights are read from files, - is stdin."""
+    """The chart is drawn; pages and weights come from files, or from stdin with -."""
     chart, out, weights = tmp_path / "chart.svg", tmp_path / "my.wacz", tmp_path / "weights"
     weights.write_text(f"# what matters\n{site.url('/a')}\t3\n*/c\t0.5\n")
     told = call(
@@ -113,28 +111,28 @@ def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_pa
         (("http://a.example/", "--resume", "x"), "name the sites"),
         (("http://a.example/", "--out", "x.zip"), "ends in .wacz"),
         (("http://a.example/", "http://b.example/", "--out", "x.wacz"), "one site"),
-        (("http://a.example/", "--tau", "1.5"), "between 0 and 1"),
+        (("http://a.example/", "--tau", "1.5"), "above 0 and below 1"),
         (("http://a.example/", "--max-time", "soon"), "length of time"),
         (("http://a.example/", "--sitemap", "--seeds", "-"), "Choose one"),
         (("http://a.example/", "--weights", "/nowhere"), "cannot read"),
         (("http://a.example/", "--repair", "1"), "Add --sharp"),
-        (("http://a.example/", "--picture", "x.txt"), "no picture"),
+        (("http://a.example/", "--picture", "x.txt"), "picture format"),
         (("http://a.example/", "--out", "/nowhere/x.wacz"), "no folder"),
         (("http://a.example/", "--set", "capture.layer=soup"), "capture.layer"),
         (("ftp://a.example/",), "ftp"),
         (("--resume", "never"), "no capture"),
     ],
 )
-def test_bad_words(words: tuple[str, ...], what: str, home: Path, call: Call) -> None:
-    """What cannot be done is refused in a sentence, with exit code 2, before anything is asked for."""
+def test_bad_options(words: tuple[str, ...], what: str, home: Path, call: Call) -> None:
+    """Invalid options give one sentence and exit code 2; no request is sent."""
     told = call("--home", home, "capture", *words)
     assert (told.code, told.out) == (2, b"")
     assert what in told.err
     assert "Traceback" not in told.err
 
 
-def test_a_site_that_does_not_answer(home: Path, call: Call) -> None:
-    """A site of which nothing can be had leaves a certificate that says so, and exit code 1."""
+def test_a_site_that_does_not_respond(home: Path, call: Call) -> None:
+    """A site without responses gives a certificate without sharp pages, and exit code 1."""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
@@ -145,7 +143,7 @@ def test_a_site_that_does_not_answer(home: Path, call: Call) -> None:
 
 
 def test_one_site_of_two_fails(home: Path, site: Town, call: Call) -> None:
-    """Two sites are captured at once; the one of which nothing can be had spoils the exit code, not the other."""
+    """If one of two sites fails, the other is captured and the exit code is 1."""
     words = ("--home", home, "capture", site.url("/a"), site.url("/nothing/"), "--sharp", "--sitemap", "-q", "--json")
     listed = (
         f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{site.url('/a')}</loc></url></urlset>"
@@ -158,8 +156,8 @@ def test_one_site_of_two_fails(home: Path, site: Town, call: Call) -> None:
     assert one["counts"] == {"sharp": 1, "blurred": 0, "unreachable": 0}
 
 
-def test_a_signal_ends_it_well_and_it_goes_on(home: Path, site: Town, call: Call) -> None:
-    """An interrupt leaves a certificate of what there is; --resume makes the whole."""
+def test_interrupt_and_resume(home: Path, site: Town, call: Call) -> None:
+    """An interrupted capture has a valid certificate; --resume completes it."""
     words = ("--home", home, "capture", site.url(), "--sharp", "--delay", "1s", "--json")
     with started(*words, **{**site.settings, "WEBSTRATA_POLITE_DELAY": "1s"}) as process:
         assert process.stderr is not None
@@ -178,7 +176,7 @@ def test_a_signal_ends_it_well_and_it_goes_on(home: Path, site: Town, call: Call
 
 @pytest.fixture
 def replay(tmp_path: Path, peer: Callable[[str], str]) -> Iterator[Callable[[Path, str], bytes]]:
-    """pywb with a WACZ in its collection."""
+    """Replays a URL of a WACZ file with pywb."""
     servers: list[subprocess.Popen[bytes]] = []
 
     def get(file: Path, url: str) -> bytes:
@@ -211,6 +209,6 @@ def replay(tmp_path: Path, peer: Callable[[str], str]) -> Iterator[Callable[[Pat
 
 
 def test_pywb_replays_a_capture(home: Path, site: Town, call: Call, replay: Callable[[Path, str], bytes]) -> None:
-    """pywb opens the WACZ and replays a page whose revisit is the same content."""
+    """pywb opens the WACZ file and replays a page whose second record is a revisit record."""
     _, one = captured(call, home, site, "--sharp")
     assert replay(Path(one["file"]), site.url("/a")) == site.pages["/a"][1]

@@ -1,4 +1,4 @@
-"""`webstrata lab sharp` as users call it."""
+"""`webstrata lab sharp`."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def _run(*words: str) -> str:
     ],
 )
 def test_one_schedule(words: tuple[str, ...], visits: list[int] | None, expected: float | None) -> None:
-    """Slots by page, hopeless pages and the expectation, as one JSON document."""
-    found = json.loads(_run("--lengths", "1,1,9,9", *words, "--json"))
-    assert {"visits", "revisits", "hopeless", "expected"} <= set(found)
-    assert visits in (None, found["visits"])
-    assert expected is None or found["expected"] == pytest.approx(expected, abs=5e-7)
-    assert found["expected"] <= found["bound"] + 1e-9
+    """The JSON document has slots by page, hopeless pages, the expectation and the bound."""
+    schedule = json.loads(_run("--lengths", "1,1,9,9", *words, "--json"))
+    assert {"visits", "revisits", "hopeless", "expected"} <= set(schedule)
+    assert visits in (None, schedule["visits"])
+    assert expected is None or schedule["expected"] == pytest.approx(expected, abs=5e-7)
+    assert schedule["expected"] <= schedule["bound"] + 1e-9
 
 
 def test_weights_and_pictures(tmp_path: Path) -> None:
-    """Weights count, and `--out` leaves the chart."""
+    """Weights are used, and `--out` writes the chart."""
     words = ("--lengths", "1,1,1,1,6,6,6,6", "--weights", "1,1,1,1,1,1,1,5")
     assert json.loads(_run(*words, "--json"))["expected"] == pytest.approx(7.648777, abs=5e-7)
     assert "expected sharp: 7.648777" in _run(*words, "--out", str(tmp_path / "out"))
@@ -56,18 +56,18 @@ def test_weights_and_pictures(tmp_path: Path) -> None:
         (("--lengths", "nan"), "length nan"),
         (("--lengths", "1,2", "--weights", "1"), "1 weights for 2 pages"),
         (("--lengths", "1,2", "--algorithm", "best"), "There are: hottest-middle"),
-        (("--lengths", "1,2", "--tree", "0->1;1->0", "--algorithm", "solar-online"), "ring"),
-        (("--lengths", "1,2", "--tau", "2"), "between 0 and 1"),
+        (("--lengths", "1,2", "--tree", "0->1;1->0", "--algorithm", "solar-online"), "cycle"),
+        (("--lengths", "1,2", "--tau", "2"), "above 0 and below 1"),
     ],
 )
 def test_bad_input(words: tuple[str, ...], says: str) -> None:
-    """What cannot be read is told in a sentence."""
+    """Invalid input gives one sentence."""
     with pytest.raises(UsageError, match=says):
         _run(*words)
 
 
 def test_tables(tmp_path: Path) -> None:
-    """All rows of both tables, with the fields that programs count on, and pictures beside them."""
+    """All rows of both tables have the documented fields, and `--out` writes the plots."""
     rows = json.loads(_run("--runs", "3", "--starts", "0", "--json", "--out", str(tmp_path)))["rows"]
     assert len(rows) == 16
     assert all({"table", "dataset", "algorithm", "expected", "simulated", "paper", "bound"} <= set(row) for row in rows)

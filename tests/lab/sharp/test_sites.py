@@ -1,4 +1,4 @@
-"""Sharp captures of recorded sites, replayed."""
+"""Replayed sharp captures of recorded sites."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from webstrata.lab.sharp.sites import SINGLE_PASS, STRATEGIES, site_rows
 PAGE = b'<html><body><a href="b.html">b</a> <a href="/c.html">c</a></body></html>'
 
 
-def _recording(lively: bool) -> Recording:
-    """Six pages over two years; page c changes every day, if it is lively."""
+def _recording(changing: bool) -> Recording:
+    """Six pages over two years; page c changes every day if `changing`."""
     names = ["index.html", "b.html", "c.html", "d.html", "e.html", "f.html"]
     pages: dict[str, list[tuple[float, str | None]]] = {name: [(0.0, f"{name}-0")] for name in names}
     pages["b.html"].append((729.0 * DAY_S, "b.html-1"))
-    if lively:
+    if changing:
         pages["c.html"] += [(day * DAY_S, f"c.html-{day}") for day in range(1, 730)]
     contents = {str(blob): PAGE if "index" in str(blob) else b"x" for all_of in pages.values() for _, blob in all_of}
     return Recording(site="small", pages=pages, contents=contents)
 
 
 def test_a_quiet_site_is_sharp() -> None:
-    """Where nothing is published during a capture every page is sharp, whatever the strategy."""
+    """If nothing changes during a capture, every page is sharp with every strategy."""
     rows = [row for row in site_rows([_recording(False)], days=[2.0], starts=3) if row.starts == "any"]
     assert {row.algorithm for row in rows} == {SINGLE_PASS, *STRATEGIES}
     assert all(row.sharp == row.pages == 6 for row in rows)
     assert {row.proved for row in rows if row.algorithm == SINGLE_PASS} == {1.0}
 
 
-def test_a_lively_page_is_blurred() -> None:
-    """A page that changes daily is not sharp in a capture of many days, unless it is the one in the middle."""
+def test_a_changing_page_is_blurred() -> None:
+    """A page that changes daily is not sharp in a capture of many days, unless its download is the instant."""
     rows = list(site_rows([_recording(True)], days=[20.0], starts=4))
     best = {row.algorithm: row for row in rows if row.starts == "any"}
     assert 5.0 <= best["optimal-online"].sharp <= 6.0
@@ -41,17 +41,17 @@ def test_a_lively_page_is_blurred() -> None:
 
 
 def test_discovery_follows_links() -> None:
-    """The front page leads to the pages that it links; others are seeds."""
+    """Pages that the home page links to are found on it; the others are seeds."""
     recording = _recording(False)
     tree = RecordedLinks(recording).tree(sorted(recording.pages), 1.0)
     paths = sorted(recording.pages)
-    found = tree.children[paths.index("index.html")]
-    assert sorted(paths[row] for row in found) == ["b.html", "c.html"]
+    children = tree.children[paths.index("index.html")]
+    assert sorted(paths[row] for row in children) == ["b.html", "c.html"]
     assert len(tree.seeds) == 4
 
 
 @pytest.mark.parametrize("days", [[0.0], [-1.0], [9999.0], [float("nan")]])
 def test_bad_lengths(days: list[float]) -> None:
-    """Captures last more than nothing and less than what is recorded."""
+    """Durations that are not above 0 and below the length of the recording raise an error."""
     with pytest.raises(UsageError):
         list(site_rows([_recording(False)], days=days))

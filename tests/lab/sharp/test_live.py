@@ -1,4 +1,4 @@
-"""Sharp captures of the living web, over real HTTP, while it changes: every verdict equals the truth."""
+"""Sharp captures of the living web over real HTTP while it changes: every verdict is correct."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from webstrata.lab.sharp.truth import SiteTruth
 SECONDS = HOURS * 3600
 
 
-def restless() -> Recording:
-    """Thirteen pages: some still, some that change every minute or sooner, one that goes back and forth."""
+def changing_site() -> Recording:
+    """Thirteen pages: some never change, some change every minute or more often, one alternates between two texts."""
     pages: dict[str, list[tuple[float, str | None]]] = {}
     contents: dict[str, bytes] = {}
 
@@ -47,10 +47,10 @@ def restless() -> Recording:
 
 
 def test_every_verdict_is_true() -> None:
-    """No page is called sharp that was not as recorded at the instant, but for one that changed and changed back;
-    no page that stayed the same is called blurred; both verifiers agree; the servers have nothing to complain of."""
+    """No sharp page had another content at the instant, except those that changed and changed back. No unchanged page
+    is blurred, both verifiers find no fault, and there are no politeness violations."""
     ways = ("single pass", "sharp", "sharp, repaired", "sharp, by links")
-    rows = {row.way: row for row in live([restless()], 2, lambda what: None, ways)}
+    rows = {row.way: row for row in live([changing_site()], 2, lambda step: None, ways)}
     assert tuple(rows) == ways
     for row in rows.values():
         assert row.false_sharp == row.changed_and_back, row
@@ -84,23 +84,21 @@ def certified(visit: float, revisit: float, verdict: str = "sharp", content: str
         (1.0, 9.0, "blurred", (False, False, True)),
         (1.0, 21.9, "sharp", (True, False, False)),
     ],
-    ids=["true", "changed and back", "truly blurred", "not blurred", "a lie"],
+    ids=["true", "changed and back", "blurred", "not blurred", "false"],
 )
-def test_the_truth_tells_lies(visit: float, revisit: float, verdict: str, flags: tuple[bool, bool, bool]) -> None:
-    """A verdict that does not fit the recording is found, and what changed back is told apart."""
-    truth = SiteTruth(
-        CompressedSite(restless(), START_AT, HOURS).recording
-    )  # its first change, at 11 s, is where the hurry begins
-    pace = SECONDS / 3588.0
+def test_wrong_verdicts_are_found(visit: float, revisit: float, verdict: str, flags: tuple[bool, bool, bool]) -> None:
+    """Verdicts that contradict the recording are found; pages that changed back are counted separately."""
+    truth = SiteTruth(CompressedSite(changing_site(), START_AT, HOURS).recording)
+    scale = SECONDS / 3588.0  # the recording starts with the first change, at 11 s
     content = truth._content("p10.html", "p10.html tock")
-    page = certified((visit - 11.0) * pace, (revisit - 11.0) * pace, verdict, content)
-    middle = iso(START_AT + ((visit + revisit) / 2 - 11.0) * pace)
-    judged = truth.of(page, {"from": middle, "to": middle})
-    assert (judged.false_sharp, judged.changed_and_back, judged.false_blurred) == flags
+    page = certified((visit - 11.0) * scale, (revisit - 11.0) * scale, verdict, content)
+    middle = iso(START_AT + ((visit + revisit) / 2 - 11.0) * scale)
+    page_truth = truth.of(page, {"from": middle, "to": middle})
+    assert (page_truth.false_sharp, page_truth.changed_and_back, page_truth.false_blurred) == flags
 
 
 def test_the_command(tmp_path: Path) -> None:
-    """`lab sharp --live` prints one document, writes it where asked, and names sites that it does not know."""
+    """`lab sharp --live` prints one JSON document, writes it to `--out`, and rejects unknown sites."""
     told = call_here("lab", "sharp", "--live", "--captures", "1", "--only", "sp500", "--out", tmp_path, "--json")
     assert told.code == 0, told.err
     assert {row["site"] for row in told.json["live"]} == {"sp500"}
@@ -108,26 +106,28 @@ def test_the_command(tmp_path: Path) -> None:
     assert call_here("lab", "sharp", "--live", "--only", "nothing").code == 2
 
 
-def test_schedules_made_beforehand_are_followed() -> None:
-    """A strategy's own order of visits and revisits is what is asked for, and its verdicts are as true."""
-    (row,) = live([restless()], 1, lambda what: None, ["solar-online"])
+def test_precomputed_schedules() -> None:
+    """A capture follows the visits and revisits of a precomputed schedule, and its verdicts are correct."""
+    (row,) = live([changing_site()], 1, lambda step: None, ["solar-online"])
     assert row.sharp >= 5
     assert (row.false_sharp - row.changed_and_back, row.false_blurred, row.faults) == (0, 0, 0)
-    assert row.expected < row.pages - 1, "it knows that pages change"
+    assert row.expected < row.pages - 1, "the expectation includes changes"
 
 
-def test_rates_are_hurried_too() -> None:
-    """Rates are estimated from what happened before the capture, at the site's own pace, and grow as it is hurried."""
-    slow, quick = CompressedSite(restless(), START_AT, 2 * HOURS), CompressedSite(restless(), START_AT, HOURS)
+def test_rates_are_compressed() -> None:
+    """Rates are estimated on the original time scale and grow with the compression."""
+    slow, quick = CompressedSite(changing_site(), START_AT, 2 * HOURS), CompressedSite(changing_site(), START_AT, HOURS)
     paths = ["p0.html", "p4.html"]
-    one, other = (site.rates_per_s(paths, START_AT + site_s) for site, site_s in ((slow, 3600.0), (quick, 1800.0)))
-    assert other == pytest.approx(2 * one)
-    assert one[1] > 10 * one[0]
+    slow_rates, quick_rates = (
+        site.rates_per_s(paths, START_AT + site_s) for site, site_s in ((slow, 3600.0), (quick, 1800.0))
+    )
+    assert quick_rates == pytest.approx(2 * slow_rates)
+    assert slow_rates[1] > 10 * slow_rates[0]
 
 
-def test_plans_of_strategies_are_kept() -> None:
-    """A plan made beforehand names every page once on each side."""
-    site = CompressedSite(restless(), START_AT, HOURS)
+def test_plans_contain_every_page() -> None:
+    """A precomputed schedule contains every page once on each side."""
+    site = CompressedSite(changing_site(), START_AT, HOURS)
     pages = [site.recording.url(path) for path in site.recording.pages]
     plan = site.plan("solar-online", pages, START_AT + 600.0)
     assert sorted(plan.visits) == sorted(plan.revisits) == sorted(pages)

@@ -1,4 +1,4 @@
-"""`webstrata capture` killed without warning, again and again: it goes on where its journal ends."""
+"""`webstrata capture`, killed several times, continues at the end of its journal."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ DEADLINE_S = 90.0
 
 
 class Counted(dict[str, tuple[str, bytes]]):
-    """Pages, and what was asked for."""
+    """Pages, and the requested paths."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def get(self, path: str, default: object = None) -> tuple[str, bytes] | None:  # type: ignore[override]
         if path != "/robots.txt":
-            self.asked.append(path)
+            self.requested.append(path)
         return super().get(path)
 
 
 @pytest.fixture
 def pages(town: Town) -> Counted:
-    """A home page, eight others and a style."""
+    """A home page, eight other pages and a style sheet."""
     town.pages = counted = Counted()
     head = '<title>page</title><link rel="stylesheet" href="/s.css">'
     anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in NAMES)
@@ -44,8 +44,8 @@ def pages(town: Town) -> Counted:
     return counted
 
 
-def happened(home: Path) -> list[Event]:
-    """What the journal acknowledges: whole lines only."""
+def journal_events(home: Path) -> list[Event]:
+    """The events in the complete lines of the journal."""
     files = list((home / "captures").glob("*.jsonl"))
     lines = files[0].read_bytes().split(b"\n")[:-1] if files else []
     events: list[Event] = []
@@ -58,21 +58,20 @@ def happened(home: Path) -> list[Event]:
 
 
 def downloads(events: list[Event]) -> Counter[tuple[str, int]]:
-    """How often each page (in each turn) and each requisite was acknowledged."""
+    """How often each page (in each pass) and each requisite is in the journal."""
     return Counter(
-        (one.url, one.turn if isinstance(one, PageDownloaded) else -1)
-        for one in events
-        if isinstance(one, PageDownloaded | RequisiteDownloaded)
+        (event.url, event.pass_number if isinstance(event, PageDownloaded) else -1)
+        for event in events
+        if isinstance(event, PageDownloaded | RequisiteDownloaded)
     )
 
 
 def run_and_kill(home: Path, words: tuple[object, ...], settings: dict[str, str], more: int, after_s: float) -> bool:
-    """Start the command, let so many further events happen and some time pass, and kill it; false: it was done before
-    that."""
-    before = len(happened(home))
+    """Start the command, wait for `more` events and `after_s`, and kill it. False if it ended before."""
+    before = len(journal_events(home))
     with started("--home", home, "capture", *words, "--delay", "0.5s", "-q", "--json", **settings) as process:
         deadline = time.monotonic() + DEADLINE_S
-        while process.poll() is None and len(happened(home)) < before + more:
+        while process.poll() is None and len(journal_events(home)) < before + more:
             assert time.monotonic() < deadline, "nothing happens"
             time.sleep(0.005)  # another process: there is no clock to hand it
         time.sleep(after_s)
@@ -85,19 +84,19 @@ def run_and_kill(home: Path, words: tuple[object, ...], settings: dict[str, str]
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_at_random_moments(seed: int, home: Path, town: Town, pages: Counted, call: Call) -> None:
-    """Killed (SIGKILL) at random moments and resumed, a capture ends with a certificate that holds; nothing that the
-    journal had acknowledged is asked for again, and each death costs at most the one request that was in flight."""
+    """A capture that is killed (SIGKILL) at random times and resumed has a valid certificate. Downloads in the journal
+    are not repeated; each kill repeats at most the one request that was in flight."""
     chance = random.Random(seed)
     words: tuple[object, ...] = (town.url(), "--sharp")
-    deaths = 0
+    kills = 0
     for _ in range(3):
-        known = downloads(happened(home))
-        deaths += run_and_kill(home, words, town.settings, chance.randint(1, 6), chance.uniform(0.0, 0.6))
-        acknowledged = downloads(happened(home))
-        assert known <= acknowledged, "what was acknowledged stays"
+        known = downloads(journal_events(home))
+        kills += run_and_kill(home, words, town.settings, chance.randint(1, 6), chance.uniform(0.0, 0.6))
+        acknowledged = downloads(journal_events(home))
+        assert known <= acknowledged, "events in the journal stay"
         (journal,) = (home / "captures").glob("*.jsonl")
         words = ("--resume", journal.stem)
-    assert deaths >= 1
+    assert kills >= 1
     told = call("--home", home, "capture", *words, "--delay", "0.01s", "--json", **town.settings)
     (one,) = told.json["captures"]
     assert one["counts"] == {"sharp": 9, "blurred": 0, "unreachable": 0}
@@ -105,6 +104,6 @@ def test_killed_at_random_moments(seed: int, home: Path, town: Town, pages: Coun
     verified = call("certificate", "verify", one["file"], "--key", one["key"])
     assert verified.code == 0, verified.text
     assert call("--home", home, "check").code == 0
-    made = downloads(happened(home))
-    assert set(made.values()) == {1}, "no page twice in a turn, no requisite twice"
-    assert len(pages.asked) - len(made) <= deaths, pages.asked
+    recorded = downloads(journal_events(home))
+    assert set(recorded.values()) == {1}, "no page twice in a pass, no requisite twice"
+    assert len(pages.requested) - len(recorded) <= kills, pages.requested

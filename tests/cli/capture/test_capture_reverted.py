@@ -1,4 +1,4 @@
-"""A page that is another just at the instant, and itself again at its revisit: what a certificate can say of it."""
+"""The certificate of a page that changed before the instant and changed back before its revisit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ OTHER = b"<title>flip</title><main><h1>Flip</h1><p>quite another text, for a mom
 
 
 class Flipping(dict[str, tuple[str, bytes]]):
-    """Pages of which /flip is another from the first request for /middle to the next request for anything."""
+    """Pages of which /flip is different from the first request for /middle until the next request."""
 
     def __init__(self) -> None:
         super().__init__()
         self.shown: list[tuple[float, bytes]] = []
-        """What stood at /flip, and since when."""
+        """The contents of /flip, and since when."""
         self._show(USUAL)
 
     def _show(self, body: bytes) -> None:
@@ -40,8 +40,8 @@ class Flipping(dict[str, tuple[str, bytes]]):
 
 @pytest.mark.parametrize("layer", ["auto", "raw"])
 def test_changed_and_changed_back(layer: str, home: Path, town: Town, call: Call, tmp_path: Path) -> None:
-    """A page that changed and changed back between its downloads is sharp as far as can be told, by any layer, though
-    at the instant it was another: the certificate holds, names the chance of that, and says what it does not prove."""
+    """A page that changed and changed back between its downloads is sharp in every layer, whatever it had at the
+    instant. The certificate is valid, has the probability of it, and states what it does not prove."""
     town.pages = pages = Flipping()
     for name in ("/middle", "/a", "/b"):
         pages[name] = ("text/html", f"<title>t</title><main><h1>{name}</h1><p>words that stay</p></main>".encode())
@@ -59,7 +59,7 @@ def test_changed_and_changed_back(layer: str, home: Path, town: Town, call: Call
     by_url = {page["url"]: page for page in certificate["pages"]}
     flip, middle = by_url[town.url("/flip")], by_url[town.url("/middle")]
     assert middle["revisit"] is None, "its download is the instant"
-    assert pages.at(parse_instant(certificate["instant"]["to"])) == OTHER, "what the archive does not hold"
+    assert pages.at(parse_instant(certificate["instant"]["to"])) == OTHER, "a content that is not in the archive"
     assert pages.at(parse_instant(flip["visit"]["ended"])) == USUAL
     assert pages.at(parse_instant(flip["revisit"]["started"])) == USUAL
     assert flip["visit"]["content"] == flip["revisit"]["content"]

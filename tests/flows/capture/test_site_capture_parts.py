@@ -1,0 +1,292 @@
+"""Options of captures: lists of pages, rates, weights, requisites, layers, conditional requests, several sites."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from tests.flows.capture.capturing import SITE, capture, changing_at, links, site
+from tests.flows.conftest import DAY_S, START_AT, Life
+from tests.flows.town import Asked, Reply, moved, reply, robots
+from webstrata.archive.wacz.reader import WaczReader
+from webstrata.clock import iso
+from webstrata.errors import UsageError
+from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, FoundPage, PageDownloaded
+from webstrata.flows.capture.plan import first_revisits
+from webstrata.flows.capture.state import CaptureState
+from webstrata.records import PageRules
+from webstrata.sharp.proof.certificate import Download
+
+
+def test_listed_pages(live: Callable[..., None]) -> None:
+    """With a list, links are not followed, pages out of scope are left out, and the hottest page is at the instant."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links("/other"), b=links(), hot=changing_at(*(START_AT + DAY_S * day for day in range(40))))
+        await life.watch(f"{SITE}hot")
+        for _ in range(12):
+            await life.crawl(after_s=3 * DAY_S)
+        listed = (f"{SITE}a", f"{SITE}hot", f"{SITE}b", SITE, "http://b.test/x")
+        taken = await capture(life, listed=listed)
+        assert set(taken.verdicts()) == {"/a", "/hot", "/b", "/"}
+        assert taken.certificate["policy"]["algorithm"] == "optimal"
+        assert taken.page("/hot")["revisit"] is None, "its download is the instant"
+        assert float(taken.page("/hot")["rate_per_day"]) > 3 * float(taken.page("/a")["rate_per_day"])
+        assert "visits" in taken.page("/hot")["rate_from"]
+        assert "1 pages of the site" in taken.page("/a")["rate_from"]
+
+    live(scenario, "schedule.policy=dyn", "schedule.max_interval=3d")
+
+
+def test_pages_from_sitemaps(live: Callable[..., None]) -> None:
+    """The pages of a capture can come from sitemaps, found by robots.txt and a sitemap index."""
+
+    async def scenario(life: Life) -> None:
+        xml = {"kind": "application/xml"}
+        space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        life.town.play("http://a.test/robots.txt", robots("Sitemap: http://a.test/maps.xml"))
+        life.town.play(
+            "http://a.test/maps.xml",
+            reply(f"<sitemapindex {space}><sitemap><loc>{SITE}m1.xml</loc></sitemap></sitemapindex>", **xml),
+        )
+        rows = "".join(f"<url><loc>{url}</loc></url>" for url in (f"{SITE}a", f"{SITE}b", "http://b.test/far"))
+        life.town.play("http://a.test/m1.xml", reply(f"<urlset {space}>{rows}</urlset>", **xml))
+        site(life, a=links("/unlisted"), b=links())
+        taken = await capture(life, use_sitemap=True)
+        assert taken.verdicts() == {"/a": "sharp", "/b": "sharp"}
+        again = await capture(life, use_sitemap=True)
+        assert again.verdicts() == taken.verdicts(), "robots.txt is cached"
+        assert life.town.paths("a.test").count("/robots.txt") == 1
+
+    live(scenario)
+
+
+def test_rates_from_sitemaps(live: Callable[..., None]) -> None:
+    """`changefreq` and `lastmod` change the rates and the plan: the page with the highest rate is at the instant."""
+
+    async def scenario(life: Life) -> None:
+        rows = {
+            "lively": f"<changefreq>hourly</changefreq><lastmod>{iso(START_AT - 7200)}</lastmod>",
+            "old": f"<lastmod>{iso(START_AT - 900 * DAY_S)}</lastmod>",
+            "never": "<changefreq> Never </changefreq>",
+            "silent": "",
+        }
+        entries = "".join(f"<url><loc>{SITE}{name}</loc>{fields}</url>" for name, fields in rows.items())
+        space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+        life.town.play(
+            "http://a.test/sitemap.xml", reply(f"<urlset {space}>{entries}</urlset>", kind="application/xml")
+        )
+        site(life, **{name: links() for name in rows})
+        taken = await capture(life, use_sitemap=True)
+        pages = {name: taken.page(f"/{name}") for name in rows}
+        rates = {name: float(page["rate_per_day"]) for name, page in pages.items()}
+        assert rates["old"] < rates["silent"] < rates["lively"]
+        assert rates["never"] < rates["silent"]
+        assert {name: page["rate_from"] for name, page in pages.items()} == {
+            **dict.fromkeys(rows, "the site's sitemap"),
+            "silent": "pages in general",
+        }
+        assert pages["lively"]["revisit"] is None, "its download is the instant"
+        assert pages["lively"]["rate_shape"] == "1.2"
+
+    live(scenario)
+
+
+def test_slow_pages_are_outermost(live: Callable[..., None]) -> None:
+    """A page with slow downloads is visited first and revisited last, so that it delays no other page."""
+
+    async def scenario(life: Life) -> None:
+        names = ["a", "b", "slow", "c", "d"]
+        site(life, **{name: links() for name in names})
+        listed = [
+            FoundPage(f"{SITE}{name}", 1e-3, "given", duration_s=60.0 if name == "slow" else 1.0) for name in names
+        ]
+        order = CaptureOrder(url=SITE, listed=tuple(page.url for page in listed))
+        started = CaptureStarted(
+            capture="x", order=order, at=0.0, slot_s=2.0, reversion=0.0, rest_factor=1.0, pages=tuple(listed)
+        )
+        state = CaptureState(started)
+        assert state.slots_s(list(state.pages.values())) == [2.0, 2.0, 120.0, 2.0, 2.0]
+        now = 100.0
+        visits = []
+        while (url := state.next_page()) is not None:
+            duration_s = 60.0 if url.endswith("slow") else 1.0
+            download = Download(started=now, ended=now + duration_s, status=200, payload="p", content="c", record=url)
+            state.apply(PageDownloaded(url=url, pass_number=0, download=download))
+            visits.append(url)
+            now += 2 * duration_s
+        assert visits[0] == f"{SITE}slow"
+        assert first_revisits(state).order[-1] == f"{SITE}slow"
+
+    live(scenario)
+
+
+def test_lists_without_pages(live: Callable[..., None]) -> None:
+    """A list without a page of the site is an error; nothing is written."""
+
+    async def scenario(life: Life) -> None:
+        with pytest.raises(UsageError, match="no page below"):
+            await capture(life, listed=("http://b.test/x",))
+        with pytest.raises(UsageError, match="no page below"):
+            await capture(life, use_sitemap=True)
+        assert not (life.home.path / "captures").exists()
+
+    live(scenario)
+
+
+def test_weights(live: Callable[..., None]) -> None:
+    """Weights come from the order (by URL or pattern), else from the watched page; the certificate contains them."""
+
+    async def scenario(life: Life) -> None:
+        site(life, a=links(), b=links(), c=links())
+        await life.watch(f"{SITE}c", weight=7.0)
+        taken = await capture(life, weights={f"{SITE}a": 5.0, "*/b": 0.5})
+        weights = {path: taken.page(path)["weight"] for path in taken.verdicts()}
+        assert weights == {"/": "1", "/a": "5", "/b": "0.5", "/c": "7"}
+
+    live(scenario)
+
+
+def test_requisites(live: Callable[..., None]) -> None:
+    """Images and styles of any host are requested once, after all pages; they are archived and have no verdict."""
+
+    async def scenario(life: Life) -> None:
+        head = '<link rel="stylesheet" href="/s.css"><img src="http://b.test/i.png"><img src="/none.png">'
+        page = reply(f"<title>t</title>{head}<main><p>words of a page</p><a href='/a'>a</a></main>")
+        site(life, a=page)
+        life.town.play(SITE, page)
+        life.town.play("http://a.test/s.css", reply("p{}", kind="text/css"))
+        life.town.play("http://b.test/i.png", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(life)
+        assert taken.capture.state.requisites == {
+            "http://a.test/s.css": True,
+            "http://b.test/i.png": True,
+            "http://a.test/none.png": False,
+        }
+        asked = [asked.path for asked in life.town.asked if asked.path != "/robots.txt"]
+        assert sorted(asked[-3:]) == ["/i.png", "/none.png", "/s.css"]
+        assert set(taken.verdicts()) == {"/", "/a"}
+        with WaczReader(taken.finished.file) as package:
+            kept = {record.url for record in package.kept() if not isinstance(record, str)}
+        assert {"http://a.test/s.css", "http://b.test/i.png", "http://a.test/none.png"} <= kept
+
+    live(scenario)
+
+
+def test_files_of_style_sheets(live: Callable[..., None]) -> None:
+    """Files of a style sheet, and of the sheets that it imports, are captured once; deeper imports are not followed."""
+
+    async def scenario(life: Life) -> None:
+        head = '<link rel="stylesheet" href="/s/main.css"><style>b{background:url(inline.png)}</style>'
+        site(life, a=reply(f"<title>t</title>{head}<main><p>words of a page</p></main>"))
+        sheets = {
+            "main.css": '@import "more.css"; p{background:url(../one.png)} i{background:url(/one.png)}',
+            "more.css": "@import 'third.css'; @font-face{src:url(font.woff2)} p{background:url(/s/main.css)}",
+            "third.css": "@import 'fourth.css'; p{background:url(deep.png)}",
+        }
+        for name, sheet in sheets.items():
+            life.town.play(f"{SITE}s/{name}", reply(sheet, kind="text/css"))
+        for path in ("inline.png", "one.png", "s/font.woff2", "s/fourth.css", "s/deep.png"):
+            life.town.play(f"{SITE}{path}", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(life)
+        captured = {url.removeprefix(SITE) for url, succeeded in taken.capture.state.requisites.items() if succeeded}
+        assert captured == {"s/main.css", "inline.png", "s/more.css", "one.png", "s/third.css", "s/font.woff2"}
+        asked = Counter(life.town.paths("a.test"))
+        assert {asked[f"/{name}"] for name in captured} == {1}
+        again = await capture(life, resume=taken.certificate["capture"])
+        assert again.capture.state.requisites == taken.capture.state.requisites
+        few = await capture(life, max_requisites=3)
+        assert sum(succeeded is True for succeeded in few.capture.state.requisites.values()) == 3
+
+    live(scenario)
+
+
+@pytest.mark.parametrize(
+    ("layer", "rules", "verdict"),
+    [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", PageRules(ignore=("css:.count",)), "sharp")],
+    ids=["useful content", "raw", "raw with a rule"],
+)
+def test_layers(layer: str, rules: PageRules | None, verdict: str, live: Callable[..., None]) -> None:
+    """Invisible bytes blur a page only in the raw layer; content that the page's rules ignore never does."""
+
+    def counting(asked: Asked) -> Reply:
+        return reply(
+            f"<title>t</title><main><p>the same words</p></main><i class=count hidden data-n={asked.at:.0f}></i>"
+        )
+
+    async def scenario(life: Life) -> None:
+        site(life, a=counting, b=links(), c=links())
+        await life.watch(f"{SITE}a", page_rules=rules)
+        taken = await capture(life, layer=layer)
+        assert taken.page("/a")["verdict"] == verdict
+        page = await life.page(f"{SITE}a")
+        assert page.page_rules == rules, "the capture does not change the rules of the page"
+
+    live(scenario)
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+def test_conditional_requests(conditional: bool, live: Callable[..., None]) -> None:
+    """Conditional requests are only sent if they are allowed; the certificate states it."""
+
+    def tagged(asked: Asked) -> Reply:
+        if asked.headers.get("if-none-match") == '"v"':
+            return reply("", 304, ETag='"v"')
+        return reply("<title>t</title><main><p>tagged words</p></main>", ETag='"v"')
+
+    async def scenario(life: Life) -> None:
+        site(life, a=tagged, b=links())
+        taken = await capture(life, conditional=conditional)
+        assert set(taken.verdicts().values()) == {"sharp"}
+        sent = ["if-none-match" in asked.headers for asked in life.town.requests("a.test", "/a")]
+        assert sent == ([False, True] if conditional else [False, False])
+        assert taken.certificate["policy"]["conditional_requests"] is conditional
+
+    live(scenario)
+
+
+def test_several_sites(live: Callable[..., None]) -> None:
+    """Two sites are captured at the same time, each with the pace of its host."""
+
+    async def scenario(life: Life) -> None:
+        for host in ("a.test", "b.test"):
+            life.town.play(f"http://{host}/", links("/x", "/y"))
+            life.town.play(f"http://{host}/x", links())
+            life.town.play(f"http://{host}/y", moved("/x"))
+        async with life.node.capturing() as service:
+
+            async def capture_host(host: str) -> dict[str, int]:
+                running = await service.begin(CaptureOrder(url=f"http://{host}/"), lambda capture, event: None)
+                await running.run()
+                finished = await service.finish(running, life.home.path / f"{host}.wacz")
+                return dict(finished.certificate["counts"])
+
+            counts = await asyncio.gather(capture_host("a.test"), capture_host("b.test"))
+        assert [count["sharp"] for count in counts] == [3, 3]
+        for host in ("a.test", "b.test"):
+            assert min(after - before for before, after in pairwise(life.town.times(host))) >= 2
+        assert life.town.times("b.test")[0] < life.town.times("a.test")[-1]
+
+    live(scenario)
+
+
+def test_quietest_start(live: Callable[..., None]) -> None:
+    """A site that changes at one time of the day is captured at another time."""
+
+    async def scenario(life: Life) -> None:
+        by_day = [START_AT + DAY_S * day for day in range(60)]
+        site(life, a=changing_at(*by_day))
+        await life.watch(f"{SITE}a")
+        for _ in range(40):
+            await life.crawl(after_s=DAY_S)
+        async with life.node.capturing() as service:
+            start, past = await service.quietest_start(CaptureOrder(url=SITE, max_time_s=3600.0), DAY_S)
+        assert len(past.changes_at) >= 30
+        assert start.relative < 1
+        assert 3600 <= start.at - life.clock.now() <= DAY_S
+
+    live(scenario, "schedule.policy=dyn", "schedule.max_interval=1d")
