@@ -21,7 +21,7 @@ from rfc3161_client import decode_timestamp_response
 from tests.flows.capture.capturing import capture, envelope, faults, links, site
 from tests.flows.conftest import Life
 from webstrata import verifier
-from webstrata.sharp.proof.timestamp import stamped_at, timestamp_fault
+from webstrata.sharp.proof.timestamp import timestamp_fault
 
 second_stamp_check: Callable[[Any], list[str]] = runpy.run_path(
     str(Path(verifier.__file__).parent / "verify_capture.py")
@@ -151,7 +151,6 @@ def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_pa
         document = envelope(taken.finished.file)
         assert ("timestamp" in document) == (status == 200)
         if status == 200:
-            assert stamped_at(document) is not None
             assert faults(taken.finished.file, authorities=[root.read_bytes()]) == []
             in_any_order(document, folder)
             faults_of_the_second_verifier(document)

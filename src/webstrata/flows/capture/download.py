@@ -193,10 +193,10 @@ class _AllLinks(Discovery):
     def wants_requisites(self, page: Page) -> bool:
         return page.role is PageRole.PAGE
 
-    def entries(self, page: Page, look: ParsedContent) -> list[NewPage]:
+    def entries(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         return []
 
-    def requisites(self, page: Page, look: ParsedContent) -> list[NewPage]:
+    def requisites(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         return []
 
 

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from webstrata.clock import iso
 from webstrata.errors import UsageError
 
 try:
@@ -107,12 +106,6 @@ def timestamp_fault(envelope: dict[str, Any], authorities: Sequence[bytes] = ())
     if bytes(response.tst_info.message_imprint.message) != hashlib.sha256(_signature_bytes(envelope)).digest():
         return "the time stamp is for another signature"
     return _authority_fault(response, envelope, authorities) if authorities else None
-
-
-def stamped_at(envelope: dict[str, Any]) -> str | None:
-    """The time in the time stamp."""
-    response = _response(envelope)
-    return None if response is None else iso(response.tst_info.gen_time.timestamp())
 
 
 def _authority_fault(response: TimeStampResponse, envelope: dict[str, Any], authorities: Sequence[bytes]) -> str | None:
