@@ -29,7 +29,7 @@ class Home(NamedTuple):
     """The folders of an archive that was written and closed."""
 
     archive: Path
-    index: Path
+    index: Path  # type: ignore[assignment]  # tuples have a method of this name
     positions: list[Position]
 
     @property
@@ -127,7 +127,7 @@ def check_files(
     archive_folder: Path,
     index_folder: Path,
     positions: Iterable[tuple[Position, str | None]] = (),
-    **options: bool,
+    **options: Any,
 ) -> ArchiveCheckResult:
     """Check all files of an archive, then positions with their payload digests."""
     check = ArchiveCheck(archive_folder, index_folder, **options)

@@ -27,7 +27,7 @@ def test_answers_and_errors_reach_who_asked() -> None:
     def broken(connection: Connection) -> int:
         raise KeyError("mine")
 
-    async def ask() -> list[object]:
+    async def ask() -> tuple[object, object, object]:
         asked = lane()
         try:
             return await asyncio.gather(asked.run(one), asked.run(broken), asked.run(one), return_exceptions=True)

@@ -10,9 +10,19 @@ from msgspec.structs import replace
 from sqlalchemy import create_engine, text
 
 from webstrata.clock import ManualClock
-from webstrata.records import Batch, FinishedVisit, NewAnnouncements, NewPage, Outcome, Page, PageRole, Site, Visit
+from webstrata.records import (
+    Batch,
+    Contradiction,
+    FinishedVisit,
+    NewAnnouncements,
+    NewPage,
+    Outcome,
+    Page,
+    PageRole,
+    Site,
+    Visit,
+)
 from webstrata.remember.engine import open_store
-from webstrata.remember.integrity import Contradiction
 from webstrata.remember.store import SqlStore
 
 NOW = 1_800_000_000.5

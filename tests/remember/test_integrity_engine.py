@@ -11,9 +11,8 @@ import psycopg
 import pytest
 
 from webstrata.clock import ManualClock
-from webstrata.records import NewPage
+from webstrata.records import EngineCheck, NewPage
 from webstrata.remember.engine import open_store
-from webstrata.remember.integrity import EngineCheck
 
 
 def soundness_of(url: str, *add: str) -> EngineCheck:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from webstrata.remember.engine import open_store
-from webstrata.testing.store import Check, run_check, store_checks
+from webstrata.testing.store import run_check, store_checks
+from webstrata.testing.store.examples import Check
 
 
 @pytest.mark.parametrize("check", store_checks(), ids=lambda check: check.__name__)

@@ -9,8 +9,7 @@ from tests.conformance.verdict import Verdict
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.memory import memory_of_first_version
 from webstrata.detect.verdict import judge
-from webstrata.observe.page import observe_typed
-from webstrata.observe.page import observation_fields
+from webstrata.observe.page import observation_fields, observe_typed
 from webstrata.records import Observation
 
 FAMILY = "change-pairs"
@@ -23,7 +22,9 @@ def run(folder: Path) -> Verdict:
     for case in json.loads((folder / "cases.json").read_text("utf-8")):
         before, now = (_observation(case[side], case["media"]) for side in ("before", "after"))
         assert before.fingerprint is not None
-        change = judge(before.fingerprint, False, now, memory=memory_of_first_version(before, deciding_layer(before.fingerprint)))
+        change = judge(
+            before.fingerprint, False, now, memory=memory_of_first_version(before, deciding_layer(before.fingerprint))
+        )
         verdict.check(f"{case['id']} {case['why']}", case["meaningful_change"], change.counts)
     return verdict
 

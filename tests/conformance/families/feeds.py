@@ -48,8 +48,8 @@ def _wanted(expression: ast.Expression) -> Iterator[tuple[int, str, Any]]:
             continue
         match node.left:
             case ast.Subscript(
-                value=ast.Subscript(value=ast.Name(id="entries"), slice=ast.Constant(value=number)),
-                slice=ast.Constant(value=field),
+                value=ast.Subscript(value=ast.Name(id="entries"), slice=ast.Constant(value=int(number))),
+                slice=ast.Constant(value=str(field)),
             ):
                 value = ast.literal_eval(node.comparators[0])
                 yield (number, field, _plain(field, value)) if field in _FIELDS else (number, "", True)

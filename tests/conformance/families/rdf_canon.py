@@ -9,9 +9,7 @@ from typing import Any
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.rdf.graph import quads_of
 from webstrata.observe.data.rdf.quads import split
-from webstrata.observe.data.rdf.rdfc import MAX_WORK, canonical_lines, canonical_names
-from webstrata.observe.data.rdf.rdfc import TooHardError
-from webstrata.observe.data.rdf.rdfc import WorkLimit
+from webstrata.observe.data.rdf.rdfc import MAX_WORK, TooHardError, WorkLimit, canonical_lines, canonical_names
 
 FAMILY = "rdf-canon"
 

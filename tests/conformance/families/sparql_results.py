@@ -11,7 +11,17 @@ from msgspec.structs import replace
 
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.sparql.canonical import canonical_results
-from webstrata.observe.data.sparql.results import CSV, JSON, TSV, XML, NotResultsError, Results, Row, Term, parse_results
+from webstrata.observe.data.sparql.results import (
+    CSV,
+    JSON,
+    TSV,
+    XML,
+    NotResultsError,
+    Results,
+    Row,
+    Term,
+    parse_results,
+)
 
 FAMILY = "sparql-results"
 

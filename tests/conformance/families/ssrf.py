@@ -67,7 +67,7 @@ class _Loop(asyncio.SelectorEventLoop):
         super().__init__()
         self._asked: set[str] = set()
 
-    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:  # type: ignore[override]
+    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
         addresses = _NAMES.get(host, (_PRIVATE,))
         if host.endswith(".rebind.test") and host not in self._asked:
             addresses = (_PUBLIC,)

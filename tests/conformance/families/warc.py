@@ -11,7 +11,7 @@ from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import record_line
 from webstrata.archive.warc.members import DamagedBytes, GzipMember, members
 from webstrata.archive.warc.record import WarcRecord
-from webstrata.archive.warc.rules import record_faults, missing_fields
+from webstrata.archive.warc.rules import missing_fields, record_faults
 from webstrata.archive.warc.walk import walk
 
 FAMILY = "warc"
