@@ -1,4 +1,4 @@
-"""A small site on loopback, and visits to it by a handler: real sockets, real politeness, no waiting."""
+"""A small site on loopback, and visits to it by a handler, with real sockets and the real gate but no delays."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Answer(NamedTuple):
     headers: dict[str, str] = {}  # noqa: RUF012 - never changed
     body: bytes = b""
     length: int | None = None
-    """Content-Length where it is to lie."""
+    """A wrong Content-Length to send."""
 
 
 Answering = Callable[[Asked], Answer]
 
 
 class Site:
-    """What was asked of a server, and where it is."""
+    """The address of a server and the requests that it received."""
 
     def __init__(self, port: int, asked: list[Asked]) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -52,24 +52,24 @@ class Site:
 
     @property
     def targets(self) -> list[str]:
-        """Everything asked for but robots.txt."""
-        return [one.target for one in self.asked if one.target != "/robots.txt"]
+        """The targets of all requests except those for robots.txt."""
+        return [request.target for request in self.asked if request.target != "/robots.txt"]
 
 
 @contextmanager
 def serving(answering: Answering) -> Iterator[Site]:
-    """Serve on a free port of loopback; robots.txt is absent unless the function answers it."""
+    """Serve on a free port of loopback. The function returns the response to each request."""
     asked: list[Asked] = []
 
-    class Speaker(BaseHTTPRequestHandler):
+    class RequestHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             length = int(self.headers.get("content-length") or 0)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            one = Asked(self.command, self.path, headers, self.rfile.read(length))
-            asked.append(one)
-            answer = answering(one)
+            request = Asked(self.command, self.path, headers, self.rfile.read(length))
+            asked.append(request)
+            answer = answering(request)
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
@@ -85,7 +85,7 @@ def serving(answering: Answering) -> Iterator[Site]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), RequestHandler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
@@ -98,7 +98,7 @@ def serving(answering: Answering) -> Iterator[Site]:
 
 
 def pages(**bodies: Answer) -> Answering:
-    """Answers by path (`/name`); 404 for the rest."""
+    """Responses by path (`/name`); 404 for other paths."""
     return lambda asked: bodies.get(asked.target.partition("?")[0].strip("/") or "index", Answer(404))
 
 
@@ -109,7 +109,7 @@ def page_at(url: str, **page_rules: object) -> Page:
 def visit(
     handler: Handler | Callable[[], Handler], page: Page, *, allow: tuple[str, ...] = ("127.0.0.1/32:*",)
 ) -> VisitResult | Wait:
-    """One visit through the whole way: guard, robots.txt, permits, sockets."""
+    """One visit with address guard, robots.txt, permits and sockets."""
 
     async def main() -> VisitResult | Wait:
         clock = RealClock()
@@ -127,8 +127,8 @@ def visit(
         door = PoliteClient(web, gate, clock, max_redirects=5)
         polite = PoliteVisit(door, patience_until=clock.now() + 30)
         try:
-            made = handler() if callable(handler) else handler
-            return await made.visit(page, polite)
+            created = handler() if callable(handler) else handler
+            return await created.visit(page, polite)
         finally:
             await door.close()
             await web.close()
@@ -138,6 +138,6 @@ def visit(
 
 
 def visited(handler: Handler | Callable[[], Handler], page: Page, **options: tuple[str, ...]) -> VisitResult:
-    found = visit(handler, page, **options)
-    assert isinstance(found, VisitResult)
-    return found
+    result = visit(handler, page, **options)
+    assert isinstance(result, VisitResult)
+    return result

@@ -1,4 +1,4 @@
-"""A server that plays bytes, and a web that may visit it."""
+"""A server that sends scripted bytes, and an `HttpWeb` that may connect to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUICK = FetchLimits(connect_s=2.0, first_byte_s=1.0, total_s=2.0)
 
 
 class Conversation:
-    """The server's side of one connection."""
+    """The server side of one connection."""
 
     def __init__(self, sock: socket.socket, server: PlayedServer) -> None:
         self._sock = sock
@@ -33,7 +33,7 @@ class Conversation:
         self._rest = b""
 
     def request(self) -> bytes:
-        """The next request's head; empty when the client has gone."""
+        """The head of the next request; empty if the client has disconnected."""
         while b"\r\n\r\n" not in self._rest:
             data = self._sock.recv(65536)
             if not data:
@@ -47,7 +47,7 @@ class Conversation:
         self._sock.sendall(data)
 
     def reset(self) -> None:
-        """Cut the connection with a RST."""
+        """Reset the connection (RST)."""
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def wait_for_close(self) -> None:
@@ -55,7 +55,7 @@ class Conversation:
             pass
 
     def pause(self, seconds: float) -> bool:
-        """Let real time pass; false once the server is to stop."""
+        """Wait in real time; false if the server is to stop."""
         return not self._server.stopping.wait(seconds)
 
 
@@ -63,7 +63,7 @@ Script = Callable[[Conversation], None]
 
 
 class PlayedServer:
-    """Listens on a loopback address and plays a script to every connection."""
+    """Listens on a loopback address and runs a script for every connection."""
 
     def __init__(self, script: Script, address: str, tls: ssl.SSLContext | None) -> None:
         self.requests: list[bytes] = []
@@ -100,7 +100,7 @@ class PlayedServer:
             with sock:
                 self._script(Conversation(sock, self))
         except OSError:
-            pass  # the client may go at any time
+            pass  # the client may disconnect at any time
         finally:
             sock.close()
 
@@ -115,7 +115,7 @@ class PlayedServer:
             thread.join(5)
 
     def permit(self, path: str = "/", *, scheme: str = "http", host: str = "", **changes: Any) -> Permit:
-        """Leave to ask this server for a path, under any host name."""
+        """A permit to request a path of this server, under any host name."""
         literal = f"[{self.address}]" if ":" in self.address else self.address
         authority = f"{host or literal}:{self.port}"
         values: dict[str, Any] = {
@@ -131,7 +131,7 @@ class PlayedServer:
 
 
 def answering(*answers: bytes, then_close: bool = False) -> Script:
-    """A script that gives one answer to each request on a connection, the last one again and again."""
+    """A script that sends one response to each request on a connection, and then repeats the last one."""
 
     def script(peer: Conversation) -> None:
         remaining = list(answers)
@@ -147,7 +147,7 @@ def answering(*answers: bytes, then_close: bool = False) -> Script:
 
 @pytest.fixture
 def play() -> Iterator[Callable[..., PlayedServer]]:
-    """Start servers: `play(script)` or `play(b"answer bytes")`, which are sent and the connection closed."""
+    """Starts servers: `play(script)`, or `play(b"…")`, which sends the bytes and closes the connection."""
     servers: list[PlayedServer] = []
 
     def start(script: Script | bytes, *, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> PlayedServer:
@@ -168,7 +168,7 @@ def with_web(
     allow: tuple[str, ...] = ("127.0.0.0/8:*", "[::1]:*"),
     **arguments: Any,
 ) -> Any:
-    """Run a coroutine function on a fresh web that may visit loopback addresses, on the loop that nodes use."""
+    """Run a coroutine function with a new `HttpWeb` that may connect to loopback addresses, on uvloop."""
 
     async def main() -> Any:
         web = HttpWeb(RealClock(), AddressGuard(allow), limits, **arguments)
@@ -182,7 +182,7 @@ def with_web(
 
 
 def fetch(permit: Permit, *, validators: Validators | None = None, accept: str = "*/*", **options: Any) -> Exchange:
-    """One exchange on a fresh web."""
+    """One exchange with a new `HttpWeb`."""
 
     async def use(web: HttpWeb) -> Exchange:
         return await web.fetch(permit, validators=validators, accept=accept)

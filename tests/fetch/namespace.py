@@ -1,4 +1,4 @@
-"""A network of one's own: a child process in a fresh network namespace where every address is this machine.
+"""A child process in a new network namespace in which every address is this machine.
 
 Inside, the loopback device is up and holds a local route to 0.0.0.0/0 and ::/0, so that 10.0.0.1, 169.254.169.254 or
 93.184.216.34 all lead back to the same process and nothing can leave it. Needs `unshare` (util-linux) and either
@@ -31,7 +31,7 @@ _PACKET_LEVEL, _STATISTICS = 263, 6
 
 @cache
 def unshare_command() -> tuple[str, ...] | None:
-    """How this machine starts a process in a new network namespace; None where it cannot."""
+    """The command that starts a process in a new network namespace; None if this machine has none."""
     program = shutil.which("unshare")
     for options in ("-rn", "-n"):
         if program is not None and subprocess.run([program, options, "true"], capture_output=True).returncode == 0:
@@ -40,14 +40,14 @@ def unshare_command() -> tuple[str, ...] | None:
 
 
 def run_inside(module: str, *arguments: str) -> str:
-    """Standard output of `python -m module` in a namespace of its own."""
+    """The standard output of `python -m module` in a new namespace."""
     command = unshare_command()
     assert command is not None
     return run_child(*command, sys.executable, "-m", module, *arguments)
 
 
 def run_child(*command: str) -> str:
-    """Standard output of a command that sees this repository's sources and tests."""
+    """The standard output of a command that can import the sources and tests of this repository."""
     paths = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
     done = subprocess.run(
         command, cwd=_ROOT, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, timeout=100
@@ -57,7 +57,7 @@ def run_child(*command: str) -> str:
 
 
 def make_everything_local() -> None:
-    """To be called inside: after it, every address of both families is this machine."""
+    """Called in the namespace: make every IPv4 and IPv6 address local."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _UP_AND_RUNNING))
     for family in (socket.AF_INET, socket.AF_INET6):
@@ -77,7 +77,7 @@ def _add_local_default_route(family: int) -> None:
 
 
 class ConnectionCounter:
-    """Sees every attempt to open a TCP connection, whoever listens there or not."""
+    """Counts every attempt to open a TCP connection, successful or not."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_EVERY_PROTOCOL))
@@ -85,7 +85,7 @@ class ConnectionCounter:
         self._socket.setblocking(False)
 
     def take(self) -> list[tuple[str, int]]:
-        """Addresses and ports to which connections were opened since the last call."""
+        """The addresses and ports to which connections were opened since the last call."""
         seen = []
         while True:
             try:
@@ -104,7 +104,7 @@ class ConnectionCounter:
 
 
 def _opened(packet: bytes) -> tuple[str, int] | None:
-    """Where a TCP packet that opens a connection goes; None for all others."""
+    """The target of a TCP packet that opens a connection; None for all other packets."""
     if packet[0] >> 4 == 4:
         protocol, target, segment = packet[9], packet[16:20], packet[(packet[0] & 15) * 4 :]
     else:

@@ -1,4 +1,4 @@
-"""Pages rendered in the system's Chromium, with all of its requests through the crawler's own door."""
+"""Pages are rendered in the system's Chromium, and the crawler sends all of its requests."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pytest
 
 from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
-from webstrata.fetch.handlers.browser import BrowserHandler, RenderLimits, find_program, what_is_missing
+from webstrata.fetch.handlers.browser import BrowserHandler, RenderLimits, find_chromium, missing_software
 from webstrata.records import FailureKind
 
-needs_chromium = pytest.mark.skipif(bool(what_is_missing(find_program())), reason="no Chromium or no Playwright")
+needs_chromium = pytest.mark.skipif(bool(missing_software(find_chromium())), reason="no Chromium or no Playwright")
 
 HTML = {"Content-Type": "text/html"}
 QUICK = RenderLimits(load_s=20.0, settle_s=2.0, total_s=40.0)
 
 
 def browser(**options: object) -> BrowserHandler:
-    return BrowserHandler(RealClock(), agent=AGENT, **{"rendering": QUICK, **options})  # type: ignore[arg-type]
+    return BrowserHandler(RealClock(), agent=AGENT, **{"limits": QUICK, **options})  # type: ignore[arg-type]
 
 
 def written(script: str) -> bytes:
@@ -32,7 +32,7 @@ def written(script: str) -> bytes:
 
 @needs_chromium
 def test_scripts_run_and_requests_are_kept() -> None:
-    """The content is the DOM after the scripts; the page and all it asked for are exchanges, in order."""
+    """The content is the DOM after the scripts ran; the page and all its requests are exchanges, in order."""
     page = Answer(headers=HTML, body=b"<!doctype html><p id=x>before</p><script src=/a.js></script><img src=/old>")
     script = b"fetch('/data').then(r => r.text()).then(t => document.getElementById('x').textContent = t)"
     site_pages = {
@@ -72,8 +72,8 @@ SCRIPTS = {
 }
 
 
-class Tripwire:
-    """Listens on TCP and UDP at one port and counts who comes."""
+class ConnectionTrap:
+    """Listens on TCP and UDP at one port and records connections."""
 
     def __init__(self) -> None:
         self.tcp = socket.create_server(("127.0.0.1", 0))
@@ -108,22 +108,22 @@ class Tripwire:
 
 
 @needs_chromium
-def test_private_addresses_are_out_of_reach() -> None:
+def test_private_addresses_are_unreachable() -> None:
     """A page that tries ten ways to reach a private address makes no connection to it, over TCP or UDP."""
-    wire = Tripwire()
-    body = written(";".join("{" + script.format(port=wire.port) + "}" for script in SCRIPTS.values()))
+    trap = ConnectionTrap()
+    body = written(";".join("{" + script.format(port=trap.port) + "}" for script in SCRIPTS.values()))
     with serving(pages(index=Answer(headers=HTML, body=body))) as site:
-        # the guard lets the page's own port pass and no other
+        # the guard allows only the port of the page
         seen = visited(browser, page_at(site.url + "/"), allow=(f"127.0.0.1/32:{site.port}",))
-    wire.close()
+    trap.close()
     assert seen.failure is None
     assert seen.content is not None
-    assert wire.touched == []
+    assert trap.touched == []
 
 
 @needs_chromium
 def test_only_pages_are_rendered() -> None:
-    """What is no HTML, or no answer, is what a plain visit would have brought."""
+    """For a response that is not HTML, or not successful, the result is that of a plain visit."""
     answers = {"a": Answer(headers={"Content-Type": "text/plain"}, body=b"x"), "b": Answer(500)}
     with serving(pages(**answers)) as site:
         for path, status in (("a", 200), ("b", 500), ("c", 404)):
@@ -135,7 +135,7 @@ def test_only_pages_are_rendered() -> None:
 
 @needs_chromium
 def test_posts_are_refused() -> None:
-    """A page cannot make the crawler post anything."""
+    """A page cannot make the crawler send a POST request."""
     body = written("fetch('/write', {method: 'POST', body: 'x'}).catch(e => document.title = 'refused')")
     with serving(pages(index=Answer(headers=HTML, body=body))) as site:
         seen = visited(browser, page_at(site.url + "/"))
@@ -145,13 +145,13 @@ def test_posts_are_refused() -> None:
 
 
 @needs_chromium
-def test_endless_page_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page whose script never ends is a failure within its time, and leaves no process behind."""
-    ours = Path(tempfile.mkdtemp(prefix="ws-"))  # other tests may render at the same time; sockets want short paths
+def test_endless_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page whose script never ends fails at the time limit, and no process remains."""
+    ours = Path(tempfile.mkdtemp(prefix="ws-"))  # other tests may render, too; paths of sockets must be short
     monkeypatch.setattr(tempfile, "tempdir", str(ours))
     with serving(pages(index=Answer(headers=HTML, body=written("while (true);")))) as site:
         seen = visited(
-            lambda: browser(rendering=RenderLimits(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
+            lambda: browser(limits=RenderLimits(load_s=2.0, settle_s=1.0, total_s=4.0)), page_at(site.url + "/")
         )
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.TIMEOUT_TOTAL
@@ -162,7 +162,7 @@ def test_endless_page_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 GREEDY = {
-    # Neither lets the page finish loading, so that it is never taken as it is.
+    # Neither script lets the page finish loading.
     "bit by bit": "const kept = []; for (;;) { kept.push(new Uint8Array(2e7).fill(1));"
     " const begun = Date.now(); while (Date.now() - begun < 50); }",
     "at once": "const kept = []; for (;;) kept.push(new Uint8Array(4e7).fill(1))",
@@ -172,16 +172,16 @@ GREEDY = {
 @needs_chromium
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is added up from /proc")
 @pytest.mark.parametrize("script", GREEDY)
-def test_page_that_takes_all_memory(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """A page that takes memory without end is ended at the limit of the whole browser, and nothing is left of it."""
+def test_memory_limit(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A page that allocates memory without end is killed at the limit of the whole browser, and no process remains."""
     ours = Path(tempfile.mkdtemp(prefix="ws-"))
     monkeypatch.setattr(tempfile, "tempdir", str(ours))
-    bounds = RenderLimits(load_s=30.0, settle_s=30.0, total_s=60.0, total_memory_bytes=900 * 2**20)
+    limits = RenderLimits(load_s=30.0, settle_s=30.0, total_s=60.0, total_memory_bytes=900 * 2**20)
     with serving(pages(index=Answer(headers=HTML, body=written(GREEDY[script])))) as site:
-        seen = visited(lambda: browser(rendering=bounds), page_at(site.url + "/"))
+        seen = visited(lambda: browser(limits=limits), page_at(site.url + "/"))
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.HANDLER
-    if script != "at once":  # which may meet the limit of its own process before anybody looks
+    if script != "at once":  # this script may reach the limit of its process before the check
         assert "900 MiB of memory" in seen.failure.detail
     assert seen.content is None
     assert not _processes_of(ours)
@@ -201,8 +201,8 @@ def _processes_of(folder_of_ours: Path) -> list[str]:
     return found
 
 
-def test_missing_program_is_told() -> None:
-    """Without Chromium the failure says what to install, and nothing is asked for."""
+def test_missing_program() -> None:
+    """Without Chromium the failure says what to install, and no request is sent."""
     with serving(pages()) as site:
         seen = visited(lambda: browser(program="/nowhere/chromium"), page_at(site.url + "/"))
     assert seen.failure is not None

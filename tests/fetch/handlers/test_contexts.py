@@ -1,4 +1,4 @@
-"""JSON-LD whose contexts are elsewhere compares as a graph: contexts are asked for politely, bounded, and kept."""
+"""JSON-LD with remote contexts is compared as a graph; contexts are fetched politely, limited and cached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.fetch.asking import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
-from webstrata.fetch.handlers.contexts import LARGEST, MOST_IN_A_VISIT, ContextCache
+from webstrata.fetch.handlers.contexts import MAX_BYTES, MAX_CONTEXTS, ContextCache
 from webstrata.fetch.handlers.rdf import RdfHandler
 from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.linked_data import LinkedData
@@ -28,7 +28,7 @@ def thing(context: object = "/context", **more: object) -> bytes:
 
 
 def seen_with(answers: dict[str, Answer], page: Callable[[str], Page] | None = None) -> tuple[VisitResult, list[str]]:
-    """A visit to /thing, and what was asked for."""
+    """A visit to /thing, and the targets of its requests."""
     with serving(lambda asked: answers.get(asked.target, Answer(404))) as site:
         made = page(f"{site.url}/thing") if page else page_at(f"{site.url}/thing", handler="rdf")
         found = visit(RdfHandler(LinkedData()), made)
@@ -37,7 +37,7 @@ def seen_with(answers: dict[str, Answer], page: Callable[[str], Page] | None = N
 
 
 def test_context_elsewhere() -> None:
-    """A document with its context becomes N-Quads; both answers belong to the visit, and the document is its answer."""
+    """A document with its context becomes N-Quads; both exchanges belong to the visit, the document is the main one."""
     context = Answer(headers=LD, body=CONTEXT.encode())
     seen, targets = seen_with({"/thing": Answer(headers=LD, body=thing()), "/context": context})
     assert (seen.failure, targets) == (None, ["/thing", "/context"])
@@ -49,7 +49,7 @@ def test_context_elsewhere() -> None:
 
 
 def test_the_same_document_gives_the_same_bytes() -> None:
-    """Blank nodes get their names by order, not by chance."""
+    """Blank nodes are labelled deterministically."""
     body = thing(knows=[{"name": "B"}, {"name": "C"}])
     answers = {"/thing": Answer(headers=LD, body=body), "/context": Answer(headers=LD, body=CONTEXT.encode())}
     contents = [seen_with(answers)[0].content for _ in range(2)]
@@ -60,7 +60,7 @@ def test_the_same_document_gives_the_same_bytes() -> None:
 
 
 def test_contexts_of_contexts() -> None:
-    """Lists of contexts, contexts that name others, and those that come by a Link from a page are all followed."""
+    """Lists of contexts, contexts that import others, and contexts named by a Link header are fetched."""
     answers = {
         "/thing": Answer(headers=LD, body=thing(["/a", {"@import": "/page"}])),
         "/a": Answer(headers=LD, body=b'{"@context": ["/b", {}]}'),
@@ -77,7 +77,7 @@ def test_contexts_of_contexts() -> None:
 
 
 def test_inside_a_page() -> None:
-    """JSON-LD with a context elsewhere and RDFa of one page are one graph."""
+    """JSON-LD with a remote context and RDFa of one page are joined to one graph."""
     html = (
         b'<p about="http://x.org/a" property=foaf:nick>a</p><script type="application/ld+json">'
         + thing()
@@ -95,14 +95,14 @@ def test_inside_a_page() -> None:
 PROBLEMS = [
     ("missing", Answer(404), "status 404"),
     ("no JSON", Answer(headers={"Content-Type": "text/html"}, body=b"<p>"), "no JSON"),
-    ("too long", Answer(headers=LD, body=b" " * (LARGEST + 1)), "longer"),
+    ("too long", Answer(headers=LD, body=b" " * (MAX_BYTES + 1)), "longer"),
     ("a loop", Answer(301, headers={"Location": "/context"}), "redirects"),
 ]
 
 
 @pytest.mark.parametrize(("answer", "problem"), [row[1:] for row in PROBLEMS], ids=[row[0] for row in PROBLEMS])
-def test_context_that_cannot_be_had(answer: Answer, problem: str) -> None:
-    """Such a document is compared as JSON, with a note; where it was a graph before, the visit is a failure instead."""
+def test_context_that_cannot_be_fetched(answer: Answer, problem: str) -> None:
+    """The document is compared as JSON; if it was a graph before, the visit fails instead."""
     answers = {"/thing": Answer(headers=LD, body=thing()), "/context": answer}
     seen, _ = seen_with(answers)
     assert (seen.failure, seen.content) == (None, None)
@@ -112,19 +112,19 @@ def test_context_that_cannot_be_had(answer: Answer, problem: str) -> None:
     assert data.kind == "json"
 
     def was_graph(url: str, failures: int = 0) -> Page:
-        mark = Fingerprint(raw="", size=0, data="x", data_kind="graph")
-        return replace(page_at(url, handler="rdf"), fingerprint=mark, failures=failures)
+        fingerprint = Fingerprint(raw="", size=0, data="x", data_kind="graph")
+        return replace(page_at(url, handler="rdf"), fingerprint=fingerprint, failures=failures)
 
     seen, _ = seen_with(answers, was_graph)
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.PARTIAL
     assert problem in seen.failure.detail
     seen, _ = seen_with(answers, lambda url: was_graph(url, 5))
-    assert seen.failure is None  # given up: a dead context must not hide the page for ever
+    assert seen.failure is None  # a context that is gone must not block the page for ever
 
 
 def test_private_addresses_are_refused() -> None:
-    """The guard stands before contexts as before everything."""
+    """The address guard applies to contexts as well."""
     seen, targets = seen_with({"/thing": Answer(headers=LD, body=thing("http://10.0.0.1/context"))})
     assert seen.failure is None
     assert seen.content is None
@@ -134,7 +134,7 @@ def test_private_addresses_are_refused() -> None:
 
 
 def test_contexts_without_end() -> None:
-    """A chain of contexts that each name another ends at the limit."""
+    """A chain of contexts that import one another ends at the limit."""
 
     def answering(asked: Asked) -> Answer:
         number = int(asked.target.rpartition("/")[2] or 0) if asked.target.startswith("/c/") else 0
@@ -144,11 +144,11 @@ def test_contexts_without_end() -> None:
         found = visit(RdfHandler(LinkedData()), page_at(f"{site.url}/thing", handler="rdf"))
     assert isinstance(found, VisitResult)
     assert (found.failure, found.content) == (None, None)
-    assert len(site.targets) == MOST_IN_A_VISIT + 1
+    assert len(site.targets) == MAX_CONTEXTS + 1
 
 
-class Library:
-    """Answers by hand, and tells the time."""
+class FixedClient:
+    """A client with a fixed response and a settable time."""
 
     def __init__(self) -> None:
         self.at = 0.0
@@ -171,20 +171,20 @@ class Library:
 
 
 def test_age() -> None:
-    """A context serves a day, a month where it cannot be had again; a failure is remembered for an hour."""
-    contexts, library = ContextCache(), Library()
+    """A context is used for a day, or a month if it cannot be fetched again; a failure is cached for an hour."""
+    contexts, client = ContextCache(), FixedClient()
 
-    def needs(at_hand: Any) -> str | None:
-        return None if at_hand else "http://x.org/c"
+    def missing(known: Any) -> str | None:
+        return None if known else "http://x.org/c"
 
     def after(days: float, status: int) -> str:
-        library.at += days * DAY_S
-        library.status = status
-        library.asked = 0
-        return asyncio.run(contexts.gather(needs, library)).problem
+        client.at += days * DAY_S
+        client.status = status
+        client.asked = 0
+        return asyncio.run(contexts.gather(missing, client)).problem
 
     steps = [(0, 200, 1, True), (0.9, 500, 0, True), (0.2, 500, 1, True), (28, 500, 1, True), (2, 500, 1, False)]
     steps += [(0.01, 200, 0, False), (0.1, 200, 1, True)]
     for days, status, asked, there in steps:
         problem = after(days, status)
-        assert (library.asked, not problem) == (asked, there), (days, status, problem)
+        assert (client.asked, not problem) == (asked, there), (days, status, problem)

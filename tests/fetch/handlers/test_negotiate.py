@@ -1,49 +1,65 @@
-"""Accept lists and the best of what is on offer."""
+"""Media types, Accept headers, Link headers, and the choice of a handler."""
 
 from __future__ import annotations
 
 import pytest
 
 from webstrata.fetch.handlers.choose import chooser, handler_name
-from webstrata.fetch.handlers.negotiate import accept_list, bare_type, best_match, quality
+from webstrata.fetch.handlers.negotiate import HeaderLink, accept_quality, bare_type, parse_links
 from webstrata.fetch.handlers.plain import PlainHandler
 from webstrata.records import Fingerprint, Page, PageRole, PageRules
 
 QUALITIES = [
     ("text/html", "text/html;q=0.5", 0.5),
     ("text/html", "text/*;q=0.2,text/html", 1.0),
-    ("TEXT/HTML", "text/html", 1.0),
-    ("text/html;level=1", "text/html;level=2", 0.0),
-    ("text/html;level=1;x=y", "text/html;level=1;q=0.3, text/html", 0.3),
+    ("text/html", "TEXT/HTML", 1.0),
+    ("text/html", "text/html; level=1; Q = 0.3, */*", 0.3),
+    ("text/html", "text/*;q=0.4, */*;q=0.2", 0.4),
+    ("image/png", "text/*;q=0.4, */*;q=0.2", 0.2),
+    ("image/png", "*", 1.0),
+    ("text/html", "text/html;q=7", 1.0),
     ("text/css", "text/html", 0.0),
     ("text/css", "", 0.0),
     ("text/css", ",,text/css;q=0", 0.0),
-    ('a/b;c="d,e"', 'a/b;c="d,e";q=0.4, */*;q=0.1', 0.4),
 ]
 
 
-@pytest.mark.parametrize(("offered", "header", "expected"), QUALITIES)
-def test_quality(offered: str, header: str, expected: float) -> None:
-    """The most exact range that covers a type says how welcome it is."""
-    assert quality(offered, header) == expected
-
-
-def test_unwelcome_types_are_never_chosen() -> None:
-    """A quality of zero excludes a type, however exact the match."""
-    assert best_match(["text/html", "text/css"], "text/html;q=0, */*;q=0.1") == "text/css"
-    assert best_match(["text/html"], "text/html;q=0, */*") == ""
+@pytest.mark.parametrize(("media_type", "accept", "expected"), QUALITIES)
+def test_accept_quality(media_type: str, accept: str, expected: float) -> None:
+    """The quality of a media type is that of its own entry, else that of the most specific wildcard."""
+    assert accept_quality(media_type, accept) == expected
 
 
 def test_hostile_headers() -> None:
-    """Nonsense of any length is read in time that grows with it, and welcomes nothing."""
+    """An invalid header of any length is parsed in linear time and gives no quality."""
     for text in ('"' * 20000, "," * 20000, ";" * 20000, "a/b;" + 'x="' * 10000, "q=" * 10000):
-        accept_list(text)
-        assert best_match(["text/html"], text) == ""
+        assert accept_quality("text/html", text) == 0.0
 
 
 def test_bare_type() -> None:
-    """A Content-Type without its parameters."""
+    """Parameters are removed and letters are in lower case."""
     assert [bare_type(text) for text in ("Text/HTML; charset=x", "", None)] == ["text/html", "", ""]
+
+
+HEADERS = [
+    ("</a>; rel=x", [("http://h/a", {"x"}, "")]),
+    (
+        '<a>;rel="x Y"; type="text/turtle; q=1", <b>',
+        [("http://h/a", {"x", "y"}, "text/turtle"), ("http://h/b", set(), "")],
+    ),
+    ('<a>; title="x, <y>; rel=z"; rel=q', [("http://h/a", {"q"}, "")]),
+    ("<a>; rel=one; rel=two", [("http://h/a", {"one"}, "")]),
+    ('<a>; anchor="#x"; rel=y', []),
+    ("<javascript:x>; rel=a, <mailto:y>, nonsense, <", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), HEADERS)
+def test_link_header(value: str, expected: list[tuple[str, set[str], str]]) -> None:
+    """Links are parsed by RFC 8288; unusable URLs are left out."""
+    links = [HeaderLink(url=url, rels=frozenset(rels), type=kind) for url, rels, kind in expected]
+    assert parse_links([value], "http://h/page") == links
 
 
 CHOICES = [
@@ -65,13 +81,13 @@ CHOICES = [
 
 @pytest.mark.parametrize(("url", "fields", "expected"), CHOICES)
 def test_choice(url: str, fields: dict[str, object], expected: str) -> None:
-    """The user's word, then the role, the URL, the last media type; `auto` never starts anything large."""
+    """The rule of the user decides, then the role, the URL and the last media type; `auto` starts nothing large."""
     page = Page(id=1, url=url, host="e", **fields)  # type: ignore[arg-type]
     assert handler_name(page) == expected
 
 
 def test_chooser() -> None:
-    """Pages get their handler; where there is none of that name, the plain one."""
+    """A page gets its handler, or the plain handler if there is none of that name."""
     plain, feed = PlainHandler(), PlainHandler("feed")
     choose = chooser({"http": plain, "feed": feed})
     assert choose(Page(id=1, url="http://e/a.rss", host="e")) is feed

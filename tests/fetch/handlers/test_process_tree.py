@@ -1,4 +1,4 @@
-"""The family of a process: its members, its memory, its end."""
+"""The members and the memory of a process tree, and how it is killed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webstrata.fetch.handlers.process_tree import ProcessId, kill, memory_of, named, process_tree
+from webstrata.fetch.handlers.process_tree import ProcessId, kill, memory_of, process_tree, processes_naming
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 
@@ -21,8 +21,8 @@ child.wait()
 """
 
 
-def test_family() -> None:
-    """A child in another session is of the family, its memory counts, and the end is the end of both."""
+def test_tree() -> None:
+    """A child in another session belongs to the tree: its memory counts, and it is killed with its parent."""
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
@@ -33,7 +33,7 @@ def test_family() -> None:
         kill(members)
         process.wait()
     assert process_tree(process.pid) == []
-    # Nobody here can wait for a grandchild, and a killed process gives its memory back in its own time.
+    # A grandchild cannot be waited for, and a killed process takes a while to disappear.
     deadline = time.monotonic() + 30
     while b"kept" in _command(members[1].pid):
         assert time.monotonic() < deadline
@@ -47,16 +47,16 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def test_named(tmp_path: Path) -> None:
-    """Who names a folder is found, whoever started it."""
+def test_processes_naming(tmp_path: Path) -> None:
+    """A process whose command line contains a folder is found, whoever started it."""
     with subprocess.Popen([sys.executable, "-c", "input()", str(tmp_path / "x")], stdin=subprocess.PIPE) as process:
-        assert [member.pid for member in named(str(tmp_path))] == [process.pid]
-        kill(named(str(tmp_path)))
-    assert named(str(tmp_path)) == []
+        assert [member.pid for member in processes_naming(str(tmp_path))] == [process.pid]
+        kill(processes_naming(str(tmp_path)))
+    assert processes_naming(str(tmp_path)) == []
 
 
-def test_numbers_that_were_used_again() -> None:
-    """A process with the number of one that ended is nobody's to kill."""
+def test_reused_process_numbers() -> None:
+    """A process with the number of one that ended is not killed."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         (member,) = process_tree(process.pid)
         kill([ProcessId(member.pid, member.started - 1)])

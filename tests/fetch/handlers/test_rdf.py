@@ -1,4 +1,4 @@
-"""The RDF of a page, wherever its server keeps it."""
+"""The `rdf` handler finds the RDF of a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
-from webstrata.fetch.handlers.negotiate import HeaderLink, best_match, read_links
+from webstrata.fetch.handlers.negotiate import accept_quality
 from webstrata.fetch.handlers.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
 from webstrata.observe.linked_data import LinkedData
 from webstrata.records import FailureKind, VisitResult
@@ -31,7 +31,7 @@ def seen_at(answering: Answering, path: str = "/thing", **page_rules: object) ->
 def thing(
     *, link: str = "", html: bytes = b"", rdf_at: str = "/data.ttl", headers: dict[str, str] | None = None
 ) -> Answering:
-    """A page for people at /thing, and its RDF elsewhere."""
+    """A web page at /thing, and its RDF at another URL."""
 
     def answering(asked: Asked) -> Answer:
         if asked.target == "/thing":
@@ -44,11 +44,11 @@ def thing(
 
 
 def test_negotiated() -> None:
-    """A server that has RDF for the asking gives it, and that body is the content."""
+    """If the server has RDF, its response is the content."""
     offers = ["text/html", "application/ld+json", "application/rdf+xml", "text/turtle"]
 
     def answering(asked: Asked) -> Answer:
-        kind = best_match(offers, asked.headers["accept"])
+        kind = max(offers, key=lambda media_type: accept_quality(media_type, asked.headers["accept"]))
         return Answer(headers={"Content-Type": kind, "Vary": "Accept"}, body=TURTLE)
 
     seen = seen_at(answering)
@@ -60,14 +60,14 @@ def test_negotiated() -> None:
 
 
 def test_own_accept() -> None:
-    """The user's Accept header is sent in place of the handler's."""
+    """The Accept header of the user replaces that of the handler."""
     seen = seen_at(lambda asked: Answer(headers={"Content-Type": asked.headers["accept"]}), accept="application/trig")
     assert seen.answer is not None
     assert seen.answer.header("content-type") == "application/trig"
 
 
 def test_see_other() -> None:
-    """A 303 from a thing to its description is followed; both are exchanges, the description is the content."""
+    """A 303 from a thing to its description is followed; the description is the content."""
 
     def answering(asked: Asked) -> Answer:
         if asked.target == "/thing":
@@ -94,7 +94,7 @@ LINKED = [
 
 @pytest.mark.parametrize(("link", "html"), [row[1:] for row in LINKED], ids=[row[0] for row in LINKED])
 def test_alternates(link: str, html: bytes) -> None:
-    """An RDF document that the page names is asked for, and is the content."""
+    """An RDF document that the page names is requested, and is the content."""
     seen = seen_at(thing(link=link, html=html))
     assert seen.failure is None
     assert [one.url.rpartition("/")[2] for one in seen.exchanges] == ["thing", "data.ttl"]
@@ -103,7 +103,7 @@ def test_alternates(link: str, html: bytes) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_embedded(packed: bool) -> None:
-    """JSON-LD inside the page is content of its own, made of all its scripts."""
+    """JSON-LD embedded in the page is the content, joined from all its scripts."""
     html = (
         b"<title>x</title>" + EMBEDDED + b'<script type="application/ld+json">[{"@id": "#you"}, 3</script>' + EMBEDDED
     )
@@ -116,8 +116,8 @@ def test_embedded(packed: bool) -> None:
     assert seen.answer is seen.exchanges[0]
 
 
-def test_alternate_that_lies() -> None:
-    """Where the named document is no RDF after all, JSON-LD inside the page counts."""
+def test_alternate_that_is_not_rdf() -> None:
+    """If the named document is not RDF, embedded JSON-LD is the content."""
     link = '</data.ttl>; rel="alternate"; type="text/turtle"'
     seen = seen_at(thing(link=link, html=EMBEDDED, headers={"Content-Type": "text/html"}))
     assert seen.failure is None
@@ -127,7 +127,7 @@ def test_alternate_that_lies() -> None:
 
 
 def test_no_rdf() -> None:
-    """Without RDF the visit fails where the user asked for RDF, and is a plain visit where nobody did."""
+    """Without RDF the visit fails if the user chose the handler; otherwise it is a plain visit."""
     seen = seen_at(thing(html=b"<p>only text"))
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.UNEXPECTED
@@ -137,44 +137,23 @@ def test_no_rdf() -> None:
 
 
 def test_missing_alternate() -> None:
-    """An RDF document that is gone is the page's answer: 404."""
+    """If the RDF document is missing, the status of the visit is 404."""
     seen = seen_at(thing(link='</gone.ttl>; rel="alternate"; type="text/turtle"'))
     assert seen.failure is None
     assert seen.answer is not None
     assert seen.answer.status == 404
 
 
-HEADERS = [
-    ("</a>; rel=x", [("http://h/a", {"x"}, "")]),
-    (
-        '<a>;rel="x Y"; type="text/turtle; q=1", <b>',
-        [("http://h/a", {"x", "y"}, "text/turtle"), ("http://h/b", set(), "")],
-    ),
-    ('<a>; title="x, <y>; rel=z"; rel=q', [("http://h/a", {"q"}, "")]),
-    ("<a>; rel=one; rel=two", [("http://h/a", {"one"}, "")]),
-    ('<a>; anchor="#x"; rel=y', []),
-    ("<javascript:x>; rel=a, <mailto:y>, nonsense, <", []),
-    ("", []),
-]
-
-
-@pytest.mark.parametrize(("value", "expected"), HEADERS)
-def test_link_header(value: str, expected: list[tuple[str, set[str], str]]) -> None:
-    """Links are read as RFC 8288 says; what cannot be visited is left out."""
-    links = [HeaderLink(url=url, rels=frozenset(rels), type=kind) for url, rels, kind in expected]
-    assert read_links([value], "http://h/page") == links
-
-
 def test_best_alternate() -> None:
-    """The type that the Accept list likes best wins; of equals the first; never the page itself."""
+    """The type with the highest quality is chosen, the first of equals, and never the page itself."""
     found = [("http://h/p", "text/turtle"), ("http://h/x", "text/css"), ("http://h/a", "application/rdf+xml")]
     assert best_alternate(found, ACCEPT, "http://h/p") == "http://h/a"
     assert best_alternate([*found, ("http://h/b", "text/turtle")], ACCEPT, "http://h/p") == "http://h/b"
     assert best_alternate(found[:2], ACCEPT, "http://h/p") is None
 
 
-def test_all_types_are_asked_for() -> None:
-    """Every serialisation that RDF has a registered type for is in the Accept list."""
+def test_all_types_are_requested() -> None:
+    """The Accept header contains every registered RDF serialisation."""
     for kind in (
         "text/turtle",
         "application/n-triples",

@@ -1,8 +1,8 @@
-"""The `browser` handler: a page's content is its DOM after its scripts ran, in the system's Chromium.
+"""The `browser` handler: the content of a page is its DOM after its scripts ran in the system's Chromium.
 
-The crawler asks for the page itself; only HTML is rendered. The browser lives in a process of its own that is thrown
-away after the page; every request that it makes is asked for here, politely, with a permit and into the archive, or
-refused. Rendered DOM and screenshot are archived as resource records (`urn:dom:URL`, `urn:view:URL`).
+The crawler fetches the page itself; only HTML is rendered. The browser runs in a separate process that ends after the
+page. Every request of the browser is fetched here, with a permit and into the archive, or refused (`subrequests.py`).
+The rendered DOM and a screenshot are archived as resource records (`urn:dom:URL`, `urn:view:URL`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from webstrata.fetch.handlers.negotiate import bare_type
-from webstrata.fetch.handlers.process_tree import kill, memory_of, named, process_tree
+from webstrata.fetch.handlers.process_tree import kill, memory_of, process_tree, processes_naming
 from webstrata.fetch.handlers.render_messages import RenderedPage, RenderFailure, RenderRequest, packed, receive
 from webstrata.fetch.handlers.subrequests import Subrequests
 from webstrata.fetch.handlers.visit_result import failed, visit_result
@@ -30,113 +30,117 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _HTML = ("text/html", "application/xhtml+xml")
 _END_S = 2.0
-"""For the browser to close by itself, and then for what was killed to be gone."""
-_GONE_S = 0.05
-_LOOK_S = 0.25
-"""Between two looks at its memory; a page fills a gigabyte in a second."""
+"""Time for the browser to close by itself, and again for killed processes to disappear."""
+_END_CHECK_S = 0.05
+_MEMORY_CHECK_S = 0.25
+"""Time between two checks of its memory; a page can fill a gigabyte in a second."""
 
 
 class RenderLimits(Struct, frozen=True, kw_only=True):
-    """Bounds of one rendering. Times are real time."""
+    """Limits of one rendering. Times are real time."""
 
     load_s: float = 60.0
-    """Until the page's load event, the waiting at hosts' doors included."""
+    """Until the load event of the page, including the wait for permits."""
     settle_s: float = 10.0
-    """After it, until the network is quiet."""
+    """After the load event, until the network is idle."""
     total_s: float = 120.0
     memory_bytes: int = 2 * 2**30
-    """Of each process of the browser."""
+    """For each process of the browser."""
     total_memory_bytes: int = 3 * 2**30
-    """Of all of them together."""
-    largest_dom: int = 20_000_000
-    most_requests: int = 200
-    most_bytes: int = 100_000_000
-    """Of all bodies together, as sent."""
+    """For all processes of the browser together."""
+    max_dom_bytes: int = 20_000_000
+    max_requests: int = 200
+    max_bytes: int = 100_000_000
+    """For all response bodies together, as sent."""
     width: int = 1280
     height: int = 800
 
 
 class BrowserHandler:
-    """Renders pages. Without Chromium or Playwright every visit is a failure that says what to install."""
+    """Renders pages. Without Chromium or Playwright every visit fails with a message about what to install."""
 
     name = "browser"
 
-    def __init__(self, clock: Clock, *, agent: str, rendering: RenderLimits | None = None, program: str = "") -> None:
+    def __init__(self, clock: Clock, *, agent: str, limits: RenderLimits | None = None, program: str = "") -> None:
         self._clock = clock
         self._agent = agent
-        self._rendering = rendering or RenderLimits()
+        self._limits = limits or RenderLimits()
         self._program = program
-        self._one = asyncio.Semaphore(1)
+        self._one_at_a_time = asyncio.Semaphore(1)
 
-    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
-        program = self._program or find_program()
-        if missing := what_is_missing(program):
-            return visit_result(page, polite, FetchResult(failure=Failure(kind=FailureKind.HANDLER, detail=missing)))
-        got = await polite.get(
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
+        program = self._program or find_chromium()
+        if missing := missing_software(program):
+            return visit_result(page, client, FetchResult(failure=Failure(kind=FailureKind.HANDLER, detail=missing)))
+        fetched = await client.get(
             page.url, accept=(page.page_rules.accept if page.page_rules is not None else "") or ACCEPT
         )
-        if isinstance(got, Wait):
-            return got
-        answer = got.answer
-        if got.failure is not None or answer is None or not _is_page(answer):
-            return visit_result(page, polite, got)
-        main = len(got.exchanges) - 1
-        async with self._one:  # one browser at a time: it is the largest thing we ever start
+        if isinstance(fetched, Wait):
+            return fetched
+        response = fetched.answer
+        if fetched.failure is not None or response is None or not _is_page(response):
+            return visit_result(page, client, fetched)
+        main = len(fetched.exchanges) - 1
+        async with self._one_at_a_time:  # a browser needs much memory
             requests = Subrequests(
-                got, polite, self._clock, most=self._rendering.most_requests, most_bytes=self._rendering.most_bytes
+                fetched,
+                client,
+                self._clock,
+                max_requests=self._limits.max_requests,
+                max_bytes=self._limits.max_bytes,
             )
             try:
-                made = await self._render(program, answer.url, requests)
+                rendered = await self._render(program, response.url, requests)
             finally:
                 await requests.close()
-        whole = FetchResult(exchanges=requests.exchanges)
-        if isinstance(made, Failure):
-            return visit_result(page, polite, failed(whole, made), main=main)
+        fetched = FetchResult(exchanges=requests.exchanges)
+        if isinstance(rendered, Failure):
+            return visit_result(page, client, failed(fetched, rendered), main=main)
         content = Resource(
-            url=f"urn:dom:{page.url}", at=answer.at, content_type="text/html; charset=utf-8", body=made.dom
+            url=f"urn:dom:{page.url}", at=response.at, content_type="text/html; charset=utf-8", body=rendered.dom
         )
-        view = Resource(url=f"urn:view:{page.url}", at=answer.at, content_type="image/png", body=made.screenshot)
-        return visit_result(page, polite, whole, main=main, content=content, extras=(view,))
+        view = Resource(url=f"urn:view:{page.url}", at=response.at, content_type="image/png", body=rendered.screenshot)
+        return visit_result(page, client, fetched, main=main, content=content, extras=(view,))
 
     async def _render(self, program: str, url: str, requests: Subrequests) -> RenderedPage | Failure:
-        bounds = self._rendering
+        limits = self._limits
         start = RenderRequest(
             url=url,
             program=program,
-            sandbox=os.geteuid() != 0,  # Chromium's own sandbox refuses to work for root
+            sandbox=os.geteuid() != 0,  # Chromium's sandbox does not work for root
             agent=self._agent,
-            width=bounds.width,
-            height=bounds.height,
-            load_s=bounds.load_s,
-            settle_s=bounds.settle_s,
-            memory_bytes=bounds.memory_bytes,
-            largest_dom=bounds.largest_dom,
+            width=limits.width,
+            height=limits.height,
+            load_s=limits.load_s,
+            settle_s=limits.settle_s,
+            memory_bytes=limits.memory_bytes,
+            max_dom_bytes=limits.max_dom_bytes,
         )
         with tempfile.TemporaryDirectory(prefix="webstrata-render-", ignore_cleanup_errors=True) as folder:
             try:
                 process = await _start_process(folder)
             except OSError as problem:
-                return Failure(kind=FailureKind.HANDLER, detail=f"the browser's process did not start: {problem}")
-            watch = asyncio.create_task(_watch_memory(process.pid, bounds.total_memory_bytes))
+                return Failure(kind=FailureKind.HANDLER, detail=f"the process of the browser did not start: {problem}")
+            watch = asyncio.create_task(_watch_memory(process.pid, limits.total_memory_bytes))
             try:
-                async with asyncio.timeout(bounds.total_s):
-                    made = await _converse(process, start, requests)
-                return watch.result() if watch.done() else made
+                async with asyncio.timeout(limits.total_s):
+                    rendered = await _converse(process, start, requests)
+                return watch.result() if watch.done() else rendered
             except TimeoutError:
-                detail = f"not rendered within {bounds.total_s:g} seconds"
+                detail = f"not rendered within {limits.total_s:g} seconds"
                 return Failure(kind=FailureKind.TIMEOUT_TOTAL, detail=detail)
             finally:
                 watch.cancel()
                 await _end(process, folder)
 
 
-def find_program() -> str:
-    """The system's Chromium; empty where there is none."""
+def find_chromium() -> str:
+    """The path of the system's Chromium; empty if there is none."""
     return next((found for name in PROGRAMS if (found := shutil.which(name))), "")
 
 
-def what_is_missing(program: str) -> str:
-    """What to install, in words; empty where all is there."""
+def missing_software(program: str) -> str:
+    """A message about what to install; empty if nothing is missing."""
     if importlib.util.find_spec("playwright") is None:
         return "rendering needs Playwright: install webstrata[browser]"
     if not program or not os.access(program, os.X_OK):
@@ -145,13 +149,13 @@ def what_is_missing(program: str) -> str:
     return ""
 
 
-def _is_page(answer: Exchange) -> bool:
-    whole = answer.status == 200 and answer.truncated is None
-    return whole and bare_type(answer.header("content-type")) in _HTML
+def _is_page(response: Exchange) -> bool:
+    is_complete = response.status == 200 and response.truncated is None
+    return is_complete and bare_type(response.header("content-type")) in _HTML
 
 
 async def _start_process(folder: str) -> asyncio.subprocess.Process:
-    """In a session and a folder of its own, and with nothing of our environment."""
+    """Start the process in its own session and folder, with an environment of its own."""
     environment = {
         "PATH": os.defpath,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -174,19 +178,20 @@ async def _start_process(folder: str) -> asyncio.subprocess.Process:
     )
 
 
-async def _watch_memory(pid: int, most: int) -> Failure:
-    """Ends the browser when it takes too much memory; ends itself only then."""
+async def _watch_memory(pid: int, max_bytes: int) -> Failure:
+    """Kill the browser when it uses too much memory; return only then."""
     while True:
         members = await asyncio.to_thread(process_tree, pid)
-        if await asyncio.to_thread(memory_of, members) > most:
+        if await asyncio.to_thread(memory_of, members) > max_bytes:
             kill(members)
-            return Failure(kind=FailureKind.HANDLER, detail=f"the page takes more than {most >> 20} MiB of memory")
-        await asyncio.sleep(_LOOK_S)
+            return Failure(kind=FailureKind.HANDLER, detail=f"the page takes more than {max_bytes >> 20} MiB of memory")
+        await asyncio.sleep(_MEMORY_CHECK_S)
 
 
 async def _converse(
     process: asyncio.subprocess.Process, start: RenderRequest, requests: Subrequests
 ) -> RenderedPage | Failure:
+    """Send the render request and serve the requests of the browser until the page is rendered."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(packed(start))
@@ -195,14 +200,18 @@ async def _converse(
         if isinstance(message, RenderedPage):
             return message
         if isinstance(message, RenderFailure):
-            return Failure(kind=FailureKind.TIMEOUT_TOTAL if message.late else FailureKind.HANDLER, detail=message.why)
+            return Failure(
+                kind=FailureKind.TIMEOUT_TOTAL if message.timed_out else FailureKind.HANDLER, detail=message.reason
+            )
         if message is None or isinstance(message, RenderRequest):
-            return Failure(kind=FailureKind.HANDLER, detail="the browser's process ended before the page was rendered")
+            return Failure(
+                kind=FailureKind.HANDLER, detail="the process of the browser ended before the page was rendered"
+            )
         requests.take(message, process.stdin)
 
 
 async def _end(process: asyncio.subprocess.Process, folder: str) -> None:
-    """Let it close its browser; then it is killed with all that it started, in whatever group or session."""
+    """Let the process close its browser, then kill it with all processes that it started, in any group or session."""
     members = await asyncio.to_thread(process_tree, process.pid)
     if process.stdin is not None:
         process.stdin.close()
@@ -213,9 +222,9 @@ async def _end(process: asyncio.subprocess.Process, folder: str) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     kill(members)
     await process.wait()
-    for _ in range(int(_END_S / _GONE_S)):  # a gigabyte is not given back at once
-        left = await asyncio.to_thread(named, folder)
-        if not left:
+    for _ in range(int(_END_S / _END_CHECK_S)):  # a process with much memory takes a while to disappear
+        remaining = await asyncio.to_thread(processes_naming, folder)
+        if not remaining:
             return
-        kill(left)
-        await asyncio.sleep(_GONE_S)
+        kill(remaining)
+        await asyncio.sleep(_END_CHECK_S)

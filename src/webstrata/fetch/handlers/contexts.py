@@ -1,7 +1,7 @@
-"""JSON-LD contexts that documents name by their address: asked for as politely as any page, and kept for the run.
+"""`ContextCache`: remote JSON-LD contexts, fetched politely and cached for the run.
 
-A few contexts serve millions of documents, so one that is a day old at most is not asked for again, and one that cannot
-be had again is used a while longer. What is asked for belongs to the visit that needed it, and is archived with it.
+A few contexts serve millions of documents. A context is fetched again after a day, and used for a while longer if that
+fails. The exchanges belong to the visit that needed the context and are archived with it.
 """
 
 from __future__ import annotations
@@ -13,117 +13,120 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.clock import DAY_S
 from webstrata.coding import decode
-from webstrata.fetch.handlers.negotiate import bare_type, read_links
+from webstrata.fetch.handlers.negotiate import bare_type, parse_links
 from webstrata.fetch.handlers.visit_result import joined
 from webstrata.ports import VisitClient
 from webstrata.records import Exchange, FetchResult, Wait
 
 ACCEPT = "application/ld+json,application/json;q=0.9,*/*;q=0.1"
-MOST_IN_A_VISIT = 10
-LARGEST = 2_000_000
-_LARGEST_RATIO = 100.0
-_MOST_KEPT = 200
+MAX_CONTEXTS = 10
+MAX_BYTES = 2_000_000
+_MAX_RATIO = 100.0
+_MAX_CACHED = 200
 _FRESH_S = DAY_S
 _STALE_S = 30 * DAY_S
-"""How old one may be that cannot be had again."""
+"""Maximum age of a context that cannot be fetched again."""
 _FAILED_S = DAY_S / 24
-"""Until one that could not be had is asked for again."""
+"""Time until a context that could not be fetched is requested again."""
 
-Missing = Callable[[Mapping[str, bytes]], str | None]
-"""Contexts at hand -> the address of one more that is needed; None: none, or no other would help."""
+MissingContext = Callable[[Mapping[str, bytes]], str | None]
+"""Known contexts -> the URL of another one that is needed; None if none is, or if none would help."""
 
 
 class NeededContexts(Struct, frozen=True, kw_only=True):
-    """What a document needs."""
+    """The contexts that a document needs."""
 
     contexts: dict[str, bytes]
-    asked: FetchResult
-    """What was asked for to get them."""
+    fetched: FetchResult
+    """The requests that were sent for them."""
     problem: str = ""
-    """Why some are not there."""
+    """Why some are missing; empty if none is."""
 
 
-class _Kept(Struct, frozen=True, kw_only=True):
+class _CachedContext(Struct, frozen=True, kw_only=True):
     at: float
     body: bytes | None
+    """None if the context could not be fetched."""
     problem: str = ""
 
 
 class ContextCache:
-    """The contexts of a run."""
+    """The contexts that this process has fetched."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, _Kept] = {}
+        self._cached: dict[str, _CachedContext] = {}
 
-    async def gather(self, missing: Missing, polite: VisitClient) -> NeededContexts:
-        """All contexts that a document needs, or the first problem."""
-        at_hand: dict[str, bytes] = {}
-        asked = FetchResult()
-        while (url := missing(at_hand)) is not None:
-            if len(at_hand) == MOST_IN_A_VISIT:
-                return NeededContexts(
-                    contexts=at_hand, asked=asked, problem=f"it needs more than {MOST_IN_A_VISIT} contexts"
-                )
-            kept, got = await self._get(url, polite)
-            asked = joined(asked, got)
-            if kept.body is None:
-                return NeededContexts(contexts=at_hand, asked=asked, problem=f"its context {url}: {kept.problem}")
-            at_hand[url] = kept.body
-        return NeededContexts(contexts=at_hand, asked=asked)
+    async def gather(self, missing: MissingContext, client: VisitClient) -> NeededContexts:
+        """All contexts that a document needs, or those up to the first problem."""
+        contexts: dict[str, bytes] = {}
+        fetched = FetchResult()
+        problem = ""
+        while not problem and (url := missing(contexts)) is not None:
+            if len(contexts) == MAX_CONTEXTS:
+                problem = f"it needs more than {MAX_CONTEXTS} contexts"
+                break
+            context, requests = await self._get(url, client)
+            fetched = joined(fetched, requests)
+            if context.body is None:
+                problem = f"its context {url}: {context.problem}"
+            else:
+                contexts[url] = context.body
+        return NeededContexts(contexts=contexts, fetched=fetched, problem=problem)
 
-    async def _get(self, url: str, polite: VisitClient) -> tuple[_Kept, FetchResult]:
-        known = self._kept.get(url)
-        age = polite.now() - known.at if known is not None else 0.0
+    async def _get(self, url: str, client: VisitClient) -> tuple[_CachedContext, FetchResult]:
+        known = self._cached.get(url)
+        age = client.now() - known.at if known is not None else 0.0
         if known is not None and age < (_FRESH_S if known.body is not None else _FAILED_S):
             return known, FetchResult()
-        found, got = await _asked_for(url, polite)
-        if found.body is None and known is not None and known.body is not None and age < _STALE_S:
-            return known, got
-        self._keep(url, found)
-        return found, got
+        context, requests = await _fetch_context(url, client)
+        if context.body is None and known is not None and known.body is not None and age < _STALE_S:
+            return known, requests
+        self._store(url, context)
+        return context, requests
 
-    def _keep(self, url: str, found: _Kept) -> None:
-        self._kept.pop(url, None)
-        while len(self._kept) >= _MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
-        self._kept[url] = found
-
-
-async def _asked_for(url: str, polite: VisitClient) -> tuple[_Kept, FetchResult]:
-    address = urls.join(url, "")
-    if address is None:
-        return _Kept(at=polite.now(), body=None, problem="only http and https can be asked"), FetchResult()
-    got = await polite.get(address, accept=ACCEPT)
-    assert not isinstance(got, Wait), "a wait comes only before the first request"
-    answer = got.answer
-    if got.failure is None and answer is not None and (other := _alternate(answer)) is not None:
-        there = await polite.get(other, accept=ACCEPT)
-        assert not isinstance(there, Wait), "a wait comes only before the first request"
-        got = joined(got, there)
-    body, problem = _read(got)
-    return _Kept(at=polite.now(), body=body, problem=problem), got
+    def _store(self, url: str, context: _CachedContext) -> None:
+        self._cached.pop(url, None)
+        while len(self._cached) >= _MAX_CACHED:
+            del self._cached[next(iter(self._cached))]
+        self._cached[url] = context
 
 
-def _alternate(answer: Exchange) -> str | None:
-    """Where an answer that is no JSON says that its JSON-LD is (JSON-LD 1.1 API, 7.2)."""
-    if answer.status != 200 or "json" in bare_type(answer.header("content-type")):
+async def _fetch_context(url: str, client: VisitClient) -> tuple[_CachedContext, FetchResult]:
+    canonical = urls.join(url, "")
+    if canonical is None:
+        return _CachedContext(at=client.now(), body=None, problem="not an http or https URL"), FetchResult()
+    fetched = await client.get(canonical, accept=ACCEPT)
+    assert not isinstance(fetched, Wait), "a wait is returned only before the first request"
+    response = fetched.answer
+    if fetched.failure is None and response is not None and (url_of_json := _alternate(response)) is not None:
+        alternate = await client.get(url_of_json, accept=ACCEPT)
+        assert not isinstance(alternate, Wait), "a wait is returned only before the first request"
+        fetched = joined(fetched, alternate)
+    body, problem = _body(fetched)
+    return _CachedContext(at=client.now(), body=body, problem=problem), fetched
+
+
+def _alternate(response: Exchange) -> str | None:
+    """The URL of the JSON-LD that a response of another type names (JSON-LD 1.1 API, 7.2)."""
+    if response.status != 200 or "json" in bare_type(response.header("content-type")):
         return None
-    values = [value for name, value in answer.headers if name == "link"]
-    found = (link for link in read_links(values, answer.url) if "alternate" in link.rels)
-    return next((link.url for link in found if link.type == "application/ld+json"), None)
+    headers = [value for name, value in response.headers if name == "link"]
+    alternates = (link for link in parse_links(headers, response.url) if "alternate" in link.rels)
+    return next((link.url for link in alternates if link.type == "application/ld+json"), None)
 
 
-def _read(got: FetchResult) -> tuple[bytes | None, str]:
-    answer = got.answer
-    if got.failure is not None or answer is None:
-        return None, f"{got.failure.kind} {got.failure.detail}".strip() if got.failure is not None else "no answer"
-    if answer.status != 200:
-        return None, f"status {answer.status}"
-    if answer.truncated is not None or len(answer.body) > LARGEST:
-        return None, f"cut off, or longer than {LARGEST} bytes"
-    decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=LARGEST, max_ratio=_LARGEST_RATIO)
+def _body(fetched: FetchResult) -> tuple[bytes | None, str]:
+    """The body of the context, or None and the reason."""
+    response, failure = fetched.answer, fetched.failure
+    if failure is not None or response is None:
+        return None, f"{failure.kind} {failure.detail}".strip() if failure is not None else "no response"
+    if response.status != 200:
+        return None, f"status {response.status}"
+    if response.truncated is not None or len(response.body) > MAX_BYTES:
+        return None, f"truncated, or longer than {MAX_BYTES} bytes"
+    decoded = decode(response.body, response.header("content-encoding"), max_bytes=MAX_BYTES, max_ratio=_MAX_RATIO)
     if decoded.problem is not None:
         return None, f"cannot be decoded: {decoded.problem}"
-    if "json" not in bare_type(answer.header("content-type")):
-        return None, f"no JSON: {bare_type(answer.header('content-type')) or 'an answer without a media type'}"
+    if "json" not in bare_type(response.header("content-type")):
+        return None, f"no JSON: {bare_type(response.header('content-type')) or 'a response without a media type'}"
     return decoded.body, ""

@@ -1,7 +1,7 @@
-"""A process and all that it started: how much memory they take together, and their end.
+"""A process and all its descendants: their memory, and how to kill them.
 
-Limits of the kernel's hold for one process each, and a browser has a dozen. So the whole family is added up from
-`/proc` while it runs. Where there is no `/proc`, the family is the process alone, and its memory is not known.
+The limits of the kernel apply to single processes, and a browser has about a dozen. So the memory of the whole tree is
+summed from `/proc` while it runs. Without `/proc` the tree is empty and its memory is not known.
 """
 
 from __future__ import annotations
@@ -13,69 +13,70 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PROC = Path("/proc")
-_OWN = (b"RssAnon:", b"RssShmem:")
-"""Memory that is not a file's: program code is shared by all processes and would be counted a dozen times."""
+_PRIVATE_MEMORY = (b"RssAnon:", b"RssShmem:")
+"""Memory without mapped files: program code is shared by all processes and would be counted for each of them."""
 
 
 class ProcessId(NamedTuple):
-    """A process; numbers are used again, but not with the same start."""
+    """A process. Numbers are reused, but not with the same start time."""
 
     pid: int
     started: int
 
 
 def process_tree(pid: int) -> list[ProcessId]:
-    """The process and its descendants, ancestors first; empty where it has ended or cannot be seen."""
+    """The process and its descendants, ancestors first; empty if it has ended or is not visible."""
     children: dict[int, list[ProcessId]] = {}
-    first: ProcessId | None = None
+    root: ProcessId | None = None
     for folder in _PROC.glob("[0-9]*"):
-        read = _read(folder)
-        if read is None:
+        process = _process(folder)
+        if process is None:
             continue
-        member, parent = read
+        member, parent = process
         children.setdefault(parent, []).append(member)
         if member.pid == pid:
-            first = member
-    found = [first] if first is not None else []
-    for member in found:  # grows while it is walked
-        found += children.get(member.pid, ())
-    return found
+            root = member
+    members = [root] if root is not None else []
+    for member in members:  # the list grows during the iteration
+        members += children.get(member.pid, ())
+    return members
 
 
-def named(folder: str) -> list[ProcessId]:
-    """Processes that name a folder in their command, and so belong to whom it does, though they left the family."""
-    found: list[ProcessId] = []
-    for place in _PROC.glob("[0-9]*"):
+def processes_naming(folder: str) -> list[ProcessId]:
+    """Processes whose command line contains a folder; they belong to its owner even outside the process tree."""
+    matching: list[ProcessId] = []
+    for entry in _PROC.glob("[0-9]*"):
         with suppress(OSError):
-            if os.fsencode(folder) in (place / "cmdline").read_bytes() and (read := _read(place)) is not None:
-                found.append(read[0])
-    return found
+            is_named = os.fsencode(folder) in (entry / "cmdline").read_bytes()
+            if is_named and (process := _process(entry)) is not None:
+                matching.append(process[0])
+    return matching
 
 
 def memory_of(members: list[ProcessId]) -> int:
-    """Bytes that they hold together."""
+    """The memory of all members together, in bytes."""
     total = 0
     for member in members:
         with suppress(OSError, ValueError, IndexError):
             for line in (_PROC / str(member.pid) / "status").read_bytes().splitlines():
-                if line.startswith(_OWN):
+                if line.startswith(_PRIVATE_MEMORY):
                     total += int(line.split()[1]) * 1024
     return total
 
 
 def kill(members: list[ProcessId]) -> None:
-    """End all that still run, ancestors first: none of them can start others then."""
+    """Kill the members that still run, ancestors first, so that none can start another."""
     for member in members:
-        read = _read(_PROC / str(member.pid))
-        if read is not None and read[0] == member:
+        process = _process(_PROC / str(member.pid))
+        if process is not None and process[0] == member:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member.pid, signal.SIGKILL)
 
 
-def _read(folder: Path) -> tuple[ProcessId, int] | None:
-    """(the process, its parent's number)"""
+def _process(folder: Path) -> tuple[ProcessId, int] | None:
+    """(the process, the number of its parent) of a folder in `/proc`."""
     try:
-        # The name stands in parentheses and may hold anything, those too.
+        # The name is in parentheses and may itself contain parentheses.
         fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
         return ProcessId(int(folder.name), int(fields[19])), int(fields[1])
     except (OSError, ValueError, IndexError):

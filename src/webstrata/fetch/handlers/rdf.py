@@ -1,13 +1,13 @@
-"""The `rdf` handler: a page's content is the RDF about it, wherever its server keeps it.
+"""The `rdf` handler: the content of a page is the RDF about it.
 
-1. ask for RDF; redirects (303 above all) lead to the document
-2. an answer that is no RDF may name one that is: `Link: rel=alternate|describedby`, `<link>` in HTML
-3. else JSON-LD and RDFa inside the HTML count, together
-4. else there is no RDF: a failure if the user asked for RDF, the plain answer if nobody did
+1. RDF is requested; redirects (above all 303) lead to the document.
+2. If the response is not RDF, it may name a document that is: `Link: rel=alternate|describedby`, or `<link>` in HTML.
+3. Otherwise JSON-LD and RDFa embedded in the HTML are the content.
+4. Otherwise there is no RDF: a failure if the user chose this handler, else the response itself is the content.
 
-JSON-LD that names contexts elsewhere is put together with them to N-Quads, so that it compares as a graph. Without
-them it is compared as JSON; but where it was a graph before, the visit is a failure, or the missing context would look
-like a change of the page.
+JSON-LD that refers to remote contexts is expanded with them to N-Quads, so that it is compared as a graph. Without the
+contexts it is compared as JSON. If the page was a graph before, the visit fails instead, because a missing context
+would look like a change of the page.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from webstrata.coding import decode
-from webstrata.fetch.handlers.contexts import ContextCache, NeededContexts
-from webstrata.fetch.handlers.negotiate import bare_type, quality, read_links
+from webstrata.fetch.handlers.contexts import ContextCache
+from webstrata.fetch.handlers.negotiate import accept_quality, bare_type, parse_links
 from webstrata.fetch.handlers.visit_result import failed, joined, visit_result
 from webstrata.ports import VisitClient
 from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, Resource, VisitResult, Wait
@@ -44,19 +44,19 @@ ACCEPT = (
     "application/rdf+xml;q=0.8,application/ld+json;q=0.7,text/html;q=0.2,application/xhtml+xml;q=0.2,*/*;q=0.1"
 )
 _RELATIONS = {"alternate", "describedby"}
-_LARGEST = 20_000_000
-_LARGEST_RATIO = 500.0
+_MAX_BYTES = 20_000_000
+_MAX_RATIO = 500.0
 
 _JSON_LD = "application/ld+json"
 _NQUADS = "application/n-quads"
-_PATIENCE = 5
-"""Failed visits after which a context is given up, and JSON-LD compared as JSON."""
+_MAX_FAILURES = 5
+"""Consecutive failed visits after which a missing context is accepted and JSON-LD is compared as JSON."""
 
 T = TypeVar("T")
 
 
 class PageLinkedData(Protocol):
-    """What was found on a web page."""
+    """The linked data of a web page."""
 
     @property
     def alternates(self) -> Sequence[tuple[str, str]]: ...
@@ -66,8 +66,8 @@ class PageLinkedData(Protocol):
     def rdfa(self) -> bytes: ...
 
 
-class LinkedReader(Protocol):
-    """What reads pages and JSON-LD (`webstrata.observe.linked_data.LinkedData`)."""
+class LinkedDataParser(Protocol):
+    """Parses pages and JSON-LD (`webstrata.observe.linked_data.LinkedData`)."""
 
     def embedded_data(self, body: bytes, content_type: str | None, url: str) -> PageLinkedData: ...
     def missing_context(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
@@ -75,119 +75,127 @@ class LinkedReader(Protocol):
 
 
 class RdfHandler:
-    """Finds the RDF of a page. `working`: the clock's, held while a thread reads."""
+    """Finds the RDF of a page. `working`: the clock's context manager for work in a thread."""
 
     name = "rdf"
 
-    def __init__(self, reader: LinkedReader, working: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
-        self._reader = reader
+    def __init__(
+        self, parser: LinkedDataParser, working: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        self._parser = parser
         self._working = working
         self._contexts = ContextCache()
 
-    async def visit(self, page: Page, polite: VisitClient) -> VisitResult | Wait:
+    async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
         accept = (page.page_rules.accept if page.page_rules is not None else "") or ACCEPT
-        got = await polite.get(page.url, accept=accept, validators=page.validators)
-        if isinstance(got, Wait):
-            return got
-        answer = got.answer
-        if got.failure is not None or answer is None or answer.status != 200 or is_rdf(answer):
-            return await self._document(page, polite, got)
-        body = _body(answer)
-        found = await self._read(self._reader.embedded_data, body, answer.header("content-type"), answer.url)
-        if url := best_alternate([*_from_header(answer), *found.alternates], accept, page.url):
-            there = await polite.get(url, accept=accept)
-            assert not isinstance(there, Wait), "a wait comes only before the first request"
-            both = joined(got, there)
-            if there.failure is not None or there.answer is None or there.answer.status != 200 or is_rdf(there.answer):
-                return await self._document(page, polite, both)
-            got = both
-        main = got.exchanges.index(answer)
-        if found.embedded is not None or found.rdfa:
-            return await self._inside(page, polite, got, main, found)
+        fetched = await client.get(page.url, accept=accept, validators=page.validators)
+        if isinstance(fetched, Wait):
+            return fetched
+        response = fetched.answer
+        if response is None or _is_final(fetched):
+            return await self._document(page, client, fetched)
+        linked = await self._in_thread(
+            self._parser.embedded_data, _body(response), response.header("content-type"), response.url
+        )
+        if url := best_alternate([*_header_alternates(response), *linked.alternates], accept, page.url):
+            alternate = await client.get(url, accept=accept)
+            assert not isinstance(alternate, Wait), "a wait is returned only before the first request"
+            fetched = joined(fetched, alternate)
+            if _is_final(alternate):
+                return await self._document(page, client, fetched)
+        main = fetched.exchanges.index(response)
+        if linked.embedded is not None or linked.rdfa:
+            return await self._embedded(page, client, fetched, main, linked)
         if page.page_rules is not None and page.page_rules.handler == self.name:
-            detail = f"no RDF: {bare_type(answer.header('content-type')) or 'an answer without a media type'}"
-            return visit_result(page, polite, failed(got, Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
-        return visit_result(page, polite, got, main=main)
+            detail = f"no RDF: {bare_type(response.header('content-type')) or 'a response without a media type'}"
+            return visit_result(page, client, failed(fetched, Failure(kind=FailureKind.UNEXPECTED, detail=detail)))
+        return visit_result(page, client, fetched, main=main)
 
-    async def _document(self, page: Page, polite: VisitClient, got: FetchResult) -> VisitResult:
-        """An answer that is the end of the search. JSON-LD may need contexts from elsewhere."""
-        answer = got.answer
-        if got.failure is not None or answer is None or answer.status != 200:
-            return visit_result(page, polite, got)
-        if bare_type(answer.header("content-type")) != _JSON_LD:
-            return visit_result(page, polite, got)
-        body, main = _body(answer), len(got.exchanges) - 1
-        if not body or self._reader.missing_context(body, answer.url, {}) is None:
-            return visit_result(page, polite, got)
-        return await self._expanded(page, polite, got, main, body, b"", None)
+    async def _document(self, page: Page, client: VisitClient, fetched: FetchResult) -> VisitResult:
+        """The result for a document that ends the search; JSON-LD may need remote contexts."""
+        response = fetched.answer
+        if fetched.failure is not None or response is None or response.status != 200:
+            return visit_result(page, client, fetched)
+        if bare_type(response.header("content-type")) != _JSON_LD:
+            return visit_result(page, client, fetched)
+        body, main = _body(response), len(fetched.exchanges) - 1
+        if not body or self._parser.missing_context(body, response.url, {}) is None:
+            return visit_result(page, client, fetched)
+        return await self._expanded(page, client, fetched, main, body, b"", None)
 
-    async def _inside(
-        self, page: Page, polite: VisitClient, got: FetchResult, main: int, found: PageLinkedData
+    async def _embedded(
+        self, page: Page, client: VisitClient, fetched: FetchResult, main: int, linked: PageLinkedData
     ) -> VisitResult:
-        """JSON-LD and RDFa of a web page."""
-        if found.embedded is None:
-            made = _made(page, got.exchanges[main], _NQUADS, found.rdfa)
-            return visit_result(page, polite, got, content=made, main=main)
-        plain = _made(page, got.exchanges[main], _JSON_LD, found.embedded)
-        return await self._expanded(page, polite, got, main, found.embedded, found.rdfa, plain)
+        """The result for JSON-LD and RDFa of a web page."""
+        if linked.embedded is None:
+            content = _resource(page, fetched.exchanges[main], _NQUADS, linked.rdfa)
+            return visit_result(page, client, fetched, content=content, main=main)
+        as_json = _resource(page, fetched.exchanges[main], _JSON_LD, linked.embedded)
+        return await self._expanded(page, client, fetched, main, linked.embedded, linked.rdfa, as_json)
 
     async def _expanded(
         self,
         page: Page,
-        polite: VisitClient,
-        got: FetchResult,
+        client: VisitClient,
+        fetched: FetchResult,
         main: int,
         body: bytes,
-        more: bytes,
-        plain: Resource | None,
+        rdfa: bytes,
+        as_json: Resource | None,
     ) -> VisitResult:
-        """JSON-LD with its contexts, as N-Quads with `more` of them; else `plain`, or the answer as it came."""
-        answer = got.exchanges[main]
-        gathered: NeededContexts = await self._contexts.gather(partial(self._reader.missing_context, body, answer.url), polite)
-        got = FetchResult(exchanges=got.exchanges + gathered.asked.exchanges, again_at=got.again_at)
-        problem = gathered.problem
-        if not problem:
+        """The result for JSON-LD: N-Quads including `rdfa` if it can be expanded, else `as_json` or the response."""
+        response = fetched.exchanges[main]
+        needed = await self._contexts.gather(partial(self._parser.missing_context, body, response.url), client)
+        fetched = FetchResult(exchanges=fetched.exchanges + needed.fetched.exchanges, again_at=fetched.again_at)
+        if not needed.problem:
             try:
-                lines = await self._read(self._reader.quads, body, answer.url, gathered.contexts)
+                lines = await self._in_thread(self._parser.quads, body, response.url, needed.contexts)
             except ValueError:
-                lines = b""  # broken JSON-LD is compared as JSON, like any that is not understood
-            if lines or more:
-                return visit_result(page, polite, got, content=_made(page, answer, _NQUADS, lines + more), main=main)
+                lines = b""  # invalid JSON-LD is compared as JSON
+            if lines or rdfa:
+                content = _resource(page, response, _NQUADS, lines + rdfa)
+                return visit_result(page, client, fetched, content=content, main=main)
         was_graph = page.fingerprint is not None and page.fingerprint.data_kind == "graph"
-        if problem and was_graph and page.failures < _PATIENCE:
-            failure = Failure(kind=FailureKind.PARTIAL, detail=problem[:300])
-            return visit_result(page, polite, failed(got, failure), main=main)
-        if was_graph and plain is None:
-            plain = _made(page, answer, _JSON_LD, body)  # made by us, so that it is known to be another form
-        return visit_result(page, polite, got, content=plain, main=main)
+        if needed.problem and was_graph and page.failures < _MAX_FAILURES:
+            failure = Failure(kind=FailureKind.PARTIAL, detail=needed.problem[:300])
+            return visit_result(page, client, failed(fetched, failure), main=main)
+        if was_graph and as_json is None:
+            as_json = _resource(page, response, _JSON_LD, body)  # a resource of ours marks the change of form
+        return visit_result(page, client, fetched, content=as_json, main=main)
 
-    async def _read(self, read: Callable[..., T], *of: object) -> T:
-        """In a thread: a large page would hold up everybody."""
+    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
+        """Run the function in a thread, because a large page would block the event loop."""
         with self._working():
-            return await asyncio.to_thread(read, *of)
+            return await asyncio.to_thread(function, *arguments)
 
 
-def _made(page: Page, answer: Exchange, content_type: str, body: bytes) -> Resource:
-    return Resource(url=f"urn:data:{page.url}", at=answer.at, content_type=content_type, body=body)
+def _is_final(fetched: FetchResult) -> bool:
+    """Whether the search ends here: with RDF, or without a successful response."""
+    response = fetched.answer
+    return fetched.failure is not None or response is None or response.status != 200 or is_rdf(response)
 
 
-def _body(answer: Exchange) -> bytes:
-    """Without its content coding; nothing where it is not whole."""
-    decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=_LARGEST, max_ratio=_LARGEST_RATIO)
-    return b"" if answer.truncated is not None or decoded.problem is not None else decoded.body
+def _resource(page: Page, response: Exchange, content_type: str, body: bytes) -> Resource:
+    return Resource(url=f"urn:data:{page.url}", at=response.at, content_type=content_type, body=body)
 
 
-def is_rdf(answer: Exchange) -> bool:
-    return bare_type(answer.header("content-type")) in RDF_TYPES
+def _body(response: Exchange) -> bytes:
+    """The body without content coding; empty if it is incomplete."""
+    decoded = decode(response.body, response.header("content-encoding"), max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO)
+    return b"" if response.truncated is not None or decoded.problem is not None else decoded.body
 
 
-def best_alternate(found: Iterable[tuple[str, str]], accept: str, page_url: str) -> str | None:
-    """The document whose type we like best, the first of equals; never the page itself."""
-    rated = [(quality(kind, accept), url) for url, kind in found if kind in RDF_TYPES and url != page_url]
-    best = max((rate for rate, _ in rated), default=0.0)
-    return next((url for rate, url in rated if rate == best), None) if best > 0 else None
+def is_rdf(response: Exchange) -> bool:
+    return bare_type(response.header("content-type")) in RDF_TYPES
 
 
-def _from_header(answer: Exchange) -> list[tuple[str, str]]:
-    values = [value for name, value in answer.headers if name == "link"]
-    return [(link.url, link.type) for link in read_links(values, answer.url) if link.rels & _RELATIONS]
+def best_alternate(alternates: Iterable[tuple[str, str]], accept: str, page_url: str) -> str | None:
+    """The URL of the RDF document with the highest quality, the first of equals; never the page itself."""
+    rated = [(accept_quality(kind, accept), url) for url, kind in alternates if kind in RDF_TYPES and url != page_url]
+    best = max((quality for quality, _ in rated), default=0.0)
+    return next((url for quality, url in rated if quality == best), None) if best > 0 else None
+
+
+def _header_alternates(response: Exchange) -> list[tuple[str, str]]:
+    headers = [value for name, value in response.headers if name == "link"]
+    return [(link.url, link.type) for link in parse_links(headers, response.url) if link.rels & _RELATIONS]

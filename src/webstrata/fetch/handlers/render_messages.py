@@ -1,4 +1,4 @@
-"""Messages between the crawler and the process that renders a page: length, then msgpack. Both sides are ours."""
+"""The messages between the crawler and the process that renders a page: a length, then msgpack."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-LARGEST = 256 * 2**20
+MAX_MESSAGE = 256 * 2**20
 
 
 class RenderRequest(Struct, tag=True, kw_only=True):
-    """Render this page."""
+    """To the process: render this page."""
 
     url: str
     program: str
@@ -22,11 +22,11 @@ class RenderRequest(Struct, tag=True, kw_only=True):
     load_s: float
     settle_s: float
     memory_bytes: int
-    largest_dom: int
+    max_dom_bytes: int
 
 
 class BrowserRequest(Struct, tag=True, kw_only=True):
-    """The browser wants something from the network."""
+    """To the crawler: a request of the browser."""
 
     id: int
     url: str
@@ -35,7 +35,7 @@ class BrowserRequest(Struct, tag=True, kw_only=True):
 
 
 class BrowserResponse(Struct, tag=True, kw_only=True):
-    """What the browser gets; without a status it is told that the request failed."""
+    """To the process: the response for the browser; without a status the request has failed."""
 
     id: int
     status: int | None = None
@@ -44,17 +44,17 @@ class BrowserResponse(Struct, tag=True, kw_only=True):
 
 
 class RenderedPage(Struct, tag=True, kw_only=True):
-    """The page as it is after its scripts ran."""
+    """To the crawler: the page after its scripts ran."""
 
     dom: bytes
     screenshot: bytes
 
 
 class RenderFailure(Struct, tag=True, kw_only=True):
-    """No page; `late`: it took too long."""
+    """To the crawler: why the page was not rendered."""
 
-    why: str
-    late: bool = False
+    reason: str
+    timed_out: bool = False
 
 
 Message = RenderRequest | BrowserRequest | BrowserResponse | RenderedPage | RenderFailure
@@ -63,14 +63,15 @@ _decoder = msgspec.msgpack.Decoder(Message)
 
 
 def packed(message: Message) -> bytes:
+    """The message as it is written to the pipe."""
     data = msgspec.msgpack.encode(message)
     return len(data).to_bytes(4, "big") + data
 
 
 async def receive(stream: asyncio.StreamReader) -> Message | None:
-    """The next message; None at the end, or for what is no message."""
+    """The next message; None at the end of the stream, and for invalid data."""
     try:
         size = int.from_bytes(await stream.readexactly(4), "big")
-        return _decoder.decode(await stream.readexactly(size)) if size <= LARGEST else None
+        return _decoder.decode(await stream.readexactly(size)) if size <= MAX_MESSAGE else None
     except (asyncio.IncompleteReadError, OSError, msgspec.DecodeError):
         return None

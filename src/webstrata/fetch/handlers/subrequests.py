@@ -1,7 +1,7 @@
-"""What a rendered page asks for: each request politely, once, into the archive, or refused.
+"""`Subrequests`: the requests of a page that is rendered; each is fetched politely once and archived, or refused.
 
-Only plain GETs over HTTP are made; the page cannot post, and nobody's cookies are sent. Redirects are followed here, so
-that every hop has its permit; the browser gets the last answer.
+Only GET requests over HTTP are sent; the page cannot post, and no cookies are sent. Redirects are followed here, so
+that every hop has a permit; the browser gets the last response.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from webstrata.fetch.handlers.render_messages import BrowserRequest, BrowserResp
 from webstrata.ports import Clock, VisitClient
 from webstrata.records import Exchange, FetchResult, Wait
 
-_LARGEST_RATIO = 500.0
-_NOT_PASSED = frozenset(
+_MAX_RATIO = 500.0
+_DROPPED_HEADERS = frozenset(
     ["content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "set-cookie", "alt-svc"]
 )
 
 
 class Subrequests:
-    """The requests of one page; `exchanges` are all that were made, the page's own first."""
+    """The requests of one page. `exchanges` holds all of them, first those of the page itself."""
 
-    def __init__(self, page: FetchResult, polite: VisitClient, clock: Clock, *, most: int, most_bytes: int) -> None:
+    def __init__(
+        self, page: FetchResult, client: VisitClient, clock: Clock, *, max_requests: int, max_bytes: int
+    ) -> None:
         assert page.answer is not None
-        self._polite = polite
+        self._client = client
         self._clock = clock
-        self._most = most
-        self._most_bytes = most_bytes
+        self._max_requests = max_requests
+        self._max_bytes = max_bytes
         self._bytes = 0
-        self._answers: dict[str, asyncio.Task[Exchange | None]] = {}
+        self._responses: dict[str, asyncio.Task[Exchange | None]] = {}
         self._page = page.answer
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting = 0
@@ -41,64 +43,65 @@ class Subrequests:
         self.exchanges: tuple[Exchange, ...] = page.exchanges
 
     def take(self, message: Message, browser: asyncio.StreamWriter) -> None:
-        """Answer a message of the browser's, some time."""
+        """Serve a request of the browser in a task of its own."""
         if isinstance(message, BrowserRequest):
             task = asyncio.create_task(self._serve(message, browser))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Give up what is still asked for."""
-        tasks = [*self._tasks, *self._answers.values()]
+        """Cancel the requests that are under way."""
+        tasks = [*self._tasks, *self._responses.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._work.close()
 
-    async def _serve(self, ask: BrowserRequest, browser: asyncio.StreamWriter) -> None:
-        answer = await self._answer(ask)
-        reply = (
-            BrowserResponse(id=ask.id)
-            if answer is None
-            else await asyncio.to_thread(_reply, ask.id, answer, self._most_bytes)
-        )
-        browser.write(packed(reply))
+    async def _serve(self, request: BrowserRequest, browser: asyncio.StreamWriter) -> None:
+        exchange = await self._respond(request)
+        if exchange is None:
+            response = BrowserResponse(id=request.id)
+        else:
+            response = await asyncio.to_thread(_browser_response, request.id, exchange, self._max_bytes)
+        browser.write(packed(response))
 
-    async def _answer(self, ask: BrowserRequest) -> Exchange | None:
+    async def _respond(self, request: BrowserRequest) -> Exchange | None:
+        """The exchange for a request; None if it is refused or failed."""
         try:
-            url = urls.canonical(ask.url)
+            url = urls.canonical(request.url)
         except BadUrl:
             return None
-        if ask.method != "GET":
+        if request.method != "GET":
             return None
         if url == self._page.url:
             return self._page
-        if url not in self._answers:
-            if len(self._answers) >= self._most or self._bytes >= self._most_bytes:
+        if url not in self._responses:
+            if len(self._responses) >= self._max_requests or self._bytes >= self._max_bytes:
                 return None
-            self._answers[url] = asyncio.create_task(self._get(url, ask.accept))
-        return await asyncio.shield(self._answers[url])
+            self._responses[url] = asyncio.create_task(self._get(url, request.accept))
+        return await asyncio.shield(self._responses[url])
 
     async def _get(self, url: str, accept: str) -> Exchange | None:
-        # A clock that jumps must not stand still for the browser while a host's door is waited at.
+        # A jumping clock must be able to advance while a request waits for its permit.
         self._waiting += 1
         if self._waiting == 1:
             self._work.close()
         try:
-            got = await self._polite.get(url, accept=accept if accept.isascii() and accept.isprintable() else "*/*")
+            accept = accept if accept.isascii() and accept.isprintable() else "*/*"
+            fetched = await self._client.get(url, accept=accept)
         finally:
             self._waiting -= 1
             if not self._waiting:
                 self._work.enter_context(self._clock.working())
-        if isinstance(got, Wait):
+        if isinstance(fetched, Wait):
             return None
-        self.exchanges += got.exchanges
-        self._bytes += sum(len(exchange.body) for exchange in got.exchanges)
-        return got.answer if got.failure is None else None
+        self.exchanges += fetched.exchanges
+        self._bytes += sum(len(exchange.body) for exchange in fetched.exchanges)
+        return fetched.answer if fetched.failure is None else None
 
 
-def _reply(number: int, answer: Exchange, most_bytes: int) -> BrowserResponse:
-    """As the browser would have got it, content coding removed."""
-    decoded = decode(answer.body, answer.header("content-encoding"), max_bytes=most_bytes, max_ratio=_LARGEST_RATIO)
-    headers = {name: value for name, value in answer.headers if name not in _NOT_PASSED}
-    return BrowserResponse(id=number, status=answer.status, headers=headers, body=decoded.body)
+def _browser_response(number: int, exchange: Exchange, max_bytes: int) -> BrowserResponse:
+    """The response as the browser gets it, without content coding."""
+    decoded = decode(exchange.body, exchange.header("content-encoding"), max_bytes=max_bytes, max_ratio=_MAX_RATIO)
+    headers = {name: value for name, value in exchange.headers if name not in _DROPPED_HEADERS}
+    return BrowserResponse(id=number, status=exchange.status, headers=headers, body=decoded.body)

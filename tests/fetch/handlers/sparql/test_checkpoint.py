@@ -1,4 +1,4 @@
-"""A dataset whose reading broke off is read on where that is proved to be right, and else from the start."""
+"""An interrupted visit of a dataset is resumed if the rows are unchanged; otherwise it starts anew."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ GROUND = (
 BLANK = "<x:a> <x:p> 1, 2, 3 . _:a <x:p> 1, 2, 3 . _:b <x:p> 1, 2, 3 ."
 
 
-class Reading:
-    """Visits of one endpoint with a folder for bookmarks; `fail` says from which row on pages fail."""
+class DatasetVisits:
+    """Visits of one endpoint with a folder for checkpoints; pages from row `fail` on fail."""
 
     def __init__(self, folder: Path, data: str) -> None:
         self.folder = folder
@@ -41,22 +41,22 @@ class Reading:
         return Answer(500) if self.fail is not None and offset >= self.fail else None
 
     def visit(self, site: Site) -> VisitResult:
-        answers = SparqlResponseParser()
-        paging = PageSizes(rows=3, least=2, tries=2)
-        handler = SparqlHandler(answers, WholeDataset(answers, paging, Checkpoints(self.folder)))
+        parser = SparqlResponseParser()
+        page_sizes = PageSizes(rows=3, min_rows=2, max_tries=2)
+        handler = SparqlHandler(parser, WholeDataset(parser, page_sizes, Checkpoints(self.folder)))
         self.endpoint.queries.clear()
         return visited(handler, page_at(f"{site.url}/sparql", handler="sparql"))
 
     @property
     def offsets(self) -> list[int]:
-        """What the last visit asked for; -1 for the sum."""
+        """The offsets that the last visit requested; -1 for the checksum."""
         return [int(query.rpartition("OFFSET ")[2]) if "SUM(" not in query else -1 for query in self.endpoint.queries]
 
     @property
-    def kept(self) -> list[Path]:
+    def files(self) -> list[Path]:
         return sorted(self.folder.glob("*"))
 
-    def is_whole(self, seen: VisitResult) -> bool:
+    def is_complete(self, seen: VisitResult) -> bool:
         assert seen.content is not None, seen.failure
         dumped = ox.Dataset(ox.parse(seen.content.body, format=ox.RdfFormat.N_QUADS))
         there = ox.Dataset(ox.parse(self.endpoint.store.dump(format=ox.RdfFormat.N_QUADS), format=ox.RdfFormat.N_QUADS))
@@ -65,37 +65,37 @@ class Reading:
         return dumped == there
 
 
-def broken_off(folder: Path, data: str = GROUND) -> Reading:
-    reading = Reading(folder, data)
-    reading.fail = 4
-    return reading
+def interrupted(folder: Path, data: str = GROUND) -> DatasetVisits:
+    visits = DatasetVisits(folder, data)
+    visits.fail = 4
+    return visits
 
 
-def test_goes_on(tmp_path: Path) -> None:
-    """After a visit that broke off the next one asks for a sum and goes on; then nothing is kept any more."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        assert reading.visit(site).failure is not None
-        assert len(reading.kept) == 1
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[:2] == [-1, 4]
-    assert reading.is_whole(seen)
-    assert reading.kept == []
+def test_resume(tmp_path: Path) -> None:
+    """After an interrupted visit the next one requests a checksum and continues; then the file is removed."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        assert visits.visit(site).failure is not None
+        assert len(visits.files) == 1
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[:2] == [-1, 4]
+    assert visits.is_complete(seen)
+    assert visits.files == []
 
 
-def test_goes_on_twice(tmp_path: Path) -> None:
-    """A visit that goes on and breaks off again leaves all that came by then."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-        reading.fail = 7
-        assert reading.visit(site).failure is not None
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[0] == -1
-    assert reading.offsets[1] >= 6
-    assert reading.is_whole(seen)
+def test_resume_twice(tmp_path: Path) -> None:
+    """A resumed visit that is interrupted again keeps all pages fetched so far."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+        visits.fail = 7
+        assert visits.visit(site).failure is not None
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[0] == -1
+    assert visits.offsets[1] >= 6
+    assert visits.is_complete(seen)
 
 
 CHANGES = {
@@ -110,28 +110,28 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("update", CHANGES.values(), ids=CHANGES.keys())
-def test_data_that_changed_between(tmp_path: Path, update: str) -> None:
-    """Rows of two moments are never joined: if any row that was kept changed, all is read from the start."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-        reading.endpoint.store.update(update)
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[:2] == [-1, 0]
-    assert reading.is_whole(seen)
+def test_data_that_changed(tmp_path: Path, update: str) -> None:
+    """If a saved row changed, the whole dataset is fetched anew."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+        visits.endpoint.store.update(update)
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[:2] == [-1, 0]
+    assert visits.is_complete(seen)
 
 
-def test_change_behind_the_place(tmp_path: Path) -> None:
-    """What changed behind the rows that were kept is read as it is now, and reading goes on."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-        reading.endpoint.store.update("INSERT DATA { <x:z> <x:p> 9 }")
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[:2] == [-1, 4]
-    assert reading.is_whole(seen)
+def test_change_after_the_saved_rows(tmp_path: Path) -> None:
+    """A change after the saved rows does not prevent resuming."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+        visits.endpoint.store.update("INSERT DATA { <x:z> <x:p> 9 }")
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[:2] == [-1, 4]
+    assert visits.is_complete(seen)
 
 
 def no_hashes(query: str) -> Answer | None:
@@ -144,37 +144,37 @@ def wrong_sum(query: str) -> Answer | None:
 
 
 @pytest.mark.parametrize("fault", [no_hashes, wrong_sum])
-def test_endpoint_without_sums(tmp_path: Path, fault: Callable[[str], Answer | None]) -> None:
-    """An endpoint that cannot say the sum is read from the start."""
-    reading = broken_off(tmp_path)
-    reading.endpoint.faults.append(fault)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[:2] == [-1, 0]
-    assert reading.is_whole(seen)
+def test_endpoint_without_checksums(tmp_path: Path, fault: Callable[[str], Answer | None]) -> None:
+    """If an endpoint cannot compute the checksum, the dataset is fetched anew."""
+    visits = interrupted(tmp_path)
+    visits.endpoint.faults.append(fault)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[:2] == [-1, 0]
+    assert visits.is_complete(seen)
 
 
-def test_blank_nodes_keep_nothing(tmp_path: Path) -> None:
-    """Rows with blank nodes have no sum: nothing is kept of such a reading."""
-    reading = Reading(tmp_path, BLANK)
-    reading.fail = 6
-    with serving(reading.endpoint) as site:
-        assert reading.visit(site).failure is not None
-        assert reading.kept == []
-        reading.fail = None
-        assert reading.is_whole(reading.visit(site))
+def test_blank_nodes_prevent_checkpoints(tmp_path: Path) -> None:
+    """Rows with blank nodes have no checksum, so no checkpoint is kept."""
+    visits = DatasetVisits(tmp_path, BLANK)
+    visits.fail = 6
+    with serving(visits.endpoint) as site:
+        assert visits.visit(site).failure is not None
+        assert visits.files == []
+        visits.fail = None
+        assert visits.is_complete(visits.visit(site))
 
 
-def test_nobody_answers(tmp_path: Path) -> None:
-    """An endpoint that cannot be reached costs nothing of what was kept."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-    seen = reading.visit(site)
+def test_unreachable_endpoint(tmp_path: Path) -> None:
+    """The checkpoint is kept if the endpoint cannot be reached."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+    seen = visits.visit(site)
     assert seen.failure is not None
-    assert len(reading.kept) == 1
+    assert len(visits.files) == 1
 
 
 def tear(content: bytes) -> bytes:
@@ -187,21 +187,21 @@ def flip(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", [tear, flip, lambda _: b"", lambda _: b"\xff" * 40])
 def test_damaged_files(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    """Of a file that a crash tore only the whole pages count, and what comes then is written behind them."""
-    reading = broken_off(tmp_path)
-    with serving(reading.endpoint) as site:
-        reading.visit(site)
-        (path,) = reading.kept
+    """Only complete pages of a damaged file are used, and new pages are written after them."""
+    visits = interrupted(tmp_path)
+    with serving(visits.endpoint) as site:
+        visits.visit(site)
+        (path,) = visits.files
         path.write_bytes(damage(path.read_bytes()))
-        assert reading.visit(site).failure is not None
-        reading.fail = None
-        seen = reading.visit(site)
-    assert reading.offsets[:2] == [-1, 4]
-    assert reading.is_whole(seen)
+        assert visits.visit(site).failure is not None
+        visits.fail = None
+        seen = visits.visit(site)
+    assert visits.offsets[:2] == [-1, 4]
+    assert visits.is_complete(seen)
 
 
-def test_old_files_go(tmp_path: Path) -> None:
-    """What is older than a day is not used, and deleted whichever endpoint is read."""
+def test_old_files_are_deleted(tmp_path: Path) -> None:
+    """A file older than a day is not used, and deleted at the next visit of any endpoint."""
     old = Checkpoints(tmp_path)
     old.of("http://a.test/sparql", 1000.0).add((b"{}", "application/sparql-results+json"), 1000.0)
     assert old.of("http://a.test/sparql", 1000.0 + DAY_S).pages() == [(b"{}", "application/sparql-results+json")]
@@ -209,21 +209,21 @@ def test_old_files_go(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file has a greatest length; a reading beyond it is not kept."""
-    monkeypatch.setattr(checkpoint, "LARGEST", 2000)
-    mark = Checkpoints(tmp_path).of("http://a.test/sparql", 0.0)
-    mark.add((b"{}", "text/plain"), 0.0)
+def test_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint above the size limit is deleted and not continued."""
+    monkeypatch.setattr(checkpoint, "MAX_BYTES", 2000)
+    saved = Checkpoints(tmp_path).of("http://a.test/sparql", 0.0)
+    saved.add((b"{}", "text/plain"), 0.0)
     assert len(list(tmp_path.iterdir())) == 1
     noise = b"".join(zlib.crc32(bytes([i % 256, i // 256])).to_bytes(4, "big") for i in range(1000))
-    mark.add((noise, "text/plain"), 0.0)
-    mark.add((b"{}", "text/plain"), 0.0)
+    saved.add((noise, "text/plain"), 0.0)
+    saved.add((b"{}", "text/plain"), 0.0)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    """Where nothing can be kept, the visit is none the worse."""
+    """A visit succeeds even if no checkpoint can be written."""
     (tmp_path / "file").write_bytes(b"")
-    reading = Reading(tmp_path / "file" / "folder", GROUND)
-    with serving(reading.endpoint) as site:
-        assert reading.is_whole(reading.visit(site))
+    visits = DatasetVisits(tmp_path / "file" / "folder", GROUND)
+    with serving(visits.endpoint) as site:
+        assert visits.is_complete(visits.visit(site))

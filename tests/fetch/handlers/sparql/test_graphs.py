@@ -1,4 +1,4 @@
-"""Datasets read graph by graph: each graph is proved whole by the endpoint's own count."""
+"""Datasets are fetched graph by graph; each graph is checked against the count of the endpoint."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ DATA = """
 ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("one", "two", "three"))
 
 
-def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **paging: int) -> VisitResult:
-    answers = SparqlResponseParser()
-    handler = SparqlHandler(answers, WholeDataset(answers, PageSizes(**paging)))
+def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **sizes: int) -> VisitResult:
+    parser = SparqlResponseParser()
+    handler = SparqlHandler(parser, WholeDataset(parser, PageSizes(**sizes)))
     with serving(endpoint) as site:
         page = page_at(f"{site.url}/sparql", handler="sparql", graphs=graphs, page_rows=page_rows)
         return visited(handler, page)
 
 
 def same(seen: VisitResult, store: ox.Store, *graphs: str | None) -> bool:
-    """Whether the content is these graphs of the store (none: the default graph), apart from the names of blanks."""
+    """Whether the content is these graphs of the store (None: the default graph), except for blank node labels."""
     assert seen.content is not None, seen.failure
     wanted = [None if name is None else ox.NamedNode(name) for name in graphs]
     quads = [quad for quad in store if (quad.graph_name if quad.graph_name != ox.DefaultGraph() else None) in wanted]
@@ -45,8 +45,8 @@ def same(seen: VisitResult, store: ox.Store, *graphs: str | None) -> bool:
     return found == there
 
 
-# Graphs asked for, and those that come.
-WISHES = [
+# Requested graphs and expected graphs.
+REQUESTED = [
     (("all",), (ONE, TWO)),
     (("all", "default"), (ONE, TWO, None)),
     ((TWO,), (TWO,)),
@@ -55,17 +55,17 @@ WISHES = [
 ]
 
 
-@pytest.mark.parametrize(("graphs", "expected"), WISHES)
+@pytest.mark.parametrize(("graphs", "expected"), REQUESTED)
 @pytest.mark.parametrize("rows", [3, 100])
 def test_graphs(graphs: tuple[str, ...], expected: tuple[str | None, ...], rows: int) -> None:
-    """The graphs that were asked for come, whole, and no others, in pages where they are large."""
+    """The requested graphs are fetched completely, and no others, in pages if they are large."""
     store = store_of(DATA.replace(DATA[DATA.index(":three") :], ""))
     seen = asked(Endpoint(store), *graphs, rows=rows)
     assert same(seen, store, *expected)
 
 
 def test_blank_nodes_belong_to_their_graph() -> None:
-    """Blank nodes of two graphs are different ones, though the answers name them alike."""
+    """Blank nodes of two graphs are distinct, even if the responses use the same labels."""
     endpoint = Endpoint(store_of(DATA))
 
     def relabelled(query: str) -> Answer | None:
@@ -87,16 +87,16 @@ def test_blank_nodes_belong_to_their_graph() -> None:
 
 
 def test_blank_nodes_need_one_page() -> None:
-    """A graph with blank nodes that does not fit into a page is a failure that says how large pages must be."""
+    """A graph with blank nodes that does not fit into a page fails with the required page size."""
     store = store_of(DATA)
-    seen = asked(Endpoint(store), TWO, rows=2, least=1)
+    seen = asked(Endpoint(store), TWO, rows=2, min_rows=1)
     assert seen.failure is not None
     assert seen.failure.detail.endswith("--page-rows 3")
     assert same(asked(Endpoint(store), TWO, rows=2, page_rows=3), store, TWO)
 
 
 def test_rows_of_a_page() -> None:
-    """The user says how many rows a page has, graph by graph and for the whole dataset."""
+    """The user sets the rows of a page, graph by graph and for the whole dataset."""
     endpoint = Endpoint(store_of(DATA))
     asked(endpoint, ONE, page_rows=2)
     assert sum("LIMIT 2" in query for query in endpoint.queries) == 3
@@ -105,8 +105,8 @@ def test_rows_of_a_page() -> None:
     assert endpoint.queries[0].endswith("LIMIT 7 OFFSET 0")
 
 
-def test_endpoint_that_cuts_answers() -> None:
-    """An endpoint that gives fewer triples than asked for, without a word, is asked for less until all come."""
+def test_endpoint_that_truncates() -> None:
+    """If an endpoint silently returns fewer triples than requested, smaller pages are requested."""
     store = store_of(DATA)
     endpoint = Endpoint(store)
 
@@ -117,33 +117,33 @@ def test_endpoint_that_cuts_answers() -> None:
         return answer._replace(body=b"".join(answer.body.splitlines(keepends=True)[:2]))
 
     endpoint.faults.append(cut)
-    assert same(asked(endpoint, ONE, least=1), store, ONE)
-    seen = asked(endpoint, TWO, least=1)
+    assert same(asked(endpoint, ONE, min_rows=1), store, ONE)
+    seen = asked(endpoint, TWO, min_rows=1)
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.PARTIAL
 
 
 def test_endpoint_that_lists_too_few() -> None:
-    """A list of graphs that is shorter than their number is a failure, not a smaller dataset."""
-    endpoint = Endpoint(store_of(DATA), most_rows=2)
+    """A list of graphs that is shorter than their count is a failure, not a smaller dataset."""
+    endpoint = Endpoint(store_of(DATA), max_rows=2)
     seen = asked(endpoint, "all")
     assert seen.failure is not None
     assert "2 of 3 graphs" in seen.failure.detail
-    refused = asked(Endpoint(store_of(DATA)), "all", graphs=2)
+    refused = asked(Endpoint(store_of(DATA)), "all", max_graphs=2)
     assert refused.failure is not None
-    assert "name those that you want" in refused.failure.detail
+    assert "name the graphs to watch" in refused.failure.detail
 
 
 def test_too_large() -> None:
-    """Graphs of more triples than the limit are refused before any is read."""
+    """Graphs with more triples than the limit are refused before any is fetched."""
     endpoint = Endpoint(store_of(DATA))
-    seen = asked(endpoint, ONE, most=4)
+    seen = asked(endpoint, ONE, max_rows=4)
     assert seen.failure is not None
     assert not any("CONSTRUCT" in query for query in endpoint.queries)
 
 
-def test_data_that_change_meanwhile() -> None:
-    """A graph that grows after it was read is a failure: the dataset is one of no moment."""
+def test_data_that_changes() -> None:
+    """If a graph changes after it was fetched, the visit fails."""
     endpoint = Endpoint(store_of(DATA))
 
     def change(query: str) -> None:
@@ -157,7 +157,7 @@ def test_data_that_change_meanwhile() -> None:
 
 
 def test_no_stable_order() -> None:
-    """Pages that overlap fall short of the count, and are a failure."""
+    """Overlapping pages have fewer triples than the count, and are a failure."""
     endpoint = Endpoint(store_of(DATA))
 
     def first_page_again(query: str) -> Answer | None:
@@ -166,14 +166,14 @@ def test_no_stable_order() -> None:
         return endpoint.answer(query.replace("OFFSET 2", "OFFSET 0"), "application/n-triples")
 
     endpoint.faults.append(first_page_again)
-    seen = asked(endpoint, ONE, rows=2, least=2)
+    seen = asked(endpoint, ONE, rows=2, min_rows=2)
     assert seen.failure is not None
     assert "4 triples of 5" in seen.failure.detail or "3 triples of 5" in seen.failure.detail
 
 
 @pytest.mark.parametrize("answer", [Answer(500), Answer(404), Answer(headers={"Content-Type": "text/html"}, body=b"x")])
 def test_counts_that_fail(answer: Answer) -> None:
-    """Without counts there is nothing to prove a graph by: a failure, or gone if the endpoint is."""
+    """Without counts the visit fails; the page is gone if the endpoint is."""
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(lambda _: answer)
     seen = asked(endpoint, ONE)
@@ -181,8 +181,8 @@ def test_counts_that_fail(answer: Answer) -> None:
     assert (seen.failure is None) == (answer.status == 404)
 
 
-def test_counts_that_are_no_numbers() -> None:
-    """A count that is not one is a failure."""
+def test_invalid_counts() -> None:
+    """A count that is not a number is a failure."""
     body = json.dumps({"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "many"}}]}})
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(
@@ -200,7 +200,7 @@ NAMES += [("x: y", False), ("x:\n", False), ("", False), ('x:"', False), ("x:{}"
 
 @pytest.mark.parametrize(("name", "fits"), NAMES)
 def test_names(name: str, fits: bool) -> None:
-    """A name that could end the IRI of a query early never gets into one."""
+    """A name that could end the IRI in a query early is not used in a query."""
     assert is_graph_name(name) is fits
     if not fits:
         endpoint = Endpoint(store_of(DATA))

@@ -1,4 +1,4 @@
-"""Queries and whole datasets of a real endpoint; only whole answers are content."""
+"""Queries and whole datasets of an endpoint; only complete responses become content."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ DATA = """
 """
 
 
-def handler(**paging: int) -> SparqlHandler[Results]:
-    answers = SparqlResponseParser()
-    return SparqlHandler(answers, WholeDataset(answers, PageSizes(**paging)))
+def handler(**sizes: int) -> SparqlHandler[Results]:
+    parser = SparqlResponseParser()
+    return SparqlHandler(parser, WholeDataset(parser, PageSizes(**sizes)))
 
 
-def asked(endpoint: Endpoint, query: str = "", **paging: int) -> VisitResult:
-    """One visit to an endpoint with a query, or for everything."""
+def asked(endpoint: Endpoint, query: str = "", **sizes: int) -> VisitResult:
+    """One visit to an endpoint with a query, or for the whole dataset."""
     with serving(endpoint) as site:
         url = f"{site.url}/sparql"
-        return visited(handler(**paging), page_at(query_url(url, query) if query else url, handler="sparql"))
+        return visited(handler(**sizes), page_at(query_url(url, query) if query else url, handler="sparql"))
 
 
-def graph(body: bytes) -> list[str]:
+def graph(body: bytes | None) -> list[str]:
+    assert body is not None
     dataset = ox.Dataset(ox.parse(body, format=ox.RdfFormat.N_QUADS))
     dataset.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
     return sorted(str(quad) for quad in dataset)
@@ -47,7 +48,7 @@ def graph(body: bytes) -> list[str]:
 
 
 def test_select() -> None:
-    """The content of a SELECT is its rows in canonical form, beside the answer as it came."""
+    """The content of a SELECT is its rows in canonical form; the response is kept as received."""
     seen = asked(Endpoint(store_of(DATA)), "SELECT ?o ?s WHERE { ?s <http://example.org/p> ?o }")
     assert seen.failure is None
     assert seen.content is not None
@@ -57,8 +58,8 @@ def test_select() -> None:
     assert seen.exchanges[-1].body != seen.content.body
 
 
-def test_order_and_labels_do_not_count() -> None:
-    """Two answers that differ in the order of rows and the names of blanks are the same content."""
+def test_order_and_labels_are_ignored() -> None:
+    """Two responses that differ only in the order of rows and the labels of blank nodes have the same content."""
     query = "SELECT ?s ?o WHERE { ?s <http://example.org/name> ?o }"
     contents = set()
     for shuffled in (False, True):
@@ -71,7 +72,7 @@ def test_order_and_labels_do_not_count() -> None:
 
 
 def test_construct_and_ask() -> None:
-    """The content of a CONSTRUCT is the answer's own body, that of an ASK its boolean."""
+    """The content of a CONSTRUCT is the body of the response, that of an ASK its boolean."""
     built = asked(Endpoint(store_of(DATA)), "CONSTRUCT WHERE { ?s <http://example.org/p> ?o }")
     assert (built.failure, built.content) == (None, None)
     assert built.answer is not None
@@ -82,7 +83,7 @@ def test_construct_and_ask() -> None:
 
 
 def test_long_queries_are_posted() -> None:
-    """A query too long for a URL is posted as a form, and the request's body is kept."""
+    """A query too long for a URL is posted as a form, and the body of the request is kept."""
     query = "SELECT * WHERE { ?s ?p ?o } #" + "x" * 3000
     endpoint = Endpoint(store_of(DATA))
     seen = asked(endpoint, query)
@@ -93,8 +94,8 @@ def test_long_queries_are_posted() -> None:
     assert f"Content-Length: {len(seen.exchanges[0].request_body)}".encode() in seen.exchanges[0].request_head
 
 
-def test_own_query_beside_the_url() -> None:
-    """A query in the page's looking goes to the page's URL, parameters and all."""
+def test_query_of_the_user() -> None:
+    """A query in the page rules is sent to the URL of the page, with its parameters."""
     endpoint = Endpoint(store_of(DATA))
     with serving(endpoint) as site:
         page = page_at(f"{site.url}/sparql?default-graph-uri=http%3A%2F%2Fexample.org%2Fg", query="ASK {?s ?p 2}")
@@ -106,10 +107,14 @@ def test_own_query_beside_the_url() -> None:
 JSON = {"Content-Type": "application/sparql-results+json"}
 WHOLE = b'{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"x:"}}]}}'
 BAD_ANSWERS = [
-    ("page for people", Answer(headers={"Content-Type": "text/html"}, body=b"<h1>Busy</h1>"), FailureKind.UNEXPECTED),
-    ("cut off inside", Answer(headers=JSON, body=WHOLE[:-20]), FailureKind.PARTIAL),
-    ("stack trace behind", Answer(headers=JSON, body=WHOLE[:-2] + b"java.util.TimeoutException"), FailureKind.PARTIAL),
-    ("cut off on the wire", Answer(headers=JSON, body=WHOLE, length=len(WHOLE) + 9), FailureKind.PARTIAL),
+    ("web page", Answer(headers={"Content-Type": "text/html"}, body=b"<h1>Busy</h1>"), FailureKind.UNEXPECTED),
+    ("truncated document", Answer(headers=JSON, body=WHOLE[:-20]), FailureKind.PARTIAL),
+    (
+        "stack trace",
+        Answer(headers=JSON, body=WHOLE[:-2] + b"java.util.TimeoutException"),
+        FailureKind.PARTIAL,
+    ),
+    ("truncated transfer", Answer(headers=JSON, body=WHOLE, length=len(WHOLE) + 9), FailureKind.PARTIAL),
     ("limit reached", Answer(headers=JSON | {"X-SPARQL-MaxRows": "1"}, body=WHOLE), FailureKind.PARTIAL),
     ("timed out", Answer(headers=JSON | {"X-SQL-State": "S1TAT"}, body=WHOLE), FailureKind.PARTIAL),
     ("another format", Answer(headers={"Content-Type": "text/plain"}, body=WHOLE), FailureKind.PARTIAL),
@@ -119,8 +124,8 @@ BAD_ANSWERS = [
 
 
 @pytest.mark.parametrize(("answer", "kind"), [row[1:] for row in BAD_ANSWERS], ids=[row[0] for row in BAD_ANSWERS])
-def test_answers_that_are_not_whole(answer: Answer, kind: FailureKind) -> None:
-    """An answer that is partial or no result is a failure with status 200 and all, never content."""
+def test_unusable_responses(answer: Answer, kind: FailureKind) -> None:
+    """A response that is incomplete or no result is a failure despite its status 200."""
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(lambda _: answer)
     seen = asked(endpoint, "SELECT ?s { ?s ?p ?o }")
@@ -130,8 +135,8 @@ def test_answers_that_are_not_whole(answer: Answer, kind: FailureKind) -> None:
     assert len(seen.exchanges) == 1
 
 
-def test_cut_graph() -> None:
-    """A graph that breaks off is a failure."""
+def test_truncated_graph() -> None:
+    """A truncated graph is a failure."""
     endpoint = Endpoint(store_of(DATA))
     body = b"<x:a> <x:b> <x:c> .\n<x:a> <x:b> <x:"
     endpoint.faults.append(lambda _: Answer(headers={"Content-Type": "application/n-triples"}, body=body))
@@ -141,7 +146,7 @@ def test_cut_graph() -> None:
 
 
 def test_updates_are_never_sent() -> None:
-    """What is no query is refused before anything is asked."""
+    """A text that is not a query is refused before any request."""
     with serving(Endpoint(store_of(DATA))) as site:
         seen = visited(handler(), page_at(query_url(f"{site.url}/sparql", "CLEAR ALL"), handler="sparql"))
     assert seen.failure is not None
@@ -149,12 +154,12 @@ def test_updates_are_never_sent() -> None:
     assert site.asked == []
 
 
-# ── everything ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── whole datasets ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("rows", [2, 3, 8, 100])
-def test_everything(rows: int) -> None:
-    """Whatever the size of a page, the whole dataset comes, named graphs and blank nodes included."""
+def test_whole_dataset(rows: int) -> None:
+    """The whole dataset is fetched with any page size, including named graphs and blank nodes."""
     store = store_of(DATA)
     seen = asked(Endpoint(store), rows=rows)
     assert seen.failure is None
@@ -163,15 +168,15 @@ def test_everything(rows: int) -> None:
     assert graph(seen.content.body) == graph(store.dump(format=ox.RdfFormat.N_QUADS))
 
 
-def test_own_limit_of_the_endpoint() -> None:
-    """An endpoint that gives fewer rows than asked for is read to its end all the same."""
+def test_row_limit_of_the_endpoint() -> None:
+    """The whole dataset is fetched from an endpoint that returns fewer rows than requested."""
     store = store_of(DATA)
-    seen = asked(Endpoint(store, most_rows=3), rows=5)
+    seen = asked(Endpoint(store, max_rows=3), rows=5)
     assert seen.content is not None
     assert graph(seen.content.body) == graph(store.dump(format=ox.RdfFormat.N_QUADS))
 
 
-def test_everything_of_nothing() -> None:
+def test_empty_dataset() -> None:
     """An empty dataset is empty content, not a failure."""
     seen = asked(Endpoint(ox.Store()))
     assert seen.failure is None
@@ -180,7 +185,7 @@ def test_everything_of_nothing() -> None:
 
 
 def failing(times: int, answer: Answer) -> Callable[[str], Answer | None]:
-    """Fail on the second page, so many times."""
+    """Fail on the second page, the given number of times."""
     left = times
 
     def fault(query: str) -> Answer | None:
@@ -194,11 +199,11 @@ def failing(times: int, answer: Answer) -> Callable[[str], Answer | None]:
 
 
 @pytest.mark.parametrize("answer", [Answer(500), Answer(headers=JSON, body=WHOLE[:-9]), BAD_ANSWERS[0][1]])
-def test_failed_page_is_asked_for_again(answer: Answer) -> None:
-    """A page that fails is asked for again, for fewer rows; what was read before is kept."""
+def test_failed_page_is_requested_again(answer: Answer) -> None:
+    """A page that fails is requested again with fewer rows; earlier pages are kept."""
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(failing(2, answer))
-    seen = asked(endpoint, rows=4, least=1)
+    seen = asked(endpoint, rows=4, min_rows=1)
     assert seen.failure is None
     assert seen.content is not None
     assert graph(seen.content.body) == graph(endpoint.store.dump(format=ox.RdfFormat.N_QUADS))
@@ -208,10 +213,10 @@ def test_failed_page_is_asked_for_again(answer: Answer) -> None:
 
 
 def test_page_that_keeps_failing() -> None:
-    """After some tries the visit is a failure, and nothing of it is content."""
+    """After the last attempt the visit fails without content."""
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(failing(99, Answer(500)))
-    seen = asked(endpoint, rows=4, tries=3)
+    seen = asked(endpoint, rows=4, max_tries=3)
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.SERVER
     assert seen.content is None
@@ -219,14 +224,14 @@ def test_page_that_keeps_failing() -> None:
 
 
 def test_endpoint_without_an_order() -> None:
-    """Pages that do not join are a failure: no dataset is made of them."""
+    """Pages that cannot be joined are a failure."""
     seen = asked(Endpoint(store_of(DATA), shuffled=True), rows=4)
     assert seen.failure is not None
     assert seen.failure.kind is FailureKind.PARTIAL
 
 
-def test_data_that_change_meanwhile() -> None:
-    """A dataset that grows before the place where it is read is a failure, not half of each."""
+def test_data_that_changes() -> None:
+    """If rows are inserted before the current offset, the visit fails."""
     endpoint = Endpoint(store_of("@prefix : <http://example.org/> . :a :p 1, 2, 3, 4, 5, 6, 7, 8, 9 ."))
 
     def change(query: str) -> None:
@@ -239,8 +244,8 @@ def test_data_that_change_meanwhile() -> None:
     assert seen.failure.kind is FailureKind.PARTIAL
 
 
-def test_labels_that_do_not_last() -> None:
-    """Where every answer names blank nodes anew, pages are not joined to a graph that nobody has."""
+def test_unstable_labels() -> None:
+    """If every response uses new labels for blank nodes, pages are not joined."""
     endpoint = Endpoint(store_of(DATA))
 
     def relabelled(query: str) -> Answer:
@@ -262,14 +267,14 @@ def test_labels_that_do_not_last() -> None:
 
 
 def test_too_many_rows() -> None:
-    """A dataset beyond the limit is refused, and says so."""
-    seen = asked(Endpoint(store_of(DATA)), rows=3, most=5)
+    """A dataset above the limit is refused with advice."""
+    seen = asked(Endpoint(store_of(DATA)), rows=3, max_rows=5)
     assert seen.failure is not None
     assert "watch a query" in seen.failure.detail
 
 
 def test_endpoint_that_is_gone() -> None:
-    """404 for the first page is the answer: the page is gone."""
+    """Status 404 for the first page means that the page is gone."""
     endpoint = Endpoint(store_of(DATA))
     endpoint.faults.append(lambda _: Answer(404))
     seen = asked(endpoint)
@@ -296,12 +301,12 @@ FORMS = [
 
 @pytest.mark.parametrize(("query", "form"), FORMS)
 def test_form_of(query: str, form: str | None) -> None:
-    """The form of a query is its first keyword behind prologue and comments."""
+    """The form of a query is its first keyword after prologue and comments."""
     assert form_of(query) == form
 
 
-def test_query_urls_come_apart_again() -> None:
-    """A query put into a URL is found in it, and the endpoint's own parameters stay."""
+def test_split_query() -> None:
+    """A query is recovered from its URL, and other parameters of the endpoint are kept."""
     for endpoint in ("http://e.org/sparql", "http://e.org/sparql?a=b%26c&d="):
         query = "SELECT * { ?s ?p 'ä&=+ #?' }"
         assert split_query(query_url(endpoint, query)) == (endpoint, query)

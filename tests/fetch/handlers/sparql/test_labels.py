@@ -1,4 +1,4 @@
-"""Blank nodes of several pages are joined only where their labels are proved to last, in whatever order rows come."""
+"""Blank nodes of several pages are joined only if their labels are proved stable, in any order of rows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 
 from tests.fetch.asking import page_at
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
-from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_but_labels
+from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_except_labels
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
 from webstrata.observe.data.sparql.responses import SparqlResponseParser
 from webstrata.observe.data.sparql.results import Row, Term
 from webstrata.records import Exchange, FetchResult, PostBody, Validators, VisitResult
 
 Naming = Callable[[list[str]], dict[str, str]]
-"""The nodes of an answer in order of appearance -> what the answer calls them."""
+"""The nodes of a response in order of appearance -> their labels."""
 
 # Subject, predicate, object; lower-case letters are blank nodes.
 CHAIN = ["a P b", "b P c", "N P a", "c P L"]
@@ -40,12 +40,12 @@ def at_random(nodes: list[str]) -> dict[str, str]:
     return {node: f"r{random.random()}" for node in nodes}
 
 
-def lasting(nodes: list[str]) -> dict[str, str]:
+def stable(nodes: list[str]) -> dict[str, str]:
     return {node: f"own-{node}" for node in nodes}
 
 
 class Endpoint:
-    """Rows in a given order, asked for in pages; names blank nodes as it likes."""
+    """Rows in a given order, requested in pages; `naming` labels the blank nodes of each response."""
 
     def __init__(self, rows: tuple[str, ...], naming: Naming) -> None:
         self._rows = [row.split() for row in rows]
@@ -63,7 +63,7 @@ class Endpoint:
         return FetchResult(exchanges=(answer,))
 
     async def post(self, url: str, posted: PostBody, *, accept: str) -> FetchResult:
-        raise AssertionError("pages are short questions")
+        raise AssertionError("queries for pages are short")
 
     def now(self) -> float:
         return 0.0
@@ -82,8 +82,8 @@ def read(rows: tuple[str, ...], naming: Naming, size: int) -> VisitResult:
 
 @pytest.mark.parametrize("naming", [counting, backwards, at_random])
 @pytest.mark.parametrize("size", [2, 3])
-def test_labels_made_for_the_answer(naming: Naming, size: int) -> None:
-    """However an endpoint names blanks anew and in whatever order rows come, no dataset is made of its pages."""
+def test_labels_per_response(naming: Naming, size: int) -> None:
+    """If an endpoint assigns labels per response, its pages are never joined."""
     for rows in permutations(CHAIN):
         seen = read(rows, naming, size)
         assert seen.content is None, rows
@@ -92,17 +92,17 @@ def test_labels_made_for_the_answer(naming: Naming, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 9])
-def test_labels_that_last(size: int) -> None:
-    """Labels that last are proved to, in whatever order rows come, and all pages become one dataset."""
+def test_stable_labels(size: int) -> None:
+    """Stable labels are proved stable in any order of rows, and all pages are joined."""
     for rows in permutations(CHAIN):
-        seen = read(rows, lasting, size)
+        seen = read(rows, stable, size)
         assert seen.content is not None, rows
         assert seen.content.body.count(b"\n") == len(CHAIN)
 
 
 def test_a_single_blank_node() -> None:
-    """One blank node on several pages cannot be told from several that are named anew: refused, unless on one page."""
-    for naming in (lasting, counting):
+    """A single blank node on several pages proves nothing: it is refused, unless it is on one page."""
+    for naming in (stable, counting):
         seen = read(tuple(ALONE), naming, 2)
         assert seen.failure is not None
         assert "too few" in seen.failure.detail
@@ -110,7 +110,7 @@ def test_a_single_blank_node() -> None:
 
 
 def test_blank_nodes_on_one_page_only() -> None:
-    """Where all blank nodes came in one answer its labels are enough, though the next answer repeats a row."""
+    """If all blank nodes are on one page, their labels are sufficient."""
     seen = read(("N P L", "N P M", "a P L", "b P a"), counting, 3)
     assert seen.failure is not None  # a, b: on two pages
     assert read(("N P L", "N P M", "N P N", "a P L", "b P a"), counting, 4).failure is not None
@@ -118,15 +118,15 @@ def test_blank_nodes_on_one_page_only() -> None:
 
 
 def test_labels_inside_triple_terms() -> None:
-    """Labels inside triple terms are labels too."""
+    """Labels in triple terms are compared as well."""
 
     def row(label: str, value: str = "x:o") -> Row:
         inner = (Term("bnode", label), Term("uri", "x:p"), Term("uri", value))
         return (None, Term("uri", "x:s"), Term("uri", "x:p"), Term("triple", "", inner=inner))
 
     assert list(blanks(row("x"))) == ["x"]
-    assert same_but_labels(row("x"), row("y"))
-    assert not same_but_labels(row("x"), row("x", "x:other"))
+    assert same_except_labels(row("x"), row("y"))
+    assert not same_except_labels(row("x"), row("x", "x:other"))
     labels = BlankNodeLabels()
     labels.page(0, [row("x")])
     labels.page(1, [row("y")])

@@ -1,7 +1,8 @@
-"""Where the reading of a dataset stopped: the pages of rows that came, in a file until the dataset is whole.
+"""`Checkpoint`: the pages of a dataset fetched so far, in a file until the dataset is complete.
 
-A file is a head and the answers as they came, each with its length and a check sum: what a crash tore is not read.
-Whether they still hold is not decided here (`sparql_everything`). Old ones are deleted, too long ones given up.
+A file has a header and the response bodies, each with its length and a checksum, so that an incomplete write is
+detected. `whole_dataset.py` decides whether the pages are still valid. Old files are deleted, and no file grows above
+a limit.
 """
 
 from __future__ import annotations
@@ -18,69 +19,69 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S
 
-LONGEST_S = DAY_S
-"""Age from which on nothing is made of kept pages."""
-LARGEST = 256_000_000
-"""Bytes of a file, packed."""
+MAX_AGE_S = DAY_S
+"""Older pages are not used."""
+MAX_BYTES = 256_000_000
+"""Size of a file, compressed."""
 _FRAME = Layout("<II")
-_LONGEST_HEAD = 65_536
-_ENDING = ".pages"
+_MAX_HEADER = 65_536
+_SUFFIX = ".pages"
 
-Answer = tuple[bytes, str]
-"""Body and media type."""
+PageBody = tuple[bytes, str]
+"""Body and media type of a response."""
 
 
-class _CheckpointHead(Struct, frozen=True):
+class _Header(Struct, frozen=True):
     endpoint: str
     begun_at: float
 
 
 class Checkpoints:
-    """A folder of them."""
+    """A folder with one checkpoint for each endpoint."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def of(self, endpoint: str, now: float) -> Checkpoint:
-        """The endpoint's; what is too old, of whichever endpoint, goes."""
-        for path in self._folder.glob(f"*{_ENDING}"):
-            head = _head(path)
-            if head is None or not 0 <= now - head.begun_at <= LONGEST_S:
+        """The checkpoint of an endpoint. Checkpoints of all endpoints that are too old are deleted."""
+        for path in self._folder.glob(f"*{_SUFFIX}"):
+            header = _header(path)
+            if header is None or not 0 <= now - header.begun_at <= MAX_AGE_S:
                 _delete(path)
         name = hashlib.sha256(endpoint.encode("utf-8", "replace")).hexdigest()[:32]
-        return Checkpoint(self._folder / f"{name}{_ENDING}", endpoint)
+        return Checkpoint(self._folder / f"{name}{_SUFFIX}", endpoint)
 
 
 class Checkpoint:
-    """Of one endpoint. A disk that is full, or a folder that cannot be written, costs the bookmark and nothing else."""
+    """The checkpoint of one endpoint. If it cannot be written, it is given up without an error."""
 
     def __init__(self, path: Path, endpoint: str) -> None:
         self._path = path
         self._endpoint = endpoint
         self._size = 0
-        """Of what is whole in the file."""
+        """Size of the valid part of the file."""
         self._given_up = False
 
-    def pages(self) -> list[Answer]:
-        """What was kept, in order."""
+    def pages(self) -> list[PageBody]:
+        """The saved pages, in order."""
         try:
             content = self._path.read_bytes()
         except OSError:
             return []
-        _, *found = list(_frames(content)) or [b""]
-        self._size = sum(_FRAME.size + len(one) for one in _frames(content))
-        parts = [one.partition(b"\n") for one in found]
+        frames = list(_frames(content))
+        self._size = sum(_FRAME.size + len(frame) for frame in frames)
+        parts = [frame.partition(b"\n") for frame in frames[1:]]
         return [(zlib.decompress(body), media_type.decode("ascii")) for media_type, _, body in parts]
 
-    def add(self, answer: Answer, now: float) -> None:
-        """Keep one more page."""
+    def add(self, page: PageBody, now: float) -> None:
+        """Save another page."""
         if self._given_up:
             return
-        body, media_type = answer
+        body, media_type = page
         frame = _framed(media_type.encode("ascii", "replace") + b"\n" + zlib.compress(body, 1))
         if not self._size:
-            frame = _framed(msgspec.json.encode(_CheckpointHead(self._endpoint, now))) + frame
-        if self._size + len(frame) > LARGEST:
+            frame = _framed(msgspec.json.encode(_Header(self._endpoint, now))) + frame
+        if self._size + len(frame) > MAX_BYTES:
             self.give_up()
             return
         try:
@@ -97,7 +98,7 @@ class Checkpoint:
         self._size += len(frame)
 
     def give_up(self) -> None:
-        """Keep nothing more of this reading."""
+        """Delete the file and save no further pages."""
         self.remove()
         self._given_up = True
 
@@ -116,21 +117,21 @@ def _framed(content: bytes) -> bytes:
 
 
 def _frames(content: bytes) -> Iterator[bytes]:
-    """Up to the first that is not whole."""
-    place = 0
-    while len(content) >= place + _FRAME.size:
-        length, check = _FRAME.unpack_from(content, place)
-        place += _FRAME.size + length
-        found = content[place - length : place]
-        if len(found) != length or zlib.crc32(found) != check:
+    """The frames up to the first that is incomplete or damaged."""
+    offset = 0
+    while len(content) >= offset + _FRAME.size:
+        length, crc = _FRAME.unpack_from(content, offset)
+        offset += _FRAME.size + length
+        frame = content[offset - length : offset]
+        if len(frame) != length or zlib.crc32(frame) != crc:
             return
-        yield found
+        yield frame
 
 
-def _head(path: Path) -> _CheckpointHead | None:
+def _header(path: Path) -> _Header | None:
     try:
         with path.open("rb") as file:
-            head = next(_frames(file.read(_LONGEST_HEAD)), b"")
-        return msgspec.json.decode(head, type=_CheckpointHead)
+            header = next(_frames(file.read(_MAX_HEADER)), b"")
+        return msgspec.json.decode(header, type=_Header)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -78,9 +78,9 @@ class PageSizes(Struct, frozen=True, kw_only=True):
 class EndpointClient:
     """The queries of one visit. `fetched` holds the exchanges of all of them."""
 
-    def __init__(self, parser: DatasetParser[ResultRows], endpoint: str, client: VisitClient) -> None:
+    def __init__(self, parser: DatasetParser[ResultRows], url: str, client: VisitClient) -> None:
         self.parser = parser
-        self.endpoint = endpoint
+        self.url = url
         self._client = client
         self.fetched = FetchResult()
 
@@ -89,7 +89,7 @@ class EndpointClient:
 
     async def body(self, query: str, form: Form = "SELECT") -> tuple[bytes, str] | Failure | Wait:
         """Send the query; (body, media type) of a usable response, else the failure."""
-        fetched = await send_query(SparqlRequest(endpoint=self.endpoint, query=query), form, self._client)
+        fetched = await send_query(SparqlRequest(endpoint=self.url, query=query), form, self._client)
         if isinstance(fetched, Wait):
             return fetched
         self.fetched = joined(self.fetched, fetched)

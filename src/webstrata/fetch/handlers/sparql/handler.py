@@ -1,8 +1,8 @@
 """The `sparql` handler: the content of a page is the result of a query to a SPARQL 1.1 endpoint, or its whole dataset.
 
-The query is the user's (`PageRules.query`) or the `query` parameter of the page's URL. Without a query the whole dataset
-is fetched, page by page (`whole_dataset.py`). Only complete responses count: a response that is truncated, that reached
-the row limit of the endpoint, or that is an error page with status 200 is a failure, never a change.
+The query is the user's (`PageRules.query`) or the `query` parameter of the page's URL. Without a query the whole
+dataset is fetched, page by page (`whole_dataset.py`). Only complete responses count: a response that is truncated,
+that reached the row limit of the endpoint, or that is an error page with status 200 is a failure, never a change.
 """
 
 from __future__ import annotations

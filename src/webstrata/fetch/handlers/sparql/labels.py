@@ -1,9 +1,9 @@
-"""Whether an endpoint's labels of blank nodes name the same node in every answer.
+"""`BlankNodeLabels`: whether an endpoint uses the same labels for its blank nodes in every response.
 
-Many endpoints name blank nodes anew in each answer: at random, or by counting (`b0`, `b1`, …). Counters deceive: a row
-that is asked for again may well come back with the same labels, so that this alone proves nothing. What proves it: two
-rows of the same shape and different labels, each asked for alone. Whoever names by what stands in the answer gives both
-the same labels, and one of them is not what it was before.
+Many endpoints assign new labels in each response: at random, or by counting (`b0`, `b1`, …). With counters a row that
+is requested again may have the same labels by chance, so a single row proves nothing. The proof uses two rows of the
+same shape with different labels, each requested alone: an endpoint that assigns labels per response gives both the
+same labels, so one of them differs from its earlier labels.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from typing import Any
 
 Row = tuple[Any, ...]
 Shape = tuple[int, ...]
-"""Blank nodes of a row in order, each by its first place among them: (0, 1) two, (0, 0) the same one twice."""
-Placed = tuple[int, Row]
-"""A row, and where it stands in the whole dataset."""
+"""The blank nodes of a row in order, each as the index of its first occurrence: (0, 1) two, (0, 0) one twice."""
+IndexedRow = tuple[int, Row]
+"""A row and its index in the dataset."""
 
 
 class BlankNodeLabels:
-    """What the pages of a dataset showed of its blank nodes."""
+    """The blank nodes on the pages of a dataset."""
 
     def __init__(self) -> None:
         self._pages = 0
-        self._first: dict[Shape, Placed] = {}
-        self._pair: tuple[Placed, Placed] | None = None
+        self._first: dict[Shape, IndexedRow] = {}
+        self._pair: tuple[IndexedRow, IndexedRow] | None = None
 
     @property
     def matter(self) -> bool:
-        """Blank nodes stand on more than one page: whether they are the same ones depends on their labels."""
+        """Whether more than one page has blank nodes, so that their identity depends on the labels."""
         return self._pages > 1
 
     @property
-    def probes(self) -> tuple[Placed, Placed] | None:
-        """Two rows that prove labels to last, if both come alone as they came before; none: there are no two."""
+    def probes(self) -> tuple[IndexedRow, IndexedRow] | None:
+        """Two rows that prove that labels are stable if both are returned unchanged; None if there are no such rows."""
         return self._pair
 
     def page(self, offset: int, rows: Sequence[Row]) -> None:
-        """The new rows of one answer, and where they begin."""
-        any_blanks = False
+        """Add the new rows of a page; `offset` is the index of the first."""
+        has_blanks = False
         for number, row in enumerate(rows):
             labels = list(blanks(row))
             if not labels:
                 continue
-            any_blanks = True
+            has_blanks = True
             if self._pair is None:
                 self._compare((offset + number, row), labels)
-        self._pages += any_blanks
+        self._pages += has_blanks
 
-    def _compare(self, placed: Placed, labels: list[str]) -> None:
-        first = self._first.setdefault(tuple([labels.index(label) for label in labels]), placed)
+    def _compare(self, indexed: IndexedRow, labels: list[str]) -> None:
+        first = self._first.setdefault(tuple([labels.index(label) for label in labels]), indexed)
         if list(blanks(first[1])) != labels:
-            self._pair = (first, placed)
+            self._pair = (first, indexed)
 
 
 def blanks(row: Sequence[Any]) -> Iterator[str]:
-    """The labels of a row, in order, those inside triple terms too."""
+    """The blank node labels of a row in order, including those in triple terms."""
     for term in row:
         if term is None:
             continue
@@ -64,15 +64,15 @@ def blanks(row: Sequence[Any]) -> Iterator[str]:
         yield from blanks(term.inner)
 
 
-def same_but_labels(one: Row, other: Row) -> bool:
-    return _without_labels(one) == _without_labels(other)
+def same_except_labels(row: Row, other: Row) -> bool:
+    return _without_labels(row) == _without_labels(other)
 
 
 def _without_labels(row: Sequence[Any]) -> list[Any]:
-    made: list[Any] = []
+    terms: list[Any] = []
     for term in row:
         if term is None or term.kind not in ("bnode", "triple"):
-            made.append(term)
+            terms.append(term)
         else:
-            made.append((term.kind, _without_labels(term.inner)))
-    return made
+            terms.append((term.kind, _without_labels(term.inner)))
+    return terms
