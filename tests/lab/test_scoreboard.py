@@ -1,4 +1,4 @@
-"""The scoreboard's rule, case by case."""
+"""The rules of the scoreboard, case by case."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webstrata.lab.livingweb.truth import TrueChange
 from webstrata.lab.scoreboard import score
 from webstrata.records import Outcome, Visit
 
-# A log in one word: time, then n(ew) s(ame) c(hanged) r(aw only) g(one) b(ack) e(rror).
+# A visit in one word: time, then n(ew) s(ame) c(hanged) r(aw only) g(one) b(ack) e(rror).
 _OUTCOMES = {
     "n": Outcome.NEW,
     "s": Outcome.SAME,
@@ -37,7 +37,7 @@ def log(text: str, url: str = "u") -> list[Visit]:
 
 
 def truth(text: str, url: str = "u") -> list[TrueChange]:
-    """Instants; with a minus behind, of a change that does not count."""
+    """Changes at these instants; a trailing minus marks a change that does not count."""
     return [
         TrueChange(url=url, at=float(word.strip("-")), kind="changed", counts=not word.endswith("-"))
         for word in text.split()
@@ -66,22 +66,21 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("visits", "happened", "raw", "counts"), CASES)
-def test_the_rule(visits: str, happened: str, raw: tuple[int, int, int], counts: tuple[int, int, int]) -> None:
-    """Baseline, capture, waste and miss are told apart as the rule says, in both layers."""
-    board = score(log(visits), truth(happened))
-    for found, wanted in ((board.raw, raw), (board.counts, counts)):
-        assert (found.changes, found.captured, found.visits) == wanted
-        assert found.missed == found.changes - found.captured
-        assert found.wasted == found.visits - found.captured
+@pytest.mark.parametrize(("visits", "changes", "raw", "counts"), CASES)
+def test_rules(visits: str, changes: str, raw: tuple[int, int, int], counts: tuple[int, int, int]) -> None:
+    """Baseline, captured, wasted and missed are counted according to the rules, in both layers."""
+    board = score(log(visits), truth(changes))
+    for result, expected in ((board.raw, raw), (board.counts, counts)):
+        assert (result.changes, result.captured, result.visits) == expected
+        assert result.missed == result.changes - result.captured
+        assert result.wasted == result.visits - result.captured
 
 
-def test_pages_are_judged_apart_and_added_up() -> None:
-    """Changes of one page never make a visit to another a capture; shares are over all pages."""
+def test_totals_of_several_pages() -> None:
+    """A change of one page never makes a visit to another page a capture; recall and precision are over all pages."""
     visits = log("0n 5c 6s", "u") + log("0n 5c", "v")
     board = score(visits, truth("3 4", "u") + truth("9", "v") + truth("1", "w"), politeness_violations=3)
-    found = board.counts
-    assert msgspec.to_builtins(found) == {
+    assert msgspec.to_builtins(board.counts) == {
         "changes": 4,
         "captured": 1,
         "missed": 3,

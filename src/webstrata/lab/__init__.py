@@ -1,1 +1,1 @@
-"""Lab: what really happened on recorded sites, and how well a crawl would have caught it."""
+"""Experiments: recorded sites and change histories, the true changes, and the share of them that a crawl captures."""

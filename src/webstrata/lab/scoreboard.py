@@ -1,13 +1,13 @@
-"""How well a crawl log caught what really happened. Pure.
+"""Compares a crawl log with the true changes: captured and missed changes, wasted visits, recall and precision.
 
-The rule, page by page and layer by layer:
+The rules, for each page and each layer:
 
-- The first visit that got an answer is the baseline: it counts neither as a visit nor as a capture nor as wasted.
-- A later visit captures when it reports a change and at least one true change happened since the visit before it
-  that got an answer. It captures exactly one: of several changes between two visits the rest are missed.
-- Every other later visit is wasted: nothing had happened, or it had and was not seen, or there was no answer.
-- All changes of the window count, also those before the baseline, and those of pages that were never visited.
-- recall = captured / changes, precision = captured / visits; 0 where nothing is to be divided.
+- The first visit with a response is the baseline. It is not counted as a visit, a capture or a wasted visit.
+- A later visit captures a change if it reports a change and at least one true change happened since the previous
+  visit with a response. It captures exactly one: of several changes between two visits, the others are missed.
+- Every other later visit is wasted: nothing had changed, the change was not detected, or there was no response.
+- All changes in the window count, including those before the baseline and those of pages never visited.
+- recall = captured / changes, precision = captured / visits; 0 if the divisor is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Layer = Literal["raw", "counts"]
 
 
 class LoggedVisit(Protocol):
-    """What the scoreboard reads of a crawl-log row (`webstrata.records.Visit` has it)."""
+    """The fields of a crawl-log row that the scoreboard uses (`webstrata.records.Visit` has them)."""
 
     @property
     def url(self) -> str: ...
@@ -43,7 +43,7 @@ class LoggedVisit(Protocol):
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """One layer's result."""
+    """The result for one layer."""
 
     changes: int
     captured: int
@@ -57,14 +57,14 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 class Scoreboard(Struct, frozen=True, kw_only=True):
-    """The same crawl judged by bytes, and by the layer that counts as a change."""
+    """The result of one crawl for changes of bytes (`raw`) and of useful content (`counts`)."""
 
     raw: Score
     counts: Score
 
 
 def score(visits: Iterable[LoggedVisit], truth: Iterable[TrueChange], *, politeness_violations: int = 0) -> Scoreboard:
-    """Judge a crawl log (in any order) by the truth of the same window."""
+    """Compare a crawl log (in any order) with the true changes of the same window."""
     logs: defaultdict[str, list[LoggedVisit]] = defaultdict(list)
     for visit in visits:
         logs[visit.url].append(visit)
@@ -84,43 +84,43 @@ def _score(logs: dict[str, list[LoggedVisit]], changes: list[TrueChange], layer:
         if layer == "raw" or change.counts:
             instants[change.url].append(change.at)
             total += 1
-    captured = visited = size = 0
+    captured = visit_count = size = 0
     for url, log in logs.items():
-        page_captured, page_visits = _follow(log, instants.get(url, []), layer)
+        page_captured, page_visits = _score_page(log, instants.get(url, []), layer)
         captured += page_captured
-        visited += page_visits
+        visit_count += page_visits
         size += sum(visit.bytes for visit in log)
     return Score(
         changes=total,
         captured=captured,
         missed=total - captured,
-        visits=visited,
-        wasted=visited - captured,
+        visits=visit_count,
+        wasted=visit_count - captured,
         bytes=size,
         politeness_violations=violations,
         recall=captured / total if total else 0.0,
-        precision=captured / visited if visited else 0.0,
+        precision=captured / visit_count if visit_count else 0.0,
     )
 
 
-def _follow(log: Sequence[LoggedVisit], instants: Sequence[float], layer: Layer) -> tuple[int, int]:
-    """(captured, visits) of one page."""
-    captured = visited = 0
+def _score_page(log: Sequence[LoggedVisit], instants: Sequence[float], layer: Layer) -> tuple[int, int]:
+    """(captured changes, counted visits) of one page."""
+    captured = visits = 0
     last: LoggedVisit | None = None
     for visit in log:
         if visit.outcome is Outcome.ERROR:
-            visited += 1
+            visits += 1
             continue
         if last is not None:
-            visited += 1
-            happened = bisect_right(instants, visit.at) > bisect_right(instants, last.at)
-            captured += happened and _reports_change(visit, layer)
+            visits += 1
+            changed = bisect_right(instants, visit.at) > bisect_right(instants, last.at)
+            captured += changed and _reports_change(visit, layer)
         last = visit
-    return captured, visited
+    return captured, visits
 
 
 def _reports_change(visit: LoggedVisit, layer: Layer) -> bool:
-    """By its flag; going and coming back are changes in every layer."""
+    """Whether the visit detected a change. Deletion and return of a page are changes in both layers."""
     if visit.outcome in (Outcome.GONE, Outcome.BACK):
         return True
     return visit.raw_changed if layer == "raw" else visit.counts

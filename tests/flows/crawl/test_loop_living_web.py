@@ -11,9 +11,8 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.home import Home
-from webstrata.lab.livingweb.server import PacedWeb
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
-from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.node import Node
 from webstrata.records import NewPage
 

@@ -1,4 +1,4 @@
-"""A plain HTTP client on a real socket, with nothing between the test and the wire."""
+"""A minimal HTTP client on a real socket, so that tests see the bytes of the server unchanged."""
 
 from __future__ import annotations
 

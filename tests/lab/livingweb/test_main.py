@@ -1,4 +1,4 @@
-"""The living web as a process: its first line, its clock on stdin, its end."""
+"""The living web as a process: its first line of output, the clock set through stdin, the exit."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ async def _start(*arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(*COMMAND, *arguments, stdin=pipe, stdout=pipe, env=environment)
 
 
-def test_a_steered_process() -> None:
-    """A fixed clock moves by lines on stdin, the pages follow it, nonsense moves nothing, SIGTERM ends it well."""
+def test_clock_set_through_stdin() -> None:
+    """Lines on stdin move a fixed clock and the pages with it; invalid lines do not; SIGTERM ends with exit code 0."""
 
     async def scenario() -> None:
         process = await _start("--clock", "fixed", "2023-01-01")
@@ -57,6 +57,6 @@ def test_a_steered_process() -> None:
     [["--clock", "half"], ["--clock", "fixed", "noon"], ["--clock", "scaled", "2023", "x"], ["--port", "99999"]],
 )
 def test_bad_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """What makes no sense is told in one line, with the exit code of a usage error."""
+    """Invalid arguments give a one-line message and the exit code of a usage error."""
     assert main(arguments) == 2
     assert capsys.readouterr().err.startswith("living web: ")

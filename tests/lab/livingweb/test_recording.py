@@ -1,4 +1,4 @@
-"""Recordings read from files, clipped to windows, and asked for instants."""
+"""Recordings: reading from files, clipping to windows, versions at instants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AT = [
 
 @pytest.mark.parametrize(("path", "day", "content"), AT)
 def test_an_instant_has_one_version(path: str, day: float, content: bytes | None) -> None:
-    """At an instant a page is what was published last, that instant included."""
+    """The version at an instant is the last one published, that instant included."""
     recording = boost()
     version = recording.version_at(path, T0 + day * DAY)
     found = recording.contents[version[1]] if version and version[1] else None
@@ -36,22 +36,22 @@ def test_an_instant_has_one_version(path: str, day: float, content: bytes | None
     assert content is None or content in (found or b"")
 
 
-def test_urls_are_canonical_and_index_pages_are_their_folder() -> None:
-    """Each page's URL is its own canonical form, and an index page is known by its folder."""
+def test_urls_are_canonical_and_index_pages_have_the_url_of_their_folder() -> None:
+    """Each page's URL is in canonical form, and the URL of an index page is that of its folder."""
     recording = boost()
     urls = [recording.url(path) for path in recording.pages]
     assert urls[:3] == ["http://boost.test/", "http://boost.test/users/", "http://boost.test/news/a%20b.html"]
     assert [canonical(url) for url in urls] == urls
 
 
-def test_only_differences_that_can_be_seen_are_kept() -> None:
-    """Of several versions at one instant the last counts, and repeated content is no version."""
+def test_only_visible_versions_remain() -> None:
+    """Of several versions at one instant the last remains, and repeated content is no version."""
     assert tidy([(1, "a"), (1, "b"), (2, "b"), (3, None), (4, None), (5, "c"), (5, None)]) == [(1, "b"), (3, None)]
     assert tidy([(1, None), (2, "a")]) == [(2, "a")]
 
 
-def test_a_window_keeps_what_its_visitors_can_see() -> None:
-    """A clipped recording answers as the whole one at every instant of the window, and holds no more contents."""
+def test_a_window_keeps_what_is_visible_in_it() -> None:
+    """A clipped recording has the same versions at every instant of the window, and no unused contents."""
     whole = boost()
     window = (T0 + 1.5 * DAY, T0 + 4 * DAY)
     part = whole.within(window)
@@ -64,8 +64,8 @@ def test_a_window_keeps_what_its_visitors_can_see() -> None:
     assert {blob for versions in part.pages.values() for _, blob in versions if blob} == part.contents.keys()
 
 
-def test_alive_are_those_that_exist() -> None:
-    """Deleted and unborn pages are not alive."""
+def test_alive_pages_exist() -> None:
+    """Deleted pages and pages that are not published yet are not alive."""
     recording = boost()
     assert "news/a b.html" in recording.alive_at(T0)
     assert "news/a b.html" not in recording.alive_at(T0 + 2 * DAY)
@@ -88,7 +88,7 @@ def _write(folder: Path, site: str, *, drop_contents: bool = False) -> None:
 
 
 def test_files_are_read(tmp_path: Path) -> None:
-    """A pair of files gives pages, contents and licence; with a window, only what it shows."""
+    """A pair of files gives pages, contents and licence; with a window, only what is visible in it."""
     _write(tmp_path, "one")
     _write(tmp_path, "two")
     whole = read_recording(tmp_path, "one")
@@ -101,8 +101,8 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert [recording.site for recording in read_recordings(tmp_path, ["two"])] == ["two"]
 
 
-def test_missing_files_and_contents_are_told(tmp_path: Path) -> None:
-    """A recording that is not there, or not whole, is refused with its name."""
+def test_missing_files_and_contents_are_errors(tmp_path: Path) -> None:
+    """The message about a missing or incomplete recording names it."""
     with pytest.raises(UsageError, match="none"):
         read_recording(tmp_path, "none")
     _write(tmp_path, "torn", drop_contents=True)
@@ -110,7 +110,7 @@ def test_missing_files_and_contents_are_told(tmp_path: Path) -> None:
         read_recording(tmp_path, "torn")
 
 
-def test_hand_made_recordings_are_whole() -> None:
+def test_hand_made_recordings_are_complete() -> None:
     """Every version of a hand-made recording has its content."""
     recording = make_recording("x", {"a": [(0, "one"), (1, None)]})
     assert all(blob is None or blob in recording.contents for blob in (b for _, b in recording.pages["a"]))

@@ -1,4 +1,4 @@
-"""The living web on real sockets: sites by name and address, at the clock's moment."""
+"""The living web on real sockets: sites by name and address, in the version of the clock's time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from webstrata.lab.livingweb.server import LivingWeb
 
 
 def test_every_shipped_page_is_served_as_recorded() -> None:
-    """Over real sockets, at random instants of two years, every page is byte for byte what was published last."""
+    """Over real sockets, at random instants of two years, every page is byte for byte the last published version."""
 
     async def scenario() -> None:
         chance = random.Random(7)
         recordings = load_shipped()
         clock = ManualClock(SHIPPED_WINDOW[0])
-        async with LivingWeb(recordings, clock) as living:
-            hosts = living.hosts()
+        async with LivingWeb(recordings, clock) as web:
+            hosts = web.hosts()
             instants = sorted(chance.uniform(*SHIPPED_WINDOW) for _ in range(6))
             edges = [at for recording in recordings for at, _ in chance.choice(list(recording.pages.values()))][:6]
             for at in sorted(instants + [edge for edge in edges if edge > SHIPPED_WINDOW[0]]):
@@ -33,10 +33,10 @@ def test_every_shipped_page_is_served_as_recorded() -> None:
                 for recording in recordings:
                     async with connected(hosts[recording.host]) as client:
                         for path in recording.pages:
-                            await _check_page(client, living, recording.site, path, clock.now())
+                            await _check_page(client, web, recording.site, path, clock.now())
 
-    async def _check_page(client: Client, living: LivingWeb, site: str, path: str, at: float) -> None:
-        recording = living.sites[f"{site}.test"].recording
+    async def _check_page(client: Client, web: LivingWeb, site: str, path: str, at: float) -> None:
+        recording = web.sites[f"{site}.test"].recording
         target = recording.url(path).removeprefix(f"http://{recording.host}")
         reply = await client.get(recording.host, target, accept_encoding="gzip")
         published = [blob for when, blob in recording.pages[path] if when <= at]
@@ -49,14 +49,14 @@ def test_every_shipped_page_is_served_as_recorded() -> None:
     asyncio.run(scenario())
 
 
-def test_hosts_live_at_their_address_only() -> None:
-    """A host answers at its own address; at another's, or under an unknown name, the request is misdirected."""
+def test_hosts_respond_at_their_address_only() -> None:
+    """A host responds at its own address; a request at another address or for an unknown name gets status 421."""
 
     async def scenario() -> None:
         clock = ManualClock(T0)
         other = make_recording("llvm", {"index.html": [(-1, "llvm")]})
-        async with LivingWeb([boost(), other], clock) as living:
-            hosts = living.hosts()
+        async with LivingWeb([boost(), other], clock) as web:
+            hosts = web.hosts()
             assert {host: end.partition(":")[0] for host, end in hosts.items()} == {
                 "boost.test": "127.0.0.2",
                 "llvm.test": "127.0.0.3",
@@ -70,13 +70,13 @@ def test_hosts_live_at_their_address_only() -> None:
     asyncio.run(scenario())
 
 
-def test_the_guard_understands_the_exceptions() -> None:
-    """The address guard, given the exceptions, allows exactly the addresses and ports that are served."""
+def test_the_address_guard_accepts_the_exceptions() -> None:
+    """With the exceptions, the address guard allows exactly the addresses and ports that are served."""
 
     async def scenario() -> None:
-        async with LivingWeb([boost()], ManualClock(T0)) as living:
-            guard = AddressGuard(living.exceptions())
-            address, _, port = living.hosts()["boost.test"].partition(":")
+        async with LivingWeb([boost()], ManualClock(T0)) as web:
+            guard = AddressGuard(web.exceptions())
+            address, _, port = web.hosts()["boost.test"].partition(":")
             assert guard.allows(address, int(port))
             assert not guard.allows(address, int(port) + 1)
             assert not guard.allows("127.0.0.3", int(port))
@@ -84,38 +84,38 @@ def test_the_guard_understands_the_exceptions() -> None:
     asyncio.run(scenario())
 
 
-def test_time_and_latency_are_told() -> None:
-    """Each answer carries the clock's date and the latency declared for the n-th request of its path."""
+def test_headers_declare_time_and_latency() -> None:
+    """Each response has the clock's date and the latency of the n-th request for its path."""
 
     async def scenario() -> None:
         clock = ManualClock(T0 + 3600)
-        async with LivingWeb([boost()], clock) as living, connected(living.hosts()["boost.test"]) as client:
+        async with LivingWeb([boost()], clock) as web, connected(web.hosts()["boost.test"]) as client:
             for n in range(3):
                 reply = await client.get("boost.test", "/users/")
                 assert reply.headers["date"] == "Sun, 01 Jan 2023 01:00:00 GMT"
-                told_ms = float(reply.headers["server-timing"].removeprefix("living;dur="))
-                assert told_ms / 1000 == pytest.approx(living.latency_s("boost.test", "/users/", n), abs=1e-9)
-            assert living.latency_s("elsewhere.test", "/", 0) == 0.0
+                declared_ms = float(reply.headers["server-timing"].removeprefix("living;dur="))
+                assert declared_ms / 1000 == pytest.approx(web.latency_s("boost.test", "/users/", n), abs=1e-9)
+            assert web.latency_s("elsewhere.test", "/", 0) == 0.0
 
     asyncio.run(scenario())
 
 
 def test_urls_are_those_that_may_be_visited() -> None:
-    """The list of pages leaves out what robots.txt forbids and, for an instant, what does not exist."""
+    """The list of pages omits pages that robots.txt disallows and, at an instant, those that do not exist."""
     site = make_recording("choldgraf", {"index.html": [(-1, "a")], "pr-preview/x.html": [(-1, "b")], "n": [(9, "c")]})
-    living = LivingWeb([site], ManualClock(T0))
-    assert living.urls() == ["http://choldgraf.test/", "http://choldgraf.test/n"]
-    assert living.urls(T0 + DAY) == ["http://choldgraf.test/"]
+    web = LivingWeb([site], ManualClock(T0))
+    assert web.urls() == ["http://choldgraf.test/", "http://choldgraf.test/n"]
+    assert web.urls(T0 + DAY) == ["http://choldgraf.test/"]
 
 
 @pytest.mark.parametrize("port", [99_999, 1])
-def test_a_port_that_cannot_be_had(port: int) -> None:
-    """A port that does not exist or is taken is told, and nothing stays open."""
+def test_a_port_that_is_not_available(port: int) -> None:
+    """A port number that is invalid or in use is an error."""
 
     async def scenario() -> None:
         async with LivingWeb([boost()], ManualClock(T0)) as taken:
-            wanted = port if port > 1 else int(taken.hosts()["boost.test"].partition(":")[2])
+            number = port if port > 1 else int(taken.hosts()["boost.test"].partition(":")[2])
             with pytest.raises(UsageError, match="cannot listen"):
-                await LivingWeb([boost()], ManualClock(T0), port=wanted).start()
+                await LivingWeb([boost()], ManualClock(T0), port=number).start()
 
     asyncio.run(scenario())

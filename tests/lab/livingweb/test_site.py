@@ -1,4 +1,4 @@
-"""One site's answers at instants: content, validators, absence, folders, robots.txt and sitemap."""
+"""One site's responses at instants: content, validators, missing pages, folders, robots.txt and sitemap."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from webstrata.lab.livingweb.site import ServedResponse, ServedSite
 PLAIN = SiteBehaviour(address="127.0.0.2")
 
 
-def ask(
-    target: str, day: float = 0.0, manners: SiteBehaviour = PLAIN, **headers: str
+def get(
+    target: str, day: float = 0.0, behaviour: SiteBehaviour = PLAIN, **headers: str
 ) -> tuple[ServedResponse, dict[str, str]]:
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = ServedSite(boost(), manners).answer(target, sent, T0 + day * DAY)
-    return answer, {name.lower(): value for name, value in answer.headers}
+    response = ServedSite(boost(), behaviour).respond(target, sent, T0 + day * DAY)
+    return response, {name.lower(): value for name, value in response.headers}
 
 
 TARGETS = [
@@ -43,32 +43,32 @@ TARGETS = [
 
 @pytest.mark.parametrize(("target", "day", "status", "body"), TARGETS)
 def test_targets(target: str, day: float, status: int, body: bytes) -> None:
-    """Every target has the status and the content of its moment."""
-    answer, _ = ask(target, day)
-    assert answer.status == status
-    assert body in answer.body
+    """Every target has the status and the content of the instant."""
+    response, _ = get(target, day)
+    assert response.status == status
+    assert body in response.body
 
 
-def test_deleted_pages_may_be_gone_for_good() -> None:
-    """A site may answer 410 for what was deleted, but never for what never was."""
-    manners = replace(PLAIN, gone_status=410)
-    assert ask("/news/a%20b.html", 2, manners)[0].status == 410
-    assert ask("/late.html", 2, manners)[0].status == 404
+def test_deleted_pages_may_have_status_410() -> None:
+    """A site may respond with 410 for a deleted page, but not for one that never existed."""
+    behaviour = replace(PLAIN, gone_status=410)
+    assert get("/news/a%20b.html", 2, behaviour)[0].status == 410
+    assert get("/late.html", 2, behaviour)[0].status == 404
 
 
 @pytest.mark.parametrize("etag", [True, False])
 @pytest.mark.parametrize("last_modified", [True, False])
-def test_not_modified_only_by_validators_that_the_site_gives(etag: bool, last_modified: bool) -> None:
-    """What a site sent as a validator earns a 304 until the content changes; what it never sent earns none."""
-    manners = replace(PLAIN, etag=etag, last_modified=last_modified)
-    _, given = ask("/", 0, manners)
+def test_not_modified_only_by_validators_that_the_site_sends(etag: bool, last_modified: bool) -> None:
+    """A validator that the site sends gets a 304 until the content changes; one that it does not send gets 200."""
+    behaviour = replace(PLAIN, etag=etag, last_modified=last_modified)
+    _, given = get("/", 0, behaviour)
     assert ("etag" in given, "last-modified" in given) == (etag, last_modified)
-    _, all_given = ask("/", 0)
+    _, all_given = get("/", 0)
     tag, date = all_given["etag"], all_given["last-modified"]
-    assert ask("/", 1, manners, if_none_match=tag)[0].status == (304 if etag else 200)
-    assert ask("/", 1, manners, if_modified_since=date)[0].status == (304 if last_modified else 200)
-    assert ask("/", 3, manners, if_none_match=tag)[0].status == 200
-    assert ask("/", 3, manners, if_modified_since=date)[0].status == 200
+    assert get("/", 1, behaviour, if_none_match=tag)[0].status == (304 if etag else 200)
+    assert get("/", 1, behaviour, if_modified_since=date)[0].status == (304 if last_modified else 200)
+    assert get("/", 3, behaviour, if_none_match=tag)[0].status == 200
+    assert get("/", 3, behaviour, if_modified_since=date)[0].status == 200
 
 
 CONDITIONS = [
@@ -84,12 +84,12 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("headers", "status"), CONDITIONS)
 def test_conditions(headers: dict[str, str], status: int) -> None:
-    """The entity tag decides where one is sent; nonsense is no condition."""
-    _, given = ask("/")
+    """If-None-Match takes precedence over If-Modified-Since; an invalid date is ignored."""
+    _, given = get("/")
     filled = {name: value.format(tag=given["etag"], date=given["last-modified"]) for name, value in headers.items()}
-    answer, _ = ask("/", 1, **filled)
-    assert answer.status == status
-    assert bool(answer.body) == (status == 200)
+    response, _ = get("/", 1, **filled)
+    assert response.status == status
+    assert bool(response.body) == (status == 200)
 
 
 CODINGS = [
@@ -103,28 +103,28 @@ CODINGS = [
 
 
 @pytest.mark.parametrize(("accepted", "coded"), CODINGS)
-def test_gzip_where_wanted(accepted: str, coded: bool) -> None:
-    """Who accepts gzip gets it, with the same content, a tag of its own, and 304 for either tag."""
-    plain, plain_headers = ask("/")
-    answer, headers = ask("/", accept_encoding=accepted)
+def test_gzip_if_accepted(accepted: str, coded: bool) -> None:
+    """A client that accepts gzip gets it, with the same content, a different tag, and 304 for either tag."""
+    plain, plain_headers = get("/")
+    response, headers = get("/", accept_encoding=accepted)
     assert (headers.get("content-encoding") == "gzip") == coded
-    body = zlib.decompress(answer.body, 31) if coded else answer.body
+    body = zlib.decompress(response.body, 31) if coded else response.body
     assert body == plain.body
     assert (headers["etag"] != plain_headers["etag"]) == coded
-    assert ask("/", accept_encoding=accepted, if_none_match=plain_headers["etag"])[0].status == 304
-    assert ask("/", if_none_match=headers["etag"])[0].status == 304
+    assert get("/", accept_encoding=accepted, if_none_match=plain_headers["etag"])[0].status == 304
+    assert get("/", if_none_match=headers["etag"])[0].status == 304
 
 
 def test_some_sites_do_not_compress() -> None:
-    """A site without gzip never sends it; small contents are sent as they are."""
-    assert "content-encoding" not in ask("/", 0, replace(PLAIN, gzip=False), accept_encoding="gzip")[1]
-    assert "content-encoding" not in ask("/users/", 0, accept_encoding="gzip")[1]
+    """A site without gzip never compresses; small contents are never compressed."""
+    assert "content-encoding" not in get("/", 0, replace(PLAIN, gzip=False), accept_encoding="gzip")[1]
+    assert "content-encoding" not in get("/users/", 0, accept_encoding="gzip")[1]
 
 
 def test_the_sitemap_lists_what_exists_and_is_allowed() -> None:
-    """The sitemap has each living, allowed page once, with the time of its last publication."""
-    manners = replace(PLAIN, sitemap=True, disallow=("/news/",))
-    tree = ElementTree.fromstring(ask("/sitemap.xml", 3.5, manners)[0].body)
+    """The sitemap has each page that exists and is allowed, once, with the time of its last publication."""
+    behaviour = replace(PLAIN, sitemap=True, disallow=("/news/",))
+    tree = ElementTree.fromstring(get("/sitemap.xml", 3.5, behaviour)[0].body)
     space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
     listed = {url.findtext(f"{space}loc"): url.findtext(f"{space}lastmod") for url in tree}
     assert set(listed) == {
@@ -134,4 +134,4 @@ def test_the_sitemap_lists_what_exists_and_is_allowed() -> None:
         "http://boost.test/data.csv",
     }
     assert listed["http://boost.test/"] == "2023-01-04T00:00:00Z"
-    assert "/news/" in ask("/robots.txt", 0, manners)[0].body.decode()
+    assert "/news/" in get("/robots.txt", 0, behaviour)[0].body.decode()

@@ -1,4 +1,4 @@
-"""The truth against a recount by brute force, and its kinds and layers on a page made for it."""
+"""The true changes compared with a brute-force count, and their kinds and layers on a hand-made page."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def never(before: Fingerprint, after: Fingerprint) -> bool:
     return False
 
 
-def test_comings_goings_and_edits() -> None:
-    """Each publication in the window is a change of its kind; the first instant is outside, the last inside."""
-    changes = what_happened([boost()], T0 + DAY, T0 + 5 * DAY, see=by_bytes, counts=never)
+def test_kinds_of_changes() -> None:
+    """Each publication in the window is a change; the first instant is excluded, the last included."""
+    changes = what_happened([boost()], T0 + DAY, T0 + 5 * DAY, compute_fingerprint=by_bytes, counts=never)
     assert [
         (change.url.removeprefix("http://boost.test"), (change.at - T0) / DAY, change.kind) for change in changes
     ] == [
@@ -35,8 +35,8 @@ def test_comings_goings_and_edits() -> None:
     assert [change.counts for change in changes] == [False, True, True, True]
 
 
-def test_layers_by_the_loops_own_eyes() -> None:
-    """By default an edit counts where the useful content differs: the words of a page, the values of a table."""
+def test_layers_with_the_fingerprint_of_the_loop() -> None:
+    """By default a change counts if the useful content differs: the words of a page, the values of a table."""
     site = make_recording(
         "x",
         {
@@ -53,19 +53,22 @@ def test_layers_by_the_loops_own_eyes() -> None:
     ]
 
 
-def test_only_the_watched() -> None:
-    """With a choice of URLs, only their changes are told."""
-    changes = what_happened([boost()], T0, T0 + 9 * DAY, see=by_bytes, counts=never, only={"http://boost.test/"})
+def test_only_some_urls() -> None:
+    """With `only`, only the changes of these URLs are returned."""
+    changes = what_happened(
+        [boost()], T0, T0 + 9 * DAY, compute_fingerprint=by_bytes, counts=never, only={"http://boost.test/"}
+    )
     assert [change.kind for change in changes] == ["changed"]
 
 
 @pytest.mark.parametrize("days", [(0, 731), (100, 130)])
 def test_counts_equal_a_recount_by_brute_force(days: tuple[int, int]) -> None:
-    """Asking every page of the shipped sites at every publication instant finds the same changes."""
+    """Comparing every page of the shipped sites at every publication instant finds the same changes."""
     start_at, end_at = (SHIPPED_WINDOW[0] + day * DAY for day in days)
     recordings = load_shipped()
-    told = Counter(
-        (change.url, change.at) for change in what_happened(recordings, start_at, end_at, see=by_bytes, counts=never)
+    counted = Counter(
+        (change.url, change.at)
+        for change in what_happened(recordings, start_at, end_at, compute_fingerprint=by_bytes, counts=never)
     )
     recount: Counter[tuple[str, float]] = Counter()
     for recording in recordings:
@@ -79,8 +82,8 @@ def test_counts_equal_a_recount_by_brute_force(days: tuple[int, int]) -> None:
                 if now != content:
                     recount[recording.url(path), at] += 1
                 content = now
-    assert told == recount
-    assert told.total() > 100
+    assert counted == recount
+    assert counted.total() > 100
 
 
 def _linear(contents: dict[str, bytes], versions: list[tuple[float, str | None]], at: float) -> bytes | None:

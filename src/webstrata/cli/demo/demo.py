@@ -24,11 +24,9 @@ from webstrata.detect.memory import unpack
 from webstrata.errors import UsageError
 from webstrata.home import Home
 from webstrata.lab.equal_visits import BEST, EqualVisits, equal_visits
-from webstrata.lab.livingweb.paced import PacedWeb
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, load_shipped
-from webstrata.lab.livingweb.server import LivingWeb
-from webstrata.lab.livingweb.truth import TrueChange
-from webstrata.lab.livingweb.truth_process import TruthProcess
+from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
+from webstrata.lab.livingweb.truth import TrueChange, TruthProcess
 from webstrata.lab.scoreboard import Score, Scoreboard, score
 from webstrata.node import Node
 from webstrata.records import NewPage, Outcome, Visit
@@ -147,7 +145,7 @@ async def _crawl(
                 typer.echo("webstrata: stopped before the end, so there is nothing to score.", err=True)
                 raise typer.Exit(1)
             log, noisy = await _read_log(node)
-            changes = truth.told()
+            changes = truth.result()
             board = score(log, changes, politeness_violations=living.meter.count)
         facts = {
             "pages": len(pages),

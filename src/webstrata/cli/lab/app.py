@@ -1,4 +1,4 @@
-"""`webstrata lab`: experiments, each in a file of its own (`lab_NAME.py`)."""
+"""`webstrata lab`: a command for each experiment, each in a file of this folder."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ EXPERIMENTS = {
     "policies": "policies",
     "sharp": "sharp",
 }
-"""Experiment -> its file in this folder. Each has a function `command` and loads what is heavy only when called."""
+"""Experiment -> its module in this folder. Each has a function `command`, which imports heavy libraries when called."""
 
-app = typer.Typer(help="Experiments: every claim, run again on this machine.", no_args_is_help=True)
+app = typer.Typer(help="Experiments that repeat every measurement on this machine.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Experiments: every claim, run again on this machine."""
+    """Experiments that repeat every measurement on this machine."""
 
 
-for _name, _file in EXPERIMENTS.items():
-    app.command(name=_name)(import_module(f"webstrata.cli.lab.{_file}").command)
+for _name, _module in EXPERIMENTS.items():
+    app.command(name=_name)(import_module(f"webstrata.cli.lab.{_module}").command)

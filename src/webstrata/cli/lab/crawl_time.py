@@ -1,4 +1,4 @@
-"""`webstrata lab crawl-time`: real crawls of the living web, each estimated before it is made (datamonitor's Table 3)."""
+"""`webstrata lab crawl-time`: real crawls of the living web, each estimated before it starts (datamonitor's Table 3)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table
-from webstrata.cli.session import JsonOption, run_async
+from webstrata.cli.session import run_async
 
 if TYPE_CHECKING:
     from webstrata.lab.crawl_time.experiment import Assemble, CrawlMeasurement, CrawlTimeResults, CrawlTimeRow
@@ -27,28 +28,29 @@ _SETTINGS = (
     "schedule.min_interval=3650d",
     "schedule.start_interval=3650d",
     "schedule.max_interval=3650d",
-    "schedule.slot=0s",
 )
-"""A page is visited when a crawl of the experiment asks for it, and never by itself."""
+"""With these intervals a page is visited only when a crawl of the experiment wakes it."""
 
 
 def command(
-    crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Crawls that are made and estimated.")] = 100,
-    teach: Annotated[int, typer.Option(min=0, max=10_000, help="Crawls before them that only fill the log.")] = 15,
-    seed: Annotated[int, typer.Option(min=0, help="Which web and which crawls.")] = 1,
+    crawls: Annotated[int, typer.Option(min=1, max=10_000, help="Number of crawls to estimate and make.")] = 100,
+    teach: Annotated[
+        int, typer.Option(min=0, max=10_000, help="Number of crawls before them that only fill the log.")
+    ] = 15,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random sites and crawls.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write crawl-time.json and pictures there.", show_default=False),
+        typer.Option(metavar="DIR", help="Write crawl-time.json and a plot to this folder.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make real crawls on a jumping clock and compare how long they took with what both estimators had said."""
+    """Make real crawls on a jumping clock and compare their actual times with the estimates of both estimators."""
     from webstrata.lab.crawl_time.experiment import run
 
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
-    with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as folder, _showing(crawls) as progress:
+    with tempfile.TemporaryDirectory(prefix="webstrata-lab-") as folder, _showing_progress(crawls) as on_progress:
         assemble = _assembler(Path(folder))
-        result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, progress=progress, teaching=teach))
+        result = run_async(lambda: run(assemble, crawls=crawls, seed=seed, on_progress=on_progress, teaching=teach))
     if out is not None:
         _write(result, out)
     if as_json:
@@ -56,7 +58,7 @@ def command(
     else:
         _show(result)
         if out is not None:
-            typer.echo(f"\nWritten to {out}.")
+            typer.echo(f"\nResults written to {out}.")
 
 
 def _assembler(folder: Path) -> Assemble:
@@ -79,31 +81,34 @@ def _assembler(folder: Path) -> Assemble:
     return assemble
 
 
-def _showing(crawls: int) -> _CrawlBar | nullcontext[Callable[[CrawlMeasurement], None]]:
-    """A bar on a terminal, nothing in a pipe."""
-    return _CrawlBar(crawls) if sys.stderr.isatty() else nullcontext(lambda made: None)
+def _showing_progress(crawls: int) -> _CrawlBar | nullcontext[Callable[[CrawlMeasurement], None]]:
+    """A progress bar on a terminal, nothing in a pipe."""
+    return _CrawlBar(crawls) if sys.stderr.isatty() else nullcontext(lambda measurement: None)
 
 
 class _CrawlBar:
+    """A progress bar of the crawls made."""
+
     def __init__(self, crawls: int) -> None:
         from rich.progress import Progress
 
         from webstrata.cli.crawl.display import stderr
 
-        self._shown = Progress(console=stderr)
-        self._task = self._shown.add_task("crawls", total=crawls)
+        self._progress = Progress(console=stderr)
+        self._task = self._progress.add_task("crawls", total=crawls)
 
     def __enter__(self) -> Callable[[CrawlMeasurement], None]:
-        self._shown.start()
-        return lambda made: self._shown.advance(self._task)
+        self._progress.start()
+        return lambda measurement: self._progress.advance(self._task)
 
     def __exit__(self, *problem: object) -> None:
-        self._shown.stop()
+        self._progress.stop()
 
 
 def _show(result: CrawlTimeResults) -> None:
-    seen = counted(len(result.crawls), "crawl")
-    typer.echo(f"{seen} after {result.teaching} that only taught, {sum(one.visits for one in result.crawls)} visits\n")
+    crawls = counted(len(result.crawls), "crawl")
+    visits = sum(crawl.visits for crawl in result.crawls)
+    typer.echo(f"{crawls} with {visits} visits, after {result.teaching} that only filled the log\n")
     columns = (
         "estimator",
         "actual crawl time",
@@ -114,7 +119,7 @@ def _show(result: CrawlTimeResults) -> None:
     )
     print_table(columns, [_cells(row) for row in result.table if row.crawls])
     if result.inside_interval is not None:
-        typer.echo(f"\n{result.inside_interval:.0%} of the crawls lie in the interval of ours, which is to hold 80%.")
+        typer.echo(f"\n{result.inside_interval:.0%} of the actual times are in the 80% interval of our estimate.")
 
 
 def _cells(row: CrawlTimeRow) -> tuple[str, ...]:

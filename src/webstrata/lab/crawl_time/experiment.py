@@ -1,9 +1,8 @@
-"""Datamonitor's Table 3: by how much crawls of some length were over- and under-estimated, and how many of them.
+"""The crawl-time experiment: real crawls of the living web, each estimated before it starts (datamonitor's Table 3).
 
-The crawl-time experiment: real crawls of the living web, each estimated before it is made.
-
-One home crawls on; before each crawl both estimators look at its store (the log of earlier crawls, what politeness
-remembers) and at the names' addresses, as any crawler could, and at nothing else. The first crawls only teach.
+All crawls use one home. Before each crawl both estimators receive its store (the log of earlier crawls, the politeness
+state of hosts) and the addresses of the host names, which any crawler has, and nothing else. The first crawls only
+fill the log and are not counted.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from webstrata.clock import JumpingClock, parse_instant
 from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.flows.planning import by_host, domains_of, plan_input
 from webstrata.lab.crawl_time.sites import CrawlScenario, CrawlTimeSites
-from webstrata.lab.livingweb.paced import PacedWeb
-from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.permit.gate import PermitGate
 from webstrata.plan.estimate import CrawlTimeEstimate, estimate
 from webstrata.plan.firstfit import pack
@@ -29,6 +27,9 @@ from webstrata.plan.load import SpacingModel
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import Batch, NewPage
 
+START_AT = parse_instant("2024-01-01")
+TEACHING = 15
+"""The default number of crawls that only fill the log."""
 GROUPS: tuple[tuple[str, float, float], ...] = (
     ("t < 30min", 0.0, 1800.0),
     ("30min < t < 60min", 1800.0, 3600.0),
@@ -37,12 +38,13 @@ GROUPS: tuple[tuple[str, float, float], ...] = (
     ("180min < t < 240min", 10800.0, 14400.0),
     ("t > 240min", 14400.0, float("inf")),
 )
+"""Name, shortest and longest actual time in seconds, as in the paper's table."""
 ALL = "all"
-CLOSE = 0.1
+_CLOSE = 0.1
 
 
 class CrawlTimeRow(Struct, frozen=True, kw_only=True):
-    """One group of one estimator. Over and under are mean shares of the actual time (0.78 is 78 %)."""
+    """One group of crawls and one estimator. `over` and `under` are mean relative errors (0.78 is 78 %)."""
 
     estimator: str
     group: str
@@ -52,14 +54,14 @@ class CrawlTimeRow(Struct, frozen=True, kw_only=True):
     under_crawls: int
     crawls: int
     within_10_percent: float | None
-    """Share of the crawls that were estimated as closely."""
+    """Share of the crawls with an error of at most 10 %."""
 
 
 def table(estimator: str, pairs: Iterable[tuple[float, float]]) -> list[CrawlTimeRow]:
-    """Rows of (actual, estimated) seconds, one for each group and one for all of them."""
-    found = [(actual, estimated) for actual, estimated in pairs if actual > 0]
-    rows = [_row(estimator, name, [pair for pair in found if low <= pair[0] < high]) for name, low, high in GROUPS]
-    return [*rows, _row(estimator, ALL, found)]
+    """One row for each group and one for all crawls, from pairs of (actual, estimated) seconds."""
+    timed = [(actual, estimated) for actual, estimated in pairs if actual > 0]
+    rows = [_row(estimator, name, [pair for pair in timed if low <= pair[0] < high]) for name, low, high in GROUPS]
+    return [*rows, _row(estimator, ALL, timed)]
 
 
 def _row(estimator: str, group: str, pairs: Sequence[tuple[float, float]]) -> CrawlTimeRow:
@@ -74,7 +76,7 @@ def _row(estimator: str, group: str, pairs: Sequence[tuple[float, float]]) -> Cr
         under=_mean(under),
         under_crawls=len(under),
         crawls=len(errors),
-        within_10_percent=_mean([float(abs(error) <= CLOSE) for error in errors]),
+        within_10_percent=_mean([float(abs(error) <= _CLOSE) for error in errors]),
     )
 
 
@@ -82,13 +84,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-START_AT = parse_instant("2024-01-01")
-TEACHING = 15
-"""Crawls before the first that counts."""
-
-
 class CrawlNode(Protocol):
-    """The assembled node, as much of it as the experiment uses."""
+    """The part of `Node` that the experiment uses."""
 
     def store(self) -> AbstractAsyncContextManager[Store]: ...
 
@@ -96,17 +93,17 @@ class CrawlNode(Protocol):
 
     def web(self) -> Web: ...
 
-    def manner(self) -> SpacingModel: ...
+    def spacing_model(self) -> SpacingModel: ...
 
     def crawling(self, *, wrap_web: Callable[[Web], Web]) -> AbstractAsyncContextManager[CrawlLoop]: ...
 
 
 Assemble = Callable[[Clock, Mapping[str, str], Sequence[str], float, int], CrawlNode]
-"""(clock, hosts, exceptions of the address guard, own delay, threads) -> an archiver; its home is always the same."""
+"""(clock, hosts, exceptions of the address guard, delay, threads) -> a node. Its home is the same every time."""
 
 
 class CrawlMeasurement(Struct, frozen=True, kw_only=True):
-    """One crawl: what was said before, and how long it took."""
+    """One crawl: its size, the estimates made before it, and its actual time."""
 
     crawl: int
     visits: int
@@ -122,10 +119,12 @@ class CrawlMeasurement(Struct, frozen=True, kw_only=True):
 
 
 class CrawlTimeResults(Struct, frozen=True, kw_only=True):
+    """All measured crawls and the table of errors."""
+
     crawls: list[CrawlMeasurement]
     table: list[CrawlTimeRow]
     inside_interval: float | None
-    """Share of the crawls that lie in the interval of ours, which is to hold eight of ten."""
+    """Share of the crawls whose actual time is in the estimated 80 % interval."""
     politeness_violations: int
     seed: int
     teaching: int
@@ -136,69 +135,70 @@ async def run(
     *,
     crawls: int,
     seed: int,
-    progress: Callable[[CrawlMeasurement], None],
+    on_progress: Callable[[CrawlMeasurement], None],
     teaching: int = TEACHING,
 ) -> CrawlTimeResults:
-    """Make the crawls, those that only teach first."""
+    """Make `teaching` crawls that only fill the log, then `crawls` measured ones."""
     clock = JumpingClock(START_AT)
-    world = CrawlTimeSites(seed, START_AT)
-    made: list[CrawlMeasurement] = []
-    async with LivingWeb(world.recordings, clock, manners=world.manners) as living:
-        for number, crawl in enumerate(world.crawls(teaching + crawls)):
-            await clock.sleep_until(max(crawl.at, clock.now()))
-            _set_latencies(living, crawl)
-            archiver = assemble(clock, living.hosts(), living.exceptions(), crawl.delay_s, crawl.threads)
-            one = await _estimate_and_crawl(archiver, crawl, number - teaching + 1, clock, living)
+    sites = CrawlTimeSites(seed, START_AT)
+    measurements: list[CrawlMeasurement] = []
+    async with LivingWeb(sites.recordings, clock, behaviours=sites.behaviours) as web:
+        for number, scenario in enumerate(sites.crawls(teaching + crawls)):
+            await clock.sleep_until(max(scenario.at, clock.now()))
+            _set_latencies(web, scenario)
+            node = assemble(clock, web.hosts(), web.exceptions(), scenario.delay_s, scenario.threads)
+            measurement = await _estimate_and_crawl(node, scenario, number - teaching + 1, clock, web)
             if number >= teaching:
-                made.append(one)
-                progress(one)
-        violations = living.meter.count
-    return summed_up(made, violations, seed, teaching)
+                measurements.append(measurement)
+                on_progress(measurement)
+        violations = web.meter.count
+    return summarise(measurements, violations, seed, teaching)
 
 
-def summed_up(made: Sequence[CrawlMeasurement], violations: int, seed: int, teaching: int) -> CrawlTimeResults:
-    inside = [float(one.low_s <= one.actual_s <= one.high_s) for one in made]
+def summarise(measurements: Sequence[CrawlMeasurement], violations: int, seed: int, teaching: int) -> CrawlTimeResults:
+    """The table and the shares for these crawls."""
+    inside = [float(crawl.low_s <= crawl.actual_s <= crawl.high_s) for crawl in measurements]
     return CrawlTimeResults(
-        crawls=list(made),
+        crawls=list(measurements),
         table=[
-            *table("paper", ((one.actual_s, one.paper_s) for one in made)),
-            *table("ours", ((one.actual_s, one.ours_s) for one in made)),
+            *table("paper", ((crawl.actual_s, crawl.paper_s) for crawl in measurements)),
+            *table("ours", ((crawl.actual_s, crawl.ours_s) for crawl in measurements)),
         ],
-        inside_interval=sum(inside) / len(inside) if inside else None,
+        inside_interval=_mean(inside),
         politeness_violations=violations,
         seed=seed,
         teaching=teaching,
     )
 
 
-def _set_latencies(living: LivingWeb, crawl: CrawlScenario) -> None:
-    """Servers are quicker on some days than on others."""
-    for site in living.sites.values():
-        site.manners = replace(site.manners, latency_mean_s=crawl.latencies[site.recording.site])
+def _set_latencies(web: LivingWeb, scenario: CrawlScenario) -> None:
+    """Set the mean latency of each server, which differs from crawl to crawl."""
+    for site in web.sites.values():
+        site.behaviour = replace(site.behaviour, latency_mean_s=scenario.latencies[site.recording.site])
 
 
 async def _estimate_and_crawl(
-    archiver: CrawlNode, crawl: CrawlScenario, number: int, clock: Clock, living: LivingWeb
+    node: CrawlNode, scenario: CrawlScenario, number: int, clock: Clock, living: LivingWeb
 ) -> CrawlMeasurement:
-    async with archiver.store() as store:
-        ours, paper_s, unknown = await _estimates(archiver, store, crawl, clock.now())
-        pages = [NewPage(url=url, host=urls.host_of(url)) for url in crawl.urls]
+    async with node.store() as store:
+        ours, paper_s, unknown = await _estimates(node, store, scenario, clock.now())
+        pages = [NewPage(url=url, host=urls.host_of(url)) for url in scenario.urls]
         await store.pages.add(pages, clock.now())
-        await store.visit_log.commit(Batch(wake=tuple((url, clock.now()) for url in crawl.urls)))
+        await store.visit_log.commit(Batch(wake=tuple((url, clock.now()) for url in scenario.urls)))
     started_at = clock.now()
 
-    def on_the_clock(web: Web) -> Web:
+    def with_latencies(web: Web) -> Web:
         return PacedWeb(web, clock, living)
 
-    async with archiver.crawling(wrap_web=on_the_clock) as loop:
+    async with node.crawling(wrap_web=with_latencies) as loop:
         visits = await loop.crawl()
     return CrawlMeasurement(
         crawl=number,
         visits=visits,
         hosts=ours.hosts,
         unknown_hosts=unknown,
-        delay_s=crawl.delay_s,
-        threads=crawl.threads,
+        delay_s=scenario.delay_s,
+        threads=scenario.threads,
         actual_s=clock.now() - started_at,
         ours_s=ours.median_s,
         low_s=ours.low_s,
@@ -208,16 +208,16 @@ async def _estimate_and_crawl(
 
 
 async def _estimates(
-    archiver: CrawlNode, store: Store, crawl: CrawlScenario, now: float
+    node: CrawlNode, store: Store, scenario: CrawlScenario, now: float
 ) -> tuple[CrawlTimeEstimate, float, int]:
-    """(ours, the paper's seconds, hosts of which the log knows nothing)."""
-    web = archiver.web()
+    """(our estimate, the paper's estimate in seconds, number of hosts that are not in the log)."""
+    web = node.web()
     try:
-        seen = await plan_input(by_host(crawl.urls), store=store, gate=await archiver.gate(store), web=web, now=now)
+        known = await plan_input(by_host(scenario.urls), store=store, gate=await node.gate(store), web=web, now=now)
     finally:
         await web.close()
-    manner = archiver.manner()
-    ours = estimate(seen.loads, seen.downloads, manner, crawl.threads)
-    paper = pack(domains_of(seen.loads, seen.downloads, manner.delay_s), crawl.threads)
-    unknown = sum(not seen.downloads.is_known(load.host) for load in seen.loads)
+    spacing = node.spacing_model()
+    ours = estimate(known.loads, known.downloads, spacing, scenario.threads)
+    paper = pack(domains_of(known.loads, known.downloads, spacing.delay_s), scenario.threads)
+    unknown = sum(not known.downloads.is_known(load.host) for load in known.loads)
     return ours, paper.crawl_s, unknown

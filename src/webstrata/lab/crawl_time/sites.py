@@ -1,6 +1,6 @@
-"""The web of the crawl-time experiment, and what is crawled there: varied hosts, latencies, delays and threads.
+"""The sites and crawls of the crawl-time experiment, drawn from a seed: hosts, latencies, delays and threads.
 
-Only the living web and the crawls are made from this; the estimators never see it.
+Only the living web and the crawls use them; the estimators do not receive them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from webstrata.lab.livingweb.recording import Recording
 HOSTS = 28
 LATE_HOSTS = 4
 LATE_AFTER = 40
-"""So many hosts no crawl visits before so many crawls are made."""
+"""`LATE_HOSTS` hosts are not visited in the first `LATE_AFTER` crawls."""
 _ADDRESSES = 18
 _PAGES = 150
 _DRIFT = 0.05
-"""A host's mean latency is so much (natural logarithm) slower or quicker from crawl to crawl."""
+"""Standard deviation of the logarithm of a host's mean latency from crawl to crawl."""
 _CRAWL_DELAYS = (None, None, None, None, None, None, 1.0, 5.0, 20.0, 120.0)
 _LATENCY = NormalDist(-0.3, 1.2)
-"""Logarithm of the hosts' mean latencies: three quarters of a second in the middle."""
+"""Logarithm of the hosts' mean latencies; the median is about three quarters of a second."""
 _OWN_DELAYS = (1.0, 2.0, 2.0, 5.0)
 _THREADS = (2, 3, 4, 8, 16, 64)
 
 
 class CrawlScenario(Struct, frozen=True, kw_only=True):
-    """One crawl that is made and estimated."""
+    """One crawl to estimate and to make."""
 
     at: float
     delay_s: float
@@ -41,53 +41,53 @@ class CrawlScenario(Struct, frozen=True, kw_only=True):
 
 
 class CrawlTimeSites:
-    """Sites with a character each, drawn from a seed."""
+    """Recordings and behaviours of sites, drawn from a seed."""
 
     def __init__(self, seed: int, start_at: float) -> None:
-        self._chance = np.random.default_rng(seed)
+        self._random = np.random.default_rng(seed)
         self._start_at = start_at
         self.names = [f"site{n:02}" for n in range(HOSTS)]
         self.recordings = [self._recording(name) for name in self.names]
-        # Every web has the same mixture, so that seeds differ in who meets whom and not in how hard it is.
-        shares = (self._chance.permutation(HOSTS) + 0.5) / HOSTS
+        # All seeds have the same latencies and delays, in different combinations, so that none is harder to estimate.
+        shares = (self._random.permutation(HOSTS) + 0.5) / HOSTS
         latencies = np.clip(np.exp([_LATENCY.inv_cdf(share) for share in shares]), 0.05, 20.0)
-        delays = self._chance.permutation(np.resize(np.arange(len(_CRAWL_DELAYS)), HOSTS))
-        self.manners = {
-            name: self._manners(float(latency_s), _CRAWL_DELAYS[int(delay)])
+        delays = self._random.permutation(np.resize(np.arange(len(_CRAWL_DELAYS)), HOSTS))
+        self.behaviours = {
+            name: self._behaviour(float(latency_s), _CRAWL_DELAYS[int(delay)])
             for name, latency_s, delay in zip(self.names, latencies, delays, strict=True)
         }
 
     def crawls(self, count: int) -> Iterator[CrawlScenario]:
-        """One after the other; some follow within hours, some after robots.txt has grown old."""
+        """Draw crawls in order of time; some follow within hours, some when the stored robots.txt has expired."""
         at = self._start_at
         for number in range(count):
-            at += float(self._chance.uniform(6, 40)) * 3600
+            at += float(self._random.uniform(6, 40)) * 3600
             known = self.names[: HOSTS - LATE_HOSTS] if number < LATE_AFTER else self.names
-            hosts = self._chance.choice(len(known), int(self._chance.integers(2, 8)), replace=False)
+            hosts = self._random.choice(len(known), int(self._random.integers(2, 8)), replace=False)
             yield CrawlScenario(
                 at=at,
-                delay_s=float(self._chance.choice(_OWN_DELAYS)),
-                threads=int(self._chance.choice(_THREADS)),
+                delay_s=float(self._random.choice(_OWN_DELAYS)),
+                threads=int(self._random.choice(_THREADS)),
                 urls=tuple(url for n in hosts for url in self._pages(self.recordings[int(n)])),
                 latencies={name: self._latency(name) for name in self.names},
             )
 
     def _pages(self, recording: Recording) -> Sequence[str]:
-        """A few pages of a site, or many: any of them."""
+        """Draw some pages of a site; their number varies widely."""
         paths = list(recording.pages)
-        many = int(np.clip(np.exp(self._chance.normal(3.8, 0.7)), 1, len(paths)))
-        return [recording.url(paths[int(n)]) for n in self._chance.choice(len(paths), many, replace=False)]
+        count = int(np.clip(np.exp(self._random.normal(3.8, 0.7)), 1, len(paths)))
+        return [recording.url(paths[int(n)]) for n in self._random.choice(len(paths), count, replace=False)]
 
     def _latency(self, name: str) -> float:
-        return float(self.manners[name].latency_mean_s * np.exp(self._chance.normal(0.0, _DRIFT)))
+        return float(self.behaviours[name].latency_mean_s * np.exp(self._random.normal(0.0, _DRIFT)))
 
-    def _manners(self, latency_s: float, crawl_delay_s: float | None) -> SiteBehaviour:
-        """Quick and slow servers: some answer sooner than they may be asked again, some take far longer."""
+    def _behaviour(self, latency_s: float, crawl_delay_s: float | None) -> SiteBehaviour:
+        """Some servers respond before the delay until the next request has passed, some take much longer."""
         return SiteBehaviour(
-            address=f"127.0.2.{1 + int(self._chance.integers(_ADDRESSES))}",
+            address=f"127.0.2.{1 + int(self._random.integers(_ADDRESSES))}",
             latency_mean_s=latency_s,
-            etag=bool(self._chance.random() < 0.5),
-            last_modified=bool(self._chance.random() < 0.5),
+            etag=bool(self._random.random() < 0.5),
+            last_modified=bool(self._random.random() < 0.5),
             gzip=False,
             crawl_delay_s=crawl_delay_s,
         )

@@ -1,1 +1,1 @@
-"""Living web: recorded sites served over real HTTP as they were at any moment of the clock."""
+"""The living web: recorded sites served over real HTTP as they were at the current time of a clock."""

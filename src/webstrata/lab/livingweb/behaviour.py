@@ -1,7 +1,7 @@
-"""How a site behaves as a server: what its owner asks of visitors and which courtesies it offers.
+"""How a site's server behaves: robots.txt, validators, compression, latency and the status of deleted pages.
 
-The recorded sites' own servers are not recorded, so each gets a fixed, written character; a site that is not in the
-table gets one drawn from its name. The variety is the web's: validators of both kinds, of one kind or of none.
+The servers of the recorded sites were not recorded. Each shipped site has an entry in a table; the behaviour of any
+other site is derived from its name. The sites differ as real ones do: some send both validators, some one, some none.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from statistics import NormalDist
 
 from msgspec import Struct
 
-_SPREAD = 0.5  # sigma of the log-normal latency: a slow answer in twenty takes more than twice the mean
+_SPREAD = 0.5  # sigma of the log-normal latency: one response in twenty takes more than twice the mean
 _STANDARD_NORMAL = NormalDist()
 
 
 class SiteBehaviour(Struct, frozen=True, kw_only=True):
-    """One site's character. Latency is a mean; `crawl_delay_s` and `disallow` are what its robots.txt says."""
+    """The behaviour of one site's server. `crawl_delay_s` and `disallow` are the contents of its robots.txt."""
 
     address: str
     latency_mean_s: float = 0.2
@@ -26,13 +26,13 @@ class SiteBehaviour(Struct, frozen=True, kw_only=True):
     gzip: bool = True
     crawl_delay_s: float | None = None
     disallow: tuple[str, ...] = ()
-    """Path prefixes, with their leading slash."""
+    """Path prefixes with a leading slash."""
     sitemap: bool = False
     gone_status: int = 404
-    """The answer for a page that was deleted; one that never existed is always 404."""
+    """The status for a deleted page. The status for a page that never existed is always 404."""
 
     def allows(self, path: str) -> bool:
-        """Whether robots.txt lets visitors see this path (with its leading slash)."""
+        """Whether robots.txt allows this path (with a leading slash)."""
         return not path.startswith(self.disallow) if self.disallow else True
 
     def robots_txt(self, host: str) -> bytes:
@@ -46,7 +46,7 @@ class SiteBehaviour(Struct, frozen=True, kw_only=True):
 
 
 # The data sets of one publisher share an address, as they do on a large hosting service.
-_WRITTEN = {
+_SHIPPED = {
     "boost": SiteBehaviour(address="127.0.0.2", latency_mean_s=0.25, crawl_delay_s=2),
     "llvm": SiteBehaviour(address="127.0.0.3", latency_mean_s=0.15, etag=False, sitemap=True),
     "jena": SiteBehaviour(address="127.0.0.4", latency_mean_s=0.3, sitemap=True, gone_status=410),
@@ -67,9 +67,9 @@ _WRITTEN = {
 
 
 def behaviour_of(site: str) -> SiteBehaviour:
-    """A site's written manners, or for an unknown one manners drawn from its name, always the same."""
-    if written := _WRITTEN.get(site):
-        return written
+    """The behaviour in the table, or for a site that is not in it, a behaviour that depends only on its name."""
+    if shipped := _SHIPPED.get(site):
+        return shipped
     draw = blake2b(site.encode(), digest_size=8).digest()
     return SiteBehaviour(
         address=f"127.0.1.{1 + draw[0] % 8}",
@@ -83,13 +83,13 @@ def behaviour_of(site: str) -> SiteBehaviour:
     )
 
 
-def latency_s(manners: SiteBehaviour, host: str, path: str, n: int) -> float:
-    """How long the answer to the n-th request for a path takes: log-normal around the site's mean, whole µs.
+def latency_s(behaviour: SiteBehaviour, host: str, path: str, n: int) -> float:
+    """Latency of the n-th request for a path: log-normal around the site's mean, in whole microseconds.
 
-    Drawn from the request itself, not from a stream of random numbers, so that it does not depend on which other
-    requests were made in between.
+    Computed from a hash of the request instead of a random number generator, so that it does not depend on the other
+    requests made before it.
     """
     draw = blake2b(f"{host} {path} {n}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
     uniform = (int.from_bytes(draw, "big") + 0.5) / 2**64
     factor = math.exp(_SPREAD * _STANDARD_NORMAL.inv_cdf(uniform) - _SPREAD**2 / 2)
-    return round(manners.latency_mean_s * min(max(factor, 0.1), 20.0), 6)
+    return round(behaviour.latency_mean_s * min(max(factor, 0.1), 20.0), 6)

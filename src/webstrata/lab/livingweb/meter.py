@@ -1,7 +1,7 @@
-"""Politeness as the server sees it: who came too soon, at the same time, where not wanted, or without asking.
+"""Counts politeness violations on the server's side: requests too soon, in parallel, disallowed or without robots.txt.
 
-All times are the clock's. A request lasts from its start for the latency that was declared for it; that is what
-"overlap" means here, whatever the real socket did.
+All times are those of the clock. A request ends when its declared latency has passed after its start; two requests
+overlap by these times, not by the real times on the socket.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from webstrata.lab.livingweb.behaviour import SiteBehaviour
 
 ViolationKind = Literal["host-gap", "address-gap", "overlap", "disallowed", "no-robots", "old-robots"]
 
-_Blame = Callable[[ViolationKind, str], None]
+_Report = Callable[[ViolationKind, str], None]
 
-_KEPT = 1000  # violations kept in full; all are counted
+_MAX_STORED = 1000  # violations stored with details; all are counted
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """One request that the host's owner would complain about, and why."""
+    """One impolite request and the rule that it breaks."""
 
     kind: ViolationKind
     host: str
@@ -34,18 +34,19 @@ class Violation(Struct, frozen=True, kw_only=True):
 
 
 class _HostActivity(Struct):
-    """The latest request, and when all until then are answered."""
+    """Start of the latest request, and the time when all requests until then are complete."""
 
     start_at: float
     end_at: float
 
 
 class PolitenessMeter:
-    """Counts every request against what its host and its address allow.
+    """Checks every request against the rules of its host and its address.
 
-    The gap between two request starts at a host must be the robots.txt's Crawl-delay, or `minimum_gap_s` where it asks
-    for none or less; at an address `address_gap_s`, whatever the hosts. Pages need a robots.txt at most a day old
-    before them. `slack_s` forgives rounding and, on a real clock, the jitter of the network.
+    Two request starts at a host must be at least the Crawl-delay of its robots.txt apart, and at least
+    `minimum_gap_s`; two at an address at least `address_gap_s`, also for different hosts. A page may be requested only
+    if robots.txt was requested at most a day before. `slack_s` allows for rounding and, on a real clock, for network
+    jitter.
     """
 
     def __init__(
@@ -68,59 +69,59 @@ class PolitenessMeter:
         self.requests: Counter[str] = Counter()
         """Requests by host, robots.txt included."""
 
-    def record(self, host: str, manners: SiteBehaviour, path: str, at: float, latency_s: float) -> None:
-        """One request that began at `at` and is answered `latency_s` later."""
+    def record(self, host: str, behaviour: SiteBehaviour, path: str, at: float, latency_s: float) -> None:
+        """Check and count a request that starts at `at` and is complete `latency_s` later."""
         self.requests[host] += 1
 
-        def blame(kind: ViolationKind, detail: str) -> None:
+        def report(kind: ViolationKind, detail: str) -> None:
             self.counts[kind] += 1
-            if len(self._violations) < _KEPT:
+            if len(self._violations) < _MAX_STORED:
                 self._violations.append(
-                    Violation(kind=kind, host=host, address=manners.address, path=path, at=at, detail=detail)
+                    Violation(kind=kind, host=host, address=behaviour.address, path=path, at=at, detail=detail)
                 )
 
-        self._check_host(host, manners, at, blame)
-        self._check_address(manners.address, at, blame)
+        self._check_host(host, behaviour, at, report)
+        self._check_address(behaviour.address, at, report)
         if path == "/robots.txt":
-            self._robots_at[host] = at + latency_s  # it is as old as its answer
+            self._robots_at[host] = at + latency_s  # the age counts from the response
         else:
-            self._check_robots(host, manners, path, at, blame)
-        for table, key in ((self._by_host, host), (self._by_address, manners.address)):
+            self._check_robots(host, behaviour, path, at, report)
+        for table, key in ((self._by_host, host), (self._by_address, behaviour.address)):
             last = table.get(key)
             end_at = max(at + latency_s, last.end_at if last else 0.0)
             table[key] = _HostActivity(start_at=at, end_at=end_at)
 
     def violations(self) -> list[Violation]:
-        """The first thousand, in order."""
+        """The first thousand violations, in order."""
         return list(self._violations)
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """The number of all violations."""
         return self.counts.total()
 
-    def _check_host(self, host: str, manners: SiteBehaviour, at: float, blame: _Blame) -> None:
+    def _check_host(self, host: str, behaviour: SiteBehaviour, at: float, report: _Report) -> None:
         last = self._by_host.get(host)
         if last is None:
             return
-        asked_s = manners.crawl_delay_s
-        allowed_s = self._minimum_gap_s if asked_s is None else max(asked_s, self._minimum_gap_s)
+        delay_s = behaviour.crawl_delay_s
+        required_s = self._minimum_gap_s if delay_s is None else max(delay_s, self._minimum_gap_s)
         gap_s = at - last.start_at
-        if gap_s < allowed_s - self._slack_s:
-            blame("host-gap", f"{gap_s:.3f} s after the last request; {allowed_s:g} s are asked")
+        if gap_s < required_s - self._slack_s:
+            report("host-gap", f"{gap_s:.3f} s after the previous request; required are {required_s:g} s")
         if at < last.end_at - self._slack_s:
-            blame("overlap", f"{last.end_at - at:.3f} s before the last answer was complete")
+            report("overlap", f"{last.end_at - at:.3f} s before the previous response was complete")
 
-    def _check_address(self, address: str, at: float, blame: _Blame) -> None:
+    def _check_address(self, address: str, at: float, report: _Report) -> None:
         last = self._by_address.get(address)
         if last is not None and (gap_s := at - last.start_at) < self._address_gap_s - self._slack_s:
-            blame("address-gap", f"{gap_s:.3f} s after the last request; {self._address_gap_s:g} s are asked")
+            report("address-gap", f"{gap_s:.3f} s after the previous request; required are {self._address_gap_s:g} s")
 
-    def _check_robots(self, host: str, manners: SiteBehaviour, path: str, at: float, blame: _Blame) -> None:
-        if not manners.allows(path):
-            blame("disallowed", "robots.txt forbids this path")
-        asked_at = self._robots_at.get(host)
-        if asked_at is None:
-            blame("no-robots", "robots.txt was never asked for")
-        elif at - asked_at > self._robots_age_s + self._slack_s:
-            blame("old-robots", f"robots.txt was asked for {(at - asked_at) / 3600:.1f} h ago")
+    def _check_robots(self, host: str, behaviour: SiteBehaviour, path: str, at: float, report: _Report) -> None:
+        if not behaviour.allows(path):
+            report("disallowed", "robots.txt disallows this path")
+        robots_at = self._robots_at.get(host)
+        if robots_at is None:
+            report("no-robots", "robots.txt was not requested before")
+        elif at - robots_at > self._robots_age_s + self._slack_s:
+            report("old-robots", f"robots.txt was requested {(at - robots_at) / 3600:.1f} h ago")

@@ -1,8 +1,8 @@
 """Recorded sites: every version that a site published, read from two Parquet files into memory.
 
-`NAME.versions.parquet` has one row per publication of a path (`path`, `at`, `blob`; no blob: deleted),
-`NAME.blobs.parquet` every content once (`blob`, `content`). Where the files carry `licence` and `source` in their
-schema metadata, the recording knows them.
+`NAME.versions.parquet` has one row for each publication of a path (`path`, `at`, `blob`; without a blob the path was
+deleted). `NAME.blobs.parquet` has each content once (`blob`, `content`). `licence` and `source` are read from the
+schema metadata of the files, if present.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from msgspec import Struct
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
 
-# Characters that a canonical URL keeps as they are in a path: the URL of a page is then its key without any change.
-_KEPT = "/!$&'()*+,;=:@~-._"
+# Characters that a canonical URL does not escape in a path, so that the URL of a page is already canonical.
+_UNESCAPED = "/!$&'()*+,;=:@~-._"
 
 _INDEX = "index.html"
 
@@ -30,7 +30,7 @@ Window = tuple[float, float]
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """One site over time. `pages[path]` are (published at, content id or None for gone), strictly ascending."""
+    """One site over time. `pages[path]` has (published at, content id or None if deleted), strictly ascending."""
 
     site: str
     licence: str = ""
@@ -40,17 +40,17 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> str:
-        """The name under which the living web serves it."""
+        """The host name under which the living web serves this site."""
         return f"{self.site}.test"
 
     def url(self, path: str) -> str:
-        """The page's URL; an index page is known by its folder."""
+        """The page's URL. The URL of an index page is that of its folder."""
         head, _, name = path.rpartition("/")
         shown = path if name != _INDEX else f"{head}/" if head else ""
-        return f"http://{self.host}/{quote(shown, safe=_KEPT)}"
+        return f"http://{self.host}/{quote(shown, safe=_UNESCAPED)}"
 
     def version_at(self, path: str, at: float) -> tuple[float, str | None] | None:
-        """What was published last, up to and including `at`; None: the path never existed until then."""
+        """The last publication up to and including `at`, or None if the path did not exist before."""
         versions = self.pages.get(path, [])
         index = bisect_right(versions, at, key=itemgetter(0))
         return versions[index - 1] if index else None
@@ -60,52 +60,52 @@ class Recording(Struct, frozen=True, kw_only=True):
         return [path for path in self.pages if (version := self.version_at(path, at)) and version[1]]
 
     def within(self, window: Window, paths: Iterable[str] | None = None) -> Recording:
-        """Only what a visitor between the two instants can see (and, of the pages, only `paths`)."""
-        kept: dict[str, list[tuple[float, str | None]]] = {}
+        """The versions that exist between the two instants (with `paths`, of these pages only)."""
+        pages: dict[str, list[tuple[float, str | None]]] = {}
         for path in self.pages if paths is None else paths:
             if versions := _clip(self.pages[path], window):
-                kept[path] = versions
-        used = {blob for versions in kept.values() for _, blob in versions if blob}
+                pages[path] = versions
+        used = {blob for versions in pages.values() for _, blob in versions if blob}
         return Recording(
             site=self.site,
             licence=self.licence,
             source=self.source,
-            pages=kept,
+            pages=pages,
             contents={blob: content for blob, content in self.contents.items() if blob in used},
         )
 
 
 def read_recording(folder: Path, site: str, window: Window | None = None) -> Recording:
-    """One site from its pair of files; with a window, only what can be seen in it (and only that is read)."""
+    """Read one site from its pair of files; with a window, only the versions that exist in it."""
     versions_file = folder / f"{site}.versions.parquet"
     blobs_file = folder / f"{site}.blobs.parquet"
     for file in (versions_file, blobs_file):
         if not file.is_file():
             raise UsageError(f"no recording of {site!r}: {file.name} is not in {folder}.")
-    pages, about = _read_versions(versions_file)
+    pages, metadata = _read_versions(versions_file)
     if window is not None:
-        pages = {path: clipped for path, all_of in pages.items() if (clipped := _clip(all_of, window))}
-    wanted = {blob for versions in pages.values() for _, blob in versions if blob}
-    contents = _read_contents(blobs_file, wanted)
-    if missing := wanted - contents.keys():
+        pages = {path: clipped for path, versions in pages.items() if (clipped := _clip(versions, window))}
+    blobs = {blob for versions in pages.values() for _, blob in versions if blob}
+    contents = _read_contents(blobs_file, blobs)
+    if missing := blobs - contents.keys():
         raise UsageError(f"{blobs_file.name} lacks {len(missing)} contents that {versions_file.name} names.")
     return Recording(
         site=site,
-        licence=about.get("licence", ""),
-        source=about.get("source", ""),
+        licence=metadata.get("licence", ""),
+        source=metadata.get("source", ""),
         pages=pages,
         contents=contents,
     )
 
 
 def read_recordings(folder: Path, sites: Sequence[str] | None = None, window: Window | None = None) -> list[Recording]:
-    """Several sites of a folder (all of them unless named), in order of their names."""
+    """Read several sites of a folder. Without `sites`: all of them, sorted by name."""
     names = sites or sorted(file.name.removesuffix(".versions.parquet") for file in folder.glob("*.versions.parquet"))
     return [read_recording(folder, name, window) for name in names]
 
 
 def tidy(rows: Iterable[tuple[float, str | None]]) -> list[tuple[float, str | None]]:
-    """Versions as a visitor can see them: of several at one instant the last, and only where content differs."""
+    """The versions that a visitor can observe: of several at one instant the last, and no repeated contents."""
     versions: list[tuple[float, str | None]] = []
     for at, blob in rows:
         if versions and versions[-1][0] == at:
@@ -116,7 +116,7 @@ def tidy(rows: Iterable[tuple[float, str | None]]) -> list[tuple[float, str | No
 
 
 def _clip(versions: list[tuple[float, str | None]], window: Window) -> list[tuple[float, str | None]]:
-    """The version that holds at the window's start (with its own, older time) and those up to its end."""
+    """The version at the window's start (with its own, earlier time) and those published up to its end."""
     start, end = window
     first = max(0, bisect_right(versions, start, key=itemgetter(0)) - 1)
     last = bisect_right(versions, end, key=itemgetter(0))
@@ -131,30 +131,30 @@ def _read_versions(file: Path) -> tuple[dict[str, list[tuple[float, str | None]]
     for path, at_ms, blob in zip(table["path"].to_pylist(), milliseconds, table["blob"].to_pylist(), strict=True):
         rows.setdefault(path, []).append((at_ms / 1000.0, blob))
     metadata: Mapping[bytes, bytes] = table.schema.metadata or {}
-    about = {key.decode(): value.decode() for key, value in metadata.items() if key in (b"licence", b"source")}
-    return {path: seen for path, all_of in rows.items() if (seen := tidy(all_of))}, about
+    decoded = {key.decode(): value.decode() for key, value in metadata.items() if key in (b"licence", b"source")}
+    return {path: versions for path, listed in rows.items() if (versions := tidy(listed))}, decoded
 
 
-def _read_contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
-    """Row group by row group, because a whole file may hold hundreds of megabytes that are not wanted."""
+def _read_contents(file: Path, blobs: set[str]) -> dict[str, bytes]:
+    """Read one row group at a time, because a file may have hundreds of megabytes that are not needed."""
     contents: dict[str, bytes] = {}
     parquet: Any = pq.ParquetFile(file)
     for group in range(parquet.num_row_groups):
         names = parquet.read_row_group(group, columns=["blob"])["blob"].to_pylist()
-        if wanted.isdisjoint(names):
+        if blobs.isdisjoint(names):
             continue
         column = parquet.read_row_group(group, columns=["content"])["content"]
         for name, content in zip(names, column, strict=True):
-            if name in wanted:
+            if name in blobs:
                 contents[name] = content.as_py()
     return contents
 
 
 SHIPPED_WINDOW: Window = (parse_instant("2023-01-01"), parse_instant("2025-01-01"))
-"""The two years that the extract holds: the state at the first instant, and all publications up to the second."""
+"""The two years of the shipped extract: the state at the first instant and all publications up to the second."""
 
 
 def load_shipped() -> list[Recording]:
-    """All shipped sites, in order of their names (sources and licences: README.md beside the data)."""
+    """Read all shipped sites, sorted by name. Their sources and licences are in README.md in the same folder."""
     with as_file(files("webstrata.lab") / "data" / "sites") as folder:
         return read_recordings(folder)

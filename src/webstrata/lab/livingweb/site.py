@@ -1,4 +1,4 @@
-"""One recorded site as a web server would answer for it at an instant. Pure: the time comes in with the request."""
+"""The HTTP responses of one recorded site at an instant, and the media types of its files. No I/O, no clock."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from msgspec import Struct
 
 from webstrata.clock import iso
 from webstrata.lab.livingweb.behaviour import SiteBehaviour
-from webstrata.lab.livingweb.media import content_type
 from webstrata.lab.livingweb.recording import Recording
 
 _GZIP_FROM_BYTES = 256
-_GZIP_LEVEL = 1  # each version is packed once and sent a few times: time matters more than size
+_GZIP_LEVEL = 1  # each version is compressed once and sent a few times: time matters more than size
 _GZIP_ETAG = "-gzip"
 _INDEX = "index.html"
 
 
 class ServedResponse(Struct, frozen=True, kw_only=True, gc=False):
-    """What goes on the wire, but for the headers of the connection."""
+    """A response without the headers that belong to the connection."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -32,12 +31,12 @@ class ServedResponse(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ServedSite:
-    """Answers for one recording. Compressed bodies, types and validators are made once per content."""
+    """Responds for one recording. Compressed bodies and media types are computed once per content."""
 
-    def __init__(self, recording: Recording, manners: SiteBehaviour) -> None:
+    def __init__(self, recording: Recording, behaviour: SiteBehaviour) -> None:
         self.recording = recording
-        self.manners = manners
-        self._robots = manners.robots_txt(recording.host)
+        self.behaviour = behaviour
+        self._robots = behaviour.robots_txt(recording.host)
         self._gzipped: dict[str, bytes] = {}
         self._types: dict[tuple[str, str], str] = {}
         self._folders = _folders(recording.pages)
@@ -46,12 +45,12 @@ class ServedSite:
     def host(self) -> str:
         return self.recording.host
 
-    def answer(self, target: str, headers: Mapping[str, str], at: float) -> ServedResponse:
-        """The answer to GET `target` (path and query as sent) at an instant; header names in lower case."""
+    def respond(self, target: str, headers: Mapping[str, str], at: float) -> ServedResponse:
+        """The response to GET `target` (path and query as sent) at an instant. Header names are in lower case."""
         path = target.partition("?")[0]
         if path == "/robots.txt":
             return _plain(HTTPStatus.OK, self._robots)
-        if path == "/sitemap.xml" and self.manners.sitemap:
+        if path == "/sitemap.xml" and self.behaviour.sitemap:
             return self._sitemap(at)
         name = unquote(path[1:])
         if name in self._folders:
@@ -63,20 +62,20 @@ class ServedSite:
             return _plain(HTTPStatus.NOT_FOUND, b"There is no such page.\n")
         published_at, blob = version
         if blob is None:
-            return _plain(HTTPStatus(self.manners.gone_status), b"This page was removed.\n")
+            return _plain(HTTPStatus(self.behaviour.gone_status), b"This page was removed.\n")
         return self._content(name, blob, published_at, headers)
 
     def _content(self, name: str, blob: str, published_at: float, headers: Mapping[str, str]) -> ServedResponse:
         body = self.recording.contents[blob]
         fields = [("Content-Type", self._content_type(name, blob, body))]
-        coded = self.manners.gzip and len(body) >= _GZIP_FROM_BYTES
+        coded = self.behaviour.gzip and len(body) >= _GZIP_FROM_BYTES
         if coded:
             fields.append(("Vary", "Accept-Encoding"))
             coded = _accepts_gzip(headers.get("accept-encoding", ""))
-        etag = f'"{blob[:20]}{_GZIP_ETAG if coded else ""}"' if self.manners.etag else None
+        etag = f'"{blob[:20]}{_GZIP_ETAG if coded else ""}"' if self.behaviour.etag else None
         if etag:
             fields.append(("ETag", etag))
-        if self.manners.last_modified:
+        if self.behaviour.last_modified:
             fields.append(("Last-Modified", formatdate(int(published_at), usegmt=True)))
         if self._not_modified(blob, published_at, headers):
             return ServedResponse(status=HTTPStatus.NOT_MODIFIED, headers=tuple(fields))
@@ -86,10 +85,10 @@ class ServedSite:
         return ServedResponse(status=HTTPStatus.OK, headers=tuple(fields), body=body)
 
     def _not_modified(self, blob: str, published_at: float, headers: Mapping[str, str]) -> bool:
-        """RFC 9110, 13.2.2: the entity tag decides where one is sent, the date only where none is."""
+        """RFC 9110, 13.2.2: If-None-Match decides if it is sent; If-Modified-Since only if it is not."""
         if (sent := headers.get("if-none-match")) is not None:
-            return self.manners.etag and _names_tag(sent, blob[:20])
-        if not self.manners.last_modified or (since := headers.get("if-modified-since")) is None:
+            return self.behaviour.etag and _matches_tag(sent, blob[:20])
+        if not self.behaviour.last_modified or (since := headers.get("if-modified-since")) is None:
             return False
         try:
             moment = parsedate_to_datetime(since)
@@ -111,13 +110,13 @@ class ServedSite:
         return known
 
     def _sitemap(self, at: float) -> ServedResponse:
-        """Every page that exists and may be visited, with the time of its last publication."""
+        """Every page that exists and that robots.txt allows, with the time of its last publication."""
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
         ]
         for path in self.recording.alive_at(at):
-            if not self.manners.allows("/" + quote(path)):
+            if not self.behaviour.allows("/" + quote(path)):
                 continue
             version = self.recording.version_at(path, at)
             assert version is not None  # alive
@@ -130,9 +129,9 @@ class ServedSite:
 
 
 def _folders(paths: Mapping[str, object]) -> frozenset[str]:
-    """Names of folders with an index page: asked for without their slash, they redirect to it."""
-    found = {path.removesuffix(f"/{_INDEX}") for path in paths if path.endswith(f"/{_INDEX}")}
-    return frozenset(found - paths.keys())
+    """Names of folders with an index page. A request without the final slash is redirected to the folder."""
+    folders = {path.removesuffix(f"/{_INDEX}") for path in paths if path.endswith(f"/{_INDEX}")}
+    return frozenset(folders - paths.keys())
 
 
 def _plain(status: HTTPStatus, body: bytes) -> ServedResponse:
@@ -147,9 +146,48 @@ def _accepts_gzip(accepted: str) -> bool:
     return False
 
 
-def _names_tag(sent: str, tag: str) -> bool:
-    """Weak comparison with a list of tags; the compressed variant is the same version."""
-    for one in sent.split(","):
-        if one.strip().removeprefix("W/").strip('"').removesuffix(_GZIP_ETAG) in (tag, "*"):
-            return True
-    return False
+def _matches_tag(sent: str, tag: str) -> bool:
+    """Weak comparison with a list of tags. The compressed variant counts as the same version."""
+    tags = (each.strip().removeprefix("W/").strip('"').removesuffix(_GZIP_ETAG) for each in sent.split(","))
+    return any(each in (tag, "*") for each in tags)
+
+
+_MEDIA_TYPES = {
+    "html": "text/html",
+    "htm": "text/html",
+    "xhtml": "application/xhtml+xml",
+    "css": "text/css",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "xml": "application/xml",
+    "rss": "application/rss+xml",
+    "atom": "application/atom+xml",
+    "json": "application/json",
+    "geojson": "application/geo+json",
+    "jsonld": "application/ld+json",
+    "ttl": "text/turtle",
+    "nt": "application/n-triples",
+    "rdf": "application/rdf+xml",
+    "owl": "application/rdf+xml",
+    "svg": "image/svg+xml",
+}
+
+
+def media_type(path: str, body: bytes) -> tuple[str, str | None]:
+    """(media type, charset) by the file name extension. A charset is declared only for text that is valid UTF-8."""
+    kind = _MEDIA_TYPES.get(path.rpartition("/")[2].rpartition(".")[2].lower(), "application/octet-stream")
+    if not kind.startswith("text/"):
+        return kind, None
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return kind, None
+    return kind, "utf-8"
+
+
+def content_type(path: str, body: bytes) -> str:
+    """The value of the Content-Type header."""
+    kind, charset = media_type(path, body)
+    return f"{kind}; charset={charset}" if charset else kind

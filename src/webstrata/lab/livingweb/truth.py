@@ -1,33 +1,48 @@
-"""What really happened: every change of every page, from the recorded versions. No policy ever receives it."""
+"""The true changes of every page, computed from the recorded versions. No policy ever receives them.
+
+`TruthProcess` computes them in another process while a crawl runs: every recorded version must be fingerprinted, which
+takes almost as long as the crawl.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Container, Iterable, Sequence
+from multiprocessing.connection import Connection
+from types import TracebackType
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from webstrata.detect.verdict import judge
-from webstrata.lab.livingweb.media import media_type
 from webstrata.lab.livingweb.recording import Recording
+from webstrata.lab.livingweb.site import media_type
 from webstrata.observe.page import fingerprint
 from webstrata.records import Fingerprint, Observation
 
-See = Callable[[bytes, str, str | None, str], Fingerprint]
+ComputeFingerprint = Callable[[bytes, str, str | None, str], Fingerprint]
 """(body, media type, charset, url) -> fingerprint."""
 Counts = Callable[[Fingerprint, Fingerprint], bool]
-"""Whether the step from one content to the next is a change in the layer that counts."""
+"""Whether the difference between two consecutive contents counts as a change."""
+Load = Callable[[], list[Recording]]
+"""A module-level function, because the other process loads the recordings itself."""
+
+_NICENESS = 10
+"""The other process runs at a lower priority than the crawl."""
 
 
 class TrueChange(Struct, frozen=True, kw_only=True, gc=False):
-    """One publication after which a visitor would have got other bytes than before."""
+    """One publication that changed the bytes that a visitor receives."""
 
     url: str
     at: float
     kind: Literal["changed", "gone", "back", "new"]
-    """`new`: the path came to be; `back`: it came again after it was gone."""
+    """`new`: the path was published for the first time; `back`: it was published again after its deletion."""
     counts: bool
-    """Also a change in the layer that counts; coming and going always is."""
+    """Whether the useful content changed too; it always did if the page was published or deleted."""
 
 
 def what_happened(
@@ -35,48 +50,101 @@ def what_happened(
     start_at: float,
     end_at: float,
     *,
-    see: See = fingerprint,
+    compute_fingerprint: ComputeFingerprint = fingerprint,
     counts: Counts | None = None,
     only: Container[str] | None = None,
 ) -> list[TrueChange]:
     """All changes in (start_at, end_at], by URL and time; with `only`, of those URLs.
 
-    Two versions are compared as a visitor gets them (with the media type and charset that the living web declares)
-    and, unless told otherwise, by the loop's own fingerprint and verdict.
+    Two versions are compared as a visitor receives them, with the media type and charset that the living web declares,
+    by default with the fingerprint and the verdict of the crawl loop.
     """
-    found: list[TrueChange] = []
+    changes: list[TrueChange] = []
     for recording in recordings:
         for path in recording.pages:
             url = recording.url(path)
             if only is None or url in only:
-                found += _page(recording, path, url, (start_at, end_at), see, counts or _judged)
-    return sorted(found, key=lambda change: (change.url, change.at))
+                changes += _page(recording, path, url, (start_at, end_at), compute_fingerprint, counts or _judged)
+    return sorted(changes, key=lambda change: (change.url, change.at))
 
 
 def _judged(before: Fingerprint, after: Fingerprint) -> bool:
-    seen = Observation(url="", at=0.0, status=200, fingerprint=after)
-    return judge(before, False, seen).counts
+    return judge(before, False, Observation(url="", at=0.0, status=200, fingerprint=after)).counts
 
 
 def _page(
-    recording: Recording, path: str, url: str, window: tuple[float, float], see: See, counts: Counts
+    recording: Recording,
+    path: str,
+    url: str,
+    window: tuple[float, float],
+    compute_fingerprint: ComputeFingerprint,
+    counts: Counts,
 ) -> Iterable[TrueChange]:
     before: str | None = None
-    ever = False
-    looked: dict[str, Fingerprint] = {}
+    published = False
+    fingerprints: dict[str, Fingerprint] = {}
 
-    def look(blob: str) -> Fingerprint:
-        if blob not in looked:
+    def of_blob(blob: str) -> Fingerprint:
+        if blob not in fingerprints:
             body = recording.contents[blob]
-            looked[blob] = see(body, *media_type(path, body), url)
-        return looked[blob]
+            fingerprints[blob] = compute_fingerprint(body, *media_type(path, body), url)
+        return fingerprints[blob]
 
     for at, blob in recording.pages[path]:
         if window[0] < at <= window[1]:
             if before and blob:
-                yield TrueChange(url=url, at=at, kind="changed", counts=counts(look(before), look(blob)))
+                yield TrueChange(url=url, at=at, kind="changed", counts=counts(of_blob(before), of_blob(blob)))
             else:
-                kind: Literal["gone", "back", "new"] = "gone" if before else "back" if ever else "new"
+                kind: Literal["gone", "back", "new"] = "gone" if before else "back" if published else "new"
                 yield TrueChange(url=url, at=at, kind=kind, counts=True)
         before = blob
-        ever = True
+        published = True
+
+
+class TruthProcess:
+    """Another process that computes the true changes: `with TruthProcess(load, start_at, end_at, only=urls) as truth:`.
+
+    `truth.result()` waits for it. Leaving the block ends the process, finished or not.
+    """
+
+    def __init__(self, load: Load, start_at: float, end_at: float, *, only: Sequence[str]) -> None:
+        self._arguments = (load, start_at, end_at, tuple(only))
+        self._receiver, sender = multiprocessing.Pipe(duplex=False)
+        self._process = multiprocessing.get_context("spawn").Process(
+            target=_send_truth, args=(sender, *self._arguments), name="webstrata-truth", daemon=True
+        )
+        self._process.start()
+        sender.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the other process."""
+        return self._process.pid
+
+    def result(self) -> list[TrueChange]:
+        """All changes as `what_happened` returns them by default; waits until the other process has computed them."""
+        try:
+            return msgspec.msgpack.decode(self._receiver.recv_bytes(), type=list[TrueChange])
+        except EOFError:  # the process was killed: compute them here
+            return _truth(*self._arguments)
+
+    def __enter__(self) -> TruthProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._receiver.close()
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+
+
+def _truth(load: Load, start_at: float, end_at: float, only: Sequence[str]) -> list[TrueChange]:
+    return what_happened(load(), start_at, end_at, only=frozenset(only))
+
+
+def _send_truth(sender: Connection, load: Load, start_at: float, end_at: float, only: Sequence[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
+    os.nice(_NICENESS)
+    sender.send_bytes(msgspec.msgpack.encode(_truth(load, start_at, end_at, only)))

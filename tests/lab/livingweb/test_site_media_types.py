@@ -1,10 +1,10 @@
-"""Media types by the name's ending."""
+"""Media types by file name extension."""
 
 from __future__ import annotations
 
 import pytest
 
-from webstrata.lab.livingweb.media import content_type
+from webstrata.lab.livingweb.site import content_type
 
 CASES = [
     ("index.html", "é".encode(), "text/html; charset=utf-8"),
@@ -20,6 +20,6 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "body", "header"), CASES)
-def test_type_follows_the_name(path: str, body: bytes, header: str) -> None:
-    """The ending decides the type; a charset is declared only for text that is UTF-8."""
+def test_type_by_extension(path: str, body: bytes, header: str) -> None:
+    """The extension determines the type; a charset is declared only for text that is valid UTF-8."""
     assert content_type(path, body) == header

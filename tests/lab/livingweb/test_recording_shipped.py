@@ -1,4 +1,4 @@
-"""The shipped extract: small, licensed, and as varied as it says."""
+"""The shipped extract: its size, its licences and its variety."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_it_is_small() -> None:
 
 
 def test_every_site_has_source_licence_and_text() -> None:
-    """Each site names source and licence in its file and in the README; licences that ask for it have their text."""
+    """Each site's file and the README name source and licence; licences that require it are shipped as text."""
     readme = (FOLDER / "README.md").read_text()
     texts = {file.stem for file in (FOLDER / "licences").iterdir()}
     for recording in load_shipped():
@@ -27,7 +27,7 @@ def test_every_site_has_source_licence_and_text() -> None:
 
 
 def test_two_years_of_varied_sites() -> None:
-    """There are 150 to 250 pages on a dozen hosts, of five media kinds, with births, deaths and quiet pages."""
+    """150 to 250 pages on twelve hosts, of five media types, with new, deleted and unchanged pages."""
     recordings = load_shipped()
     pages = [versions for recording in recordings for versions in recording.pages.values()]
     assert 150 <= len(pages) <= 250
@@ -40,9 +40,8 @@ def test_two_years_of_varied_sites() -> None:
     assert all(versions[-1][0] <= SHIPPED_WINDOW[1] for versions in pages)
 
 
-def test_shipped_sites_have_written_manners() -> None:
-    """No shipped site is left to chance for its manners, and one has pages that robots.txt forbids."""
+def test_shipped_sites_are_in_the_behaviour_table() -> None:
+    """Every shipped site is in the table of behaviours, and one has pages that robots.txt disallows."""
     recordings = load_shipped()
     assert all(behaviour_of(recording.site).address.startswith("127.0.0.") for recording in recordings)
-    forbidden = [p for r in recordings for p in r.pages if not behaviour_of(r.site).allows(f"/{p}")]
-    assert forbidden
+    assert [p for r in recordings for p in r.pages if not behaviour_of(r.site).allows(f"/{p}")]

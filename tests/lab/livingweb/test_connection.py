@@ -1,4 +1,4 @@
-"""HTTP on real sockets: what is understood, and what hostile bytes get."""
+"""HTTP on real sockets: valid requests, and statuses for invalid ones."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from collections.abc import Mapping
 import pytest
 
 from tests.lab.livingweb.plain_client import Client
+from webstrata.lab.livingweb.connection import ServerConnection
 from webstrata.lab.livingweb.site import ServedResponse
-from webstrata.lab.livingweb.wire import ServerConnection
 
 
 def _echo(host: str, target: str, headers: Mapping[str, str]) -> ServedResponse:
     return ServedResponse(status=304 if target == "/304" else 200, headers=(("X-Host", host),), body=target.encode())
 
 
-async def _talk(sent: bytes, *, pieces: int = 1) -> bytes:
-    """All that the server says to these bytes, until it closes or the client has hung up its side."""
+async def _exchange(sent: bytes, *, pieces: int = 1) -> bytes:
+    """All bytes that the server sends in response, until it closes the connection or the client sends EOF."""
     loop = asyncio.get_running_loop()
-    open_ones: set[ServerConnection] = set()
-    server = await loop.create_server(functools.partial(ServerConnection, _echo, open_ones), "127.0.0.1", 0)
+    connections: set[ServerConnection] = set()
+    server = await loop.create_server(functools.partial(ServerConnection, _echo, connections), "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     size = -(-len(sent) // pieces)
     for start in range(0, len(sent), size):
         writer.write(sent[start : start + size])
         await asyncio.sleep(0.001 if pieces > 1 else 0)
     writer.write_eof()
-    said = await asyncio.wait_for(reader.read(), 5)
+    received = await asyncio.wait_for(reader.read(), 5)
     writer.close()
     server.close()
     await server.wait_closed()
-    assert not open_ones
-    return said
+    assert not connections
+    return received
 
 
 REQUEST = b"GET /a HTTP/1.1\r\nHost: x.test\r\n\r\n"
@@ -57,41 +57,41 @@ STATUSES = [
 
 
 @pytest.mark.parametrize(("sent", "status"), STATUSES)
-def test_every_beginning_gets_a_status(sent: bytes, status: int) -> None:
-    """Whatever is sent gets one clear status, and what is not understood a closed connection."""
-    said = asyncio.run(_talk(sent))
-    assert said.startswith(f"HTTP/1.1 {status} ".encode())
+def test_every_request_gets_a_status(sent: bytes, status: int) -> None:
+    """Any bytes get one status; after an invalid request the connection is closed."""
+    received = asyncio.run(_exchange(sent))
+    assert received.startswith(f"HTTP/1.1 {status} ".encode())
     if status >= 400:
-        assert b"Connection: close" in said
-        assert said.count(b"HTTP/1.1") == 1
+        assert b"Connection: close" in received
+        assert received.count(b"HTTP/1.1") == 1
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 60])
-def test_pipelines_and_pieces(pieces: int) -> None:
-    """Requests that come together or in crumbs are answered one by one, in order."""
+def test_pipelined_and_split_requests(pieces: int) -> None:
+    """Requests sent together or in small pieces are answered in order."""
     sent = b"".join(REQUEST.replace(b"/a", f"/{n}".encode()) for n in range(5))
-    said = asyncio.run(_talk(sent, pieces=pieces))
-    assert [part.partition(b"\r\n\r\n")[2] for part in said.split(b"HTTP/1.1 200 OK")[1:]] == [
+    received = asyncio.run(_exchange(sent, pieces=pieces))
+    assert [part.partition(b"\r\n\r\n")[2] for part in received.split(b"HTTP/1.1 200 OK")[1:]] == [
         f"/{n}".encode() for n in range(5)
     ]
 
 
 def test_head_and_304_have_no_body() -> None:
     """A HEAD request gets the length without the body; a 304 has neither."""
-    said = asyncio.run(_talk(REQUEST.replace(b"GET", b"HEAD")))
-    assert b"Content-Length: 2\r\n" in said
-    assert said.endswith(b"\r\n\r\n")
-    assert b"Content-Length" not in asyncio.run(_talk(REQUEST.replace(b"/a", b"/304")))
+    received = asyncio.run(_exchange(REQUEST.replace(b"GET", b"HEAD")))
+    assert b"Content-Length: 2\r\n" in received
+    assert received.endswith(b"\r\n\r\n")
+    assert b"Content-Length" not in asyncio.run(_exchange(REQUEST.replace(b"/a", b"/304")))
 
 
-def test_a_wish_to_close_is_kept() -> None:
-    """After `Connection: close` nothing more is answered."""
+def test_connection_close() -> None:
+    """After a request with `Connection: close` no further request is answered."""
     closing = REQUEST.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-    assert asyncio.run(_talk(closing + REQUEST)).count(b"200 OK") == 1
+    assert asyncio.run(_exchange(closing + REQUEST)).count(b"200 OK") == 1
 
 
 def test_slow_readers_do_not_fill_memory() -> None:
-    """While a visitor does not read, its further requests wait, even those already sent, and are answered later."""
+    """While a client does not read, its further requests wait, even those already sent, and are answered later."""
     big = b"x" * 300_000
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""Latency on the clock: the real fetch adapter against the living web on the jumping clock."""
+"""Latency on the clock: the real fetch adapter with the living web on a jumping clock."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from webstrata.clock import JumpingClock
 from webstrata.fetch.http.client import HttpWeb
 from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.request import FetchLimits
-from webstrata.lab.livingweb.paced import PacedWeb
-from webstrata.lab.livingweb.server import LivingWeb
+from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.records import Exchange, FailureKind, Permit, Validators
 
 
 class World:
-    """A living web, the real fetch adapter and a pace, all on one jumping clock."""
+    """A living web and the real fetch adapter in a `PacedWeb`, all on one jumping clock."""
 
     def __init__(self) -> None:
         self.clock = JumpingClock(T0)
@@ -28,8 +27,8 @@ class World:
     async def __aenter__(self) -> World:
         await self._stack.enter_async_context(self.living)
         real = HttpWeb(self.clock, AddressGuard(self.living.exceptions()), FetchLimits(), self.living.hosts())
-        self.web = PacedWeb(real, self.clock, self.living)
-        self._stack.push_async_callback(self.web.close)
+        self.paced = PacedWeb(real, self.clock, self.living)
+        self._stack.push_async_callback(self.paced.close)
         return self
 
     async def __aexit__(self, *problem: object) -> None:
@@ -37,22 +36,22 @@ class World:
 
     async def get(self, url: str, validators: Validators | None = None) -> Exchange:
         host = url.split("/")[2]
-        found = await self.web.resolve(host, 80)
-        assert isinstance(found, tuple)
+        resolved = await self.paced.resolve(host, 80)
+        assert isinstance(resolved, tuple)
         permit = Permit(
             url=url,
             origin=f"http://{host}",
             host=host,
-            address=found[0],
-            port=found[1],
+            address=resolved[0],
+            port=resolved[1],
             agent="test",
             granted_at=self.clock.now(),
         )
-        return await self.web.fetch(permit, validators=validators)
+        return await self.paced.fetch(permit, validators=validators)
 
 
 def test_a_request_takes_its_declared_latency() -> None:
-    """Start, duration and end of each exchange are the clock's, and equal what the living web declares."""
+    """Start, duration and end of each exchange are times of the clock, with the latency that the server declares."""
 
     async def scenario() -> None:
         async with World() as world:
@@ -68,8 +67,8 @@ def test_a_request_takes_its_declared_latency() -> None:
     asyncio.run(scenario())
 
 
-def test_requests_to_two_hosts_run_side_by_side() -> None:
-    """Two requests at once end each at its own time, and the clock has passed only the longer."""
+def test_requests_to_two_hosts_run_in_parallel() -> None:
+    """Each of two parallel requests ends after its own latency; the clock advances by the longer one."""
 
     async def scenario() -> None:
         async with World() as world:
@@ -80,8 +79,8 @@ def test_requests_to_two_hosts_run_side_by_side() -> None:
     asyncio.run(scenario())
 
 
-def test_a_month_of_visits_sees_what_was_there() -> None:
-    """A visitor that comes daily gets each day's version, 304 between changes, and no violation, in no real time."""
+def test_daily_visits_get_the_version_of_the_day() -> None:
+    """Daily visits get each day's version, 304 between changes, no violation, and take almost no real time."""
 
     async def scenario() -> None:
         async with World() as world:
@@ -110,8 +109,8 @@ def test_a_month_of_visits_sees_what_was_there() -> None:
     asyncio.run(scenario())
 
 
-def test_a_request_without_answer_takes_time_too() -> None:
-    """Where the server is gone the failure comes after the latency of the path's first request."""
+def test_a_request_without_response_takes_time() -> None:
+    """If the server is closed, the failure comes after the latency of the path's first request."""
 
     async def scenario() -> None:
         async with World() as world:
