@@ -1,4 +1,4 @@
-"""One request, one answer, whatever the server does."""
+"""One request leads to one outcome, whatever the server does."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Play = Callable[..., PlayedServer]
 OK = b"HTTP/1.1 200 OK\r\n"
 HELLO = OK + b"Content-Length: 5\r\n\r\nhello"
 
-# ── answers ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── responses ───────────────────────────────────────────────────────────────────────────────────────────────
 
-ANSWERS = {
+RESPONSES = {
     "length": (HELLO, OK + b"Content-Length: 5\r\n\r\n", b"hello", None),
     "chunks": (
         OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: z\r\n\r\n",
@@ -36,7 +36,7 @@ ANSWERS = {
     ),
     "until the end": (OK + b"\r\nhello", OK + b"\r\n", b"hello", None),
     "version 1.0": (b"HTTP/1.0 200 OK\r\n\r\nhello", b"HTTP/1.0 200 OK\r\n\r\n", b"hello", None),
-    "odd spelling": (
+    "unusual white space": (
         b"HTTP/1.1 200\r\nX-ODD:\t  a  \r\nX-Odd: b\r\n\r\nhello",
         b"HTTP/1.1 200\r\nX-ODD:\t  a  \r\nX-Odd: b\r\n\r\n",
         b"hello",
@@ -51,7 +51,7 @@ ANSWERS = {
         None,
     ),
     "more than announced": (HELLO + b" and more", HELLO[:-5], b"hello", None),
-    "another answer behind": (HELLO + b"HTTP/1.1 404 No\r\n\r\n", HELLO[:-5], b"hello", None),
+    "another response follows": (HELLO + b"HTTP/1.1 404 No\r\n\r\n", HELLO[:-5], b"hello", None),
     "less than announced": (
         OK + b"Content-Length: 9\r\n\r\nhello",
         OK + b"Content-Length: 9\r\n\r\n",
@@ -73,10 +73,10 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_answers(play: Play, name: str) -> None:
-    """The head is kept as it came, transfer coding is removed, and a cut is marked."""
-    raw, head, body, truncated = ANSWERS[name]
+@pytest.mark.parametrize("name", RESPONSES)
+def test_responses(play: Play, name: str) -> None:
+    """The head is kept as received, transfer coding is removed, and truncation is recorded."""
+    raw, head, body, truncated = RESPONSES[name]
     exchange = fetch(play(raw).permit())
 
     assert exchange.failure is None
@@ -88,7 +88,7 @@ def test_answers(play: Play, name: str) -> None:
 
 @pytest.mark.parametrize("status", [204, 301, 304, 404, 410, 429, 500, 503])
 def test_other_statuses(play: Play, status: int) -> None:
-    """Any status is an answer; none is followed or retried."""
+    """Every status is an outcome; no redirect is followed and nothing is retried."""
     server = play(b"HTTP/1.1 %d X\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n" % status)
     exchange = fetch(server.permit())
 
@@ -98,7 +98,7 @@ def test_other_statuses(play: Play, status: int) -> None:
 
 
 def test_parsed_headers(play: Play) -> None:
-    """Names are in lower case, order and repetition are kept, and bytes become text by UTF-8 or else Latin-1."""
+    """Names are in lower case, order and repetition are kept, and values are decoded as UTF-8, else as Latin-1."""
     lines = b"Set-Cookie: a=1\r\nSET-COOKIE: b=2\r\nX-Utf: \xc3\xbc\r\nX-Latin: \xfc\r\nContent-Length: 0\r\n\r\n"
     exchange = fetch(play(OK + lines).permit())
 
@@ -112,7 +112,7 @@ def test_parsed_headers(play: Play) -> None:
 
 
 def test_large_body(play: Play) -> None:
-    """A body of many reads arrives whole."""
+    """A large body is received completely."""
     body = bytes(range(256)) * 20_000
     exchange = fetch(play(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body).permit())
     assert exchange.body == body
@@ -138,14 +138,14 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed(play: Play, name: str) -> None:
-    """What is not HTTP/1 is an outcome, never an exception and never a body."""
+    """A response that is not HTTP/1 is a failure, never an exception."""
     exchange = fetch(play(MALFORMED[name]).permit())
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.MALFORMED
 
 
-def test_bad_chunk_after_good_ones(play: Play) -> None:
-    """Chunks that stop making sense on the way spoil the answer, also when its head was fine."""
+def test_malformed_chunk_after_valid_ones(play: Play) -> None:
+    """A malformed chunk makes the response malformed, even if it arrives later than the head."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -159,11 +159,11 @@ def test_bad_chunk_after_good_ones(play: Play) -> None:
     assert exchange.failure.kind is FailureKind.MALFORMED
 
 
-# ── what is sent ────────────────────────────────────────────────────────────────────────────────────────────
+# ── requests ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_request_is_recorded_as_sent(play: Play) -> None:
-    """`request_head` is byte for byte what the server received."""
+    """`request_head` is identical to what the server received."""
     server = play(HELLO)
     exchange = fetch(
         server.permit("/a//b?c=%41&d='", host="site.test"),
@@ -183,7 +183,7 @@ def test_the_request_is_recorded_as_sent(play: Play) -> None:
 
 
 def test_no_cookies_no_environment(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cookies are not sent back, and proxies named by the environment are not used."""
+    """Cookies are not sent back, and proxies of the environment are not used."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     server = play(answering(OK + b"Set-Cookie: a=1\r\nContent-Length: 0\r\n\r\n"))
 
@@ -197,14 +197,14 @@ def test_no_cookies_no_environment(play: Play, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_not_modified_without_a_copy(play: Play) -> None:
-    """A 304 is handed on as it is, whatever was asked: what it means is for the caller to say."""
+    """A 304 is returned unchanged; the caller interprets it."""
     exchange = fetch(play(b'HTTP/1.1 304 Not Modified\r\nETag: W/"b"\r\n\r\n').permit())
     assert (exchange.status, exchange.header("etag"), exchange.failure) == (304, 'W/"b"', None)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/\r\nX: y", "http://a@127.0.0.1/", "ftp://127.0.0.1/", "junk"])
-def test_refused_urls(play: Play, url: str) -> None:
-    """A URL that is none is an outcome, and nothing is connected to."""
+def test_unusable_urls(play: Play, url: str) -> None:
+    """An unusable URL is a failure, and no connection is made."""
     server = play(HELLO)
     exchange = fetch(server.permit(url=url))
     assert exchange.failure is not None
@@ -212,21 +212,21 @@ def test_refused_urls(play: Play, url: str) -> None:
     assert server.connections == 0
 
 
-# ── where it connects ───────────────────────────────────────────────────────────────────────────────────────
+# ── connections ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_permit_s_address_is_used(play: Play) -> None:
-    """Whatever a name means, the connection goes to the address and port of the permit, and no name is asked."""
+def test_address_of_the_permit(play: Play) -> None:
+    """The connection goes to the address and port of the permit; the name is not resolved."""
     server = play(HELLO, address="127.0.0.2")
-    permit = server.permit(url="http://name-that-nobody-has.invalid/x")
+    permit = server.permit(url="http://unknown-name.invalid/x")
     exchange = fetch(permit)
 
     assert (exchange.status, exchange.address) == (200, "127.0.0.2")
-    assert server.requests[0].startswith(b"GET /x HTTP/1.1\r\nHost: name-that-nobody-has.invalid\r\n")
+    assert server.requests[0].startswith(b"GET /x HTTP/1.1\r\nHost: unknown-name.invalid\r\n")
 
 
-def test_literal_addresses_do_not_pass_the_guard(play: Play) -> None:
-    """A permit for a forbidden address is refused before there is a socket."""
+def test_forbidden_address(play: Play) -> None:
+    """A permit for a forbidden address is refused before a socket is created."""
     server = play(HELLO)
     exchange = fetch(server.permit(), allow=("127.0.0.1:9",))
 
@@ -235,11 +235,11 @@ def test_literal_addresses_do_not_pass_the_guard(play: Play) -> None:
     assert server.connections == 0
 
 
-def test_the_guard_stands_where_sockets_are_made(play: Play) -> None:
-    """Were the first check lost, the socket would still not be made."""
+def test_the_guard_checks_every_socket(play: Play) -> None:
+    """The guard is asked again where sockets are created, independently of the first check."""
     server = play(HELLO)
 
-    class Forgetful(AddressGuard):
+    class AllowsOnce(AddressGuard):
         calls = 0
 
         def allows(self, address: str, port: int) -> bool:
@@ -247,7 +247,7 @@ def test_the_guard_stands_where_sockets_are_made(play: Play) -> None:
             return self.calls == 1 or super().allows(address, port)
 
     async def main() -> Exchange:
-        web = HttpWeb(ManualClock(), Forgetful(), QUICK)
+        web = HttpWeb(ManualClock(), AllowsOnce(), QUICK)
         try:
             return await web.fetch(server.permit())
         finally:
@@ -260,7 +260,7 @@ def test_the_guard_stands_where_sockets_are_made(play: Play) -> None:
 
 
 def test_ipv6(play: Play) -> None:
-    """An IPv6 address is connected to as well."""
+    """Connections to IPv6 addresses work."""
     try:
         server = play(HELLO, address="::1")
     except OSError:
@@ -269,7 +269,7 @@ def test_ipv6(play: Play) -> None:
 
 
 def test_resolve_uses_the_table(play: Play) -> None:
-    """A handed-in name leads to its address and port."""
+    """A name in the host table is resolved to its address and port."""
     server = play(HELLO)
 
     async def use(web: HttpWeb) -> Any:
@@ -279,11 +279,11 @@ def test_resolve_uses_the_table(play: Play) -> None:
     assert with_web(use, hosts={"boost.test": f"{server.address}:{server.port}"}) == endpoint
 
 
-# ── limits and faults ───────────────────────────────────────────────────────────────────────────────────────
+# ── limits and failures ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_body_over_the_limit(play: Play) -> None:
-    """A longer body is cut to the limit and marked; one of just that length is not."""
+    """A body above the limit is truncated and marked; a body of exactly that length is not."""
     endless = play(OK + b"\r\n" + b"x" * 300_000)
     limits = FetchLimits(body_bytes=100_000, total_s=2.0)
     cut = fetch(endless.permit(), limits=limits)
@@ -294,7 +294,7 @@ def test_body_over_the_limit(play: Play) -> None:
 
 
 def test_endless_body(play: Play) -> None:
-    """A body without end stops at the limit, long before the time is over."""
+    """A body without end stops at the size limit, long before the time limit."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -310,15 +310,15 @@ def test_endless_body(play: Play) -> None:
     "lines", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 1000, b"X" * 70_000 + b": a", b"X: " + b"a\r\n " * 30_000]
 )
 @pytest.mark.parametrize("ending", [b"\r\n\r\n", b""])
-def test_huge_heads(play: Play, lines: bytes, ending: bytes) -> None:
-    """A head that is too long or has too many lines is refused, whether or not it ends."""
+def test_heads_above_the_limits(play: Play, lines: bytes, ending: bytes) -> None:
+    """A head that is too long or has too many lines is refused, whether or not it is complete."""
     exchange = fetch(play(OK + lines + ending).permit())
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.HEADERS_TOO_LARGE
 
 
 def test_endless_head(play: Play) -> None:
-    """Headers without end stop at the limit."""
+    """A head without end stops at the limit."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -332,14 +332,14 @@ def test_endless_head(play: Play) -> None:
 
 
 def test_long_but_allowed_header(play: Play) -> None:
-    """One header may be as long as the whole head may be."""
+    """A single header may be as long as the limit of the head."""
     exchange = fetch(play(OK + b"X: " + b"a" * 60_000 + b"\r\nContent-Length: 0\r\n\r\n").permit())
     assert exchange.failure is None
     assert len(exchange.header("x") or "") == 60_000
 
 
 def test_refused_connection() -> None:
-    """A port where nobody listens is an outcome."""
+    """A refused connection is a failure."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     exchange = fetch(_permit_for("127.0.0.1", port))
@@ -347,21 +347,21 @@ def test_refused_connection() -> None:
     assert exchange.failure.kind is FailureKind.REFUSED
 
 
-def test_black_hole() -> None:
-    """A connection that is never accepted ends with the time to connect."""
-    with socket.socket() as listener:  # a full backlog swallows further attempts
+def test_connection_that_is_never_accepted() -> None:
+    """A connection that is never accepted fails after the time limit for connecting."""
+    with socket.socket() as listener:  # further attempts wait while the backlog is full
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         address, port = listener.getsockname()
-        crowd = [_knock(address, port) for _ in range(4)]
+        waiting = [_start_connecting(address, port) for _ in range(4)]
         exchange = fetch(_permit_for(address, port), limits=FetchLimits(connect_s=0.3))
-        for sock in crowd:
+        for sock in waiting:
             sock.close()
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.TIMEOUT_CONNECT
 
 
-def _knock(address: str, port: int) -> socket.socket:
+def _start_connecting(address: str, port: int) -> socket.socket:
     sock = socket.socket()
     sock.setblocking(False)
     sock.connect_ex((address, port))
@@ -373,8 +373,8 @@ def _permit_for(address: str, port: int) -> Permit:
     return Permit(url=url, origin=url, host=address, address=address, port=port, agent=AGENT, granted_at=0.0)
 
 
-def test_reset_before_an_answer(play: Play) -> None:
-    """A reset is an outcome, and the request is not sent a second time."""
+def test_reset_before_a_response(play: Play) -> None:
+    """A reset is a failure, and the request is not repeated."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -387,8 +387,8 @@ def test_reset_before_an_answer(play: Play) -> None:
     assert len(server.requests) == 1
 
 
-def test_close_without_an_answer(play: Play) -> None:
-    """A connection closed without a byte is an outcome, and the request is not sent a second time."""
+def test_close_without_a_response(play: Play) -> None:
+    """A connection closed without a response is a failure, and the request is not repeated."""
     server = play(b"")
     exchange = fetch(server.permit())
     assert exchange.failure is not None
@@ -398,7 +398,7 @@ def test_close_without_an_answer(play: Play) -> None:
 
 @pytest.mark.parametrize("framing", [b"", b"Content-Length: 99\r\n"])
 def test_reset_in_the_body(play: Play, framing: bytes) -> None:
-    """A reset within a body marks it as broken off, also where the end of the connection is the body's end."""
+    """A reset in the body marks it as truncated, even if the body has no announced length."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -410,8 +410,8 @@ def test_reset_in_the_body(play: Play, framing: bytes) -> None:
     assert (exchange.status, exchange.body, exchange.truncated) == (200, b"hello", "disconnect")
 
 
-def test_silence(play: Play) -> None:
-    """A server that says nothing is given up after the time to the first byte."""
+def test_no_response(play: Play) -> None:
+    """If no data arrives, the exchange fails after the time limit for the first byte."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -422,7 +422,7 @@ def test_silence(play: Play) -> None:
     assert exchange.failure.kind is FailureKind.TIMEOUT_FIRST_BYTE
 
 
-def _drip(before: bytes) -> Callable[[Conversation], None]:
+def _send_slowly(before: bytes) -> Callable[[Conversation], None]:
     def script(peer: Conversation) -> None:
         peer.request()
         peer.send(before)
@@ -432,23 +432,23 @@ def _drip(before: bytes) -> Callable[[Conversation], None]:
     return script
 
 
-def test_dripping_head(play: Play) -> None:
-    """A head that comes letter by letter ends with the total time."""
-    exchange = fetch(play(_drip(OK + b"X: ")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
+def test_slow_head(play: Play) -> None:
+    """A head that arrives byte by byte fails after the total time limit."""
+    exchange = fetch(play(_send_slowly(OK + b"X: ")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
     assert exchange.failure is not None
     assert exchange.failure.kind is FailureKind.TIMEOUT_TOTAL
 
 
-def test_dripping_body(play: Play) -> None:
-    """A body that comes letter by letter is cut at the total time, and what came is kept."""
-    exchange = fetch(play(_drip(OK + b"\r\n")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
+def test_slow_body(play: Play) -> None:
+    """A body that arrives byte by byte is truncated at the total time limit, and the received part is kept."""
+    exchange = fetch(play(_send_slowly(OK + b"\r\n")).permit(), limits=FetchLimits(first_byte_s=1.0, total_s=1.5))
     assert (exchange.failure, exchange.truncated) == (None, "time")
     assert exchange.body.strip(b"a") == b""
     assert len(exchange.body) > 2
 
 
 def test_stalled_body(play: Play) -> None:
-    """A body that stops coming is cut after the longest silence, not only at the total time."""
+    """A body that stops arriving is truncated after `first_byte_s` without data, before the total time limit."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -460,23 +460,23 @@ def test_stalled_body(play: Play) -> None:
 
 
 def test_a_slow_host_does_not_slow_others(play: Play) -> None:
-    """While one host drips, another answers twenty times."""
-    slow, fast = play(_drip(OK + b"\r\n")), play(answering(HELLO))
+    """While one host responds slowly, another responds twenty times."""
+    slow, fast = play(_send_slowly(OK + b"\r\n")), play(answering(HELLO))
 
     async def use(web: HttpWeb) -> bool:
-        dripping = asyncio.create_task(web.fetch(slow.permit()))
+        slow_fetch = asyncio.create_task(web.fetch(slow.permit()))
         for _ in range(20):
             assert (await web.fetch(fast.permit())).body == b"hello"
-        dripped = dripping.done()
-        dripping.cancel()
-        await asyncio.gather(dripping, return_exceptions=True)
-        return dripped
+        is_done = slow_fetch.done()
+        slow_fetch.cancel()
+        await asyncio.gather(slow_fetch, return_exceptions=True)
+        return is_done
 
     assert not with_web(use, limits=FetchLimits(first_byte_s=20.0, total_s=20.0))
 
 
 def test_wrong_content_encoding(play: Play) -> None:
-    """A body with a false or doubled coding is kept as sent; its reading falls back."""
+    """A body with a wrong or doubled content coding is kept as sent, and decoding tolerates it."""
     for body, coding, text in (
         (b"plain text", "gzip", b"plain text"),
         (gzip.compress(b"plain text"), "gzip, gzip", b"plain text"),
@@ -494,7 +494,7 @@ def test_wrong_content_encoding(play: Play) -> None:
 
 
 def test_times_come_from_the_clock(play: Play) -> None:
-    """`at` and `duration_s` are the handed-in clock's, which stands still while the exchange is in flight."""
+    """`at` and `duration_s` come from the clock, which does not jump during the exchange."""
     server = play(HELLO)
 
     async def main() -> tuple[Exchange, float]:
@@ -513,12 +513,12 @@ def test_times_come_from_the_clock(play: Play) -> None:
 
 
 def test_cancelling(play: Play) -> None:
-    """A cancelled fetch ends as cancelled, and its slot is free again."""
-    asked = threading.Event()
+    """A cancelled fetch frees its connection slot."""
+    requested = threading.Event()
 
     def script(peer: Conversation) -> None:
         if peer.request().startswith(b"GET /slow"):
-            asked.set()
+            requested.set()
             peer.wait_for_close()
         peer.send(HELLO)
 
@@ -526,7 +526,7 @@ def test_cancelling(play: Play) -> None:
 
     async def use(web: HttpWeb) -> Exchange:
         task = asyncio.create_task(web.fetch(server.permit("/slow")))
-        await asyncio.to_thread(asked.wait)
+        await asyncio.to_thread(requested.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -1,4 +1,4 @@
-"""Questions that are posted: what is kept is what was sent."""
+"""POST requests are recorded as they were sent."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from webstrata.fetch.http.client import HttpWeb
 from webstrata.records import Exchange, Permit, PostBody
 
 
-def test_kept_request_is_the_sent_one() -> None:
-    """Head and body of a POST are archived byte for byte as they went out."""
+def test_recorded_request() -> None:
+    """The recorded head and body of a POST are identical to what the server received."""
     received = bytearray()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Certificates are checked against the URL's host, and never waived."""
+"""Certificates are always checked against the host of the URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def served_with(file: str) -> ssl.SSLContext:
 
 
 def test_good_certificate(play: Play) -> None:
-    """A certificate of a trusted authority for the URL's host is accepted, though the connection is to an address."""
+    """A certificate of a trusted authority for the host of the URL is accepted."""
     server = play(HELLO, tls=served_with("good.pem"))
     exchange = fetch(server.permit(scheme="https", host="site.test"), ca_file=AUTHORITY)
     assert (exchange.body, exchange.failure) == (b"hello", None)
@@ -42,7 +42,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_bad_certificates(play: Play, name: str) -> None:
-    """An expired, foreign, self-signed or untrusted certificate ends the exchange before a request is sent."""
+    """An expired, wrong, self-signed or untrusted certificate ends the exchange before a request is sent."""
     file, host, authority = REFUSED[name]
     server = play(HELLO, tls=served_with(file))
     exchange = fetch(server.permit(scheme="https", host=host), ca_file=authority)
@@ -53,7 +53,7 @@ def test_bad_certificates(play: Play, name: str) -> None:
 
 
 def test_old_version(play: Play) -> None:
-    """A server that speaks nothing newer than TLS 1.1 is refused."""
+    """A server that supports only TLS 1.1 or older is refused."""
     context = served_with("good.pem")
     context.set_ciphers("ALL:@SECLEVEL=0")
     with pytest.warns(DeprecationWarning, match="deprecated"):
@@ -66,8 +66,8 @@ def test_old_version(play: Play) -> None:
     assert exchange.failure.kind is FailureKind.TLS
 
 
-def test_plain_server_behind_https(play: Play) -> None:
-    """A server that answers https without TLS is a TLS failure: nothing falls back to plain text."""
+def test_server_without_tls(play: Play) -> None:
+    """A server that responds without TLS on an https URL is a TLS failure; there is no fallback."""
 
     def script(peer: Conversation) -> None:
         peer.send(HELLO)
@@ -80,8 +80,8 @@ def test_plain_server_behind_https(play: Play) -> None:
     assert server.connections == 1
 
 
-def test_cut_handshake(play: Play) -> None:
-    """A connection that ends within the handshake is an outcome."""
+def test_handshake_that_ends(play: Play) -> None:
+    """A connection that ends during the handshake is a failure."""
 
     def script(peer: Conversation) -> None:
         peer.pause(0.05)

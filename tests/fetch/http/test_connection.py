@@ -1,4 +1,4 @@
-"""Connections that serve several requests, and never mix their answers."""
+"""Connections carry several requests and never mix their responses."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from webstrata.records import Exchange, FailureKind
 Play = Callable[..., PlayedServer]
 
 
-def answer(text: bytes) -> bytes:
+def response(text: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text
 
 
 def bodies(server: PlayedServer, count: int, host: str = "site.test", pause_s: float = 0.0) -> list[bytes]:
-    """Bodies of requests made one after the other on one web."""
+    """The bodies of the responses to consecutive requests with one `HttpWeb`."""
 
     async def use(web: HttpWeb) -> list[bytes]:
-        found = []
+        received = []
         for number in range(count):
             exchange: Exchange = await web.fetch(server.permit(f"/{number}", host=host))
-            found.append(exchange.body)
+            received.append(exchange.body)
             await asyncio.sleep(pause_s)
-        return found
+        return received
 
-    found = with_web(use)
-    assert isinstance(found, list)
-    return found
+    received = with_web(use)
+    assert isinstance(received, list)
+    return received
 
 
 @pytest.mark.parametrize(
-    "raw", [answer(b"x"), b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"]
+    "raw", [response(b"x"), b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"]
 )
 def test_keep_alive(play: Play, raw: bytes) -> None:
     """Requests to one host share a connection."""
@@ -48,19 +48,19 @@ def test_keep_alive(play: Play, raw: bytes) -> None:
     "raw",
     [
         b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx",
-        answer(b"x").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"),
+        response(b"x").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"),
     ],
 )
 def test_no_keep_alive(play: Play, raw: bytes) -> None:
-    """A server that does not keep connections gets a new one for each request."""
+    """A server that closes its connections gets a new connection for each request."""
     server = play(answering(raw))
     assert bodies(server, 3) == [b"x"] * 3
     assert server.connections == 3
 
 
 def test_hosts_do_not_share_connections(play: Play) -> None:
-    """Two hosts at one address each have their own connection: one cannot answer for the other."""
-    server = play(answering(answer(b"x")))
+    """Two hosts at one address have separate connections, so that one cannot respond for the other."""
+    server = play(answering(response(b"x")))
 
     async def use(web: HttpWeb) -> None:
         for host in ("a.test", "b.test", "a.test", "b.test"):
@@ -71,9 +71,9 @@ def test_hosts_do_not_share_connections(play: Play) -> None:
 
 
 def test_a_new_address_gets_a_new_connection(play: Play) -> None:
-    """A host that moved is visited at its new address although the old connection is still open."""
-    old = play(answering(answer(b"old")))
-    new = play(answering(answer(b"new")), address="127.0.0.2")
+    """A host with a new address is requested there, although the old connection is still open."""
+    old = play(answering(response(b"old")))
+    new = play(answering(response(b"new")), address="127.0.0.2")
 
     async def use(web: HttpWeb) -> list[bytes]:
         permits = [server.permit(url="http://site.test/") for server in (old, new, old)]
@@ -84,23 +84,23 @@ def test_a_new_address_gets_a_new_connection(play: Play) -> None:
 
 
 def test_closed_while_idle(play: Play) -> None:
-    """A connection that the server closed while it was idle is replaced, and the request succeeds."""
+    """A connection that the server closed while idle is replaced, and the request succeeds."""
 
     def script(peer: Conversation) -> None:
         peer.request()
-        peer.send(answer(b"x"))
+        peer.send(response(b"x"))
 
     server = play(script)
     assert bodies(server, 3) == [b"x"] * 3
     assert (server.connections, len(server.requests)) == (3, 3)
 
 
-def test_closed_in_answer_to_a_reused_connection(play: Play) -> None:
-    """A server that drops its kept connections when they are used again is asked once more, on a new one."""
+def test_closed_on_reuse(play: Play) -> None:
+    """If the server closes a kept-alive connection on its next request, the request is repeated on a new one."""
 
     def script(peer: Conversation) -> None:
         peer.request()
-        peer.send(answer(b"x"))
+        peer.send(response(b"x"))
         peer.request()
 
     server = play(script)
@@ -108,24 +108,24 @@ def test_closed_in_answer_to_a_reused_connection(play: Play) -> None:
     assert (server.connections, len(server.requests)) == (2, 3)
 
 
-POISON = answer(b"poison")
-BEHIND = {
-    "in one piece": [answer(b"own") + POISON],
-    "with the body's end": [answer(b"own")[:-1], answer(b"own")[-1:] + POISON],
+POISON = response(b"poison")
+EXCESS = {
+    "in one piece": [response(b"own") + POISON],
+    "with the body's end": [response(b"own")[:-1], response(b"own")[-1:] + POISON],
     "with the last chunk": [
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nown\r\n",
         b"0\r\n\r\n" + POISON,
     ],
-    "later": [answer(b"own"), POISON],
-    "half of it later": [answer(b"own"), POISON[:20]],
-    "after no body": [b"HTTP/1.1 204 No Content\r\n\r\n" + POISON],
+    "later": [response(b"own"), POISON],
+    "half of it later": [response(b"own"), POISON[:20]],
+    "after a response without body": [b"HTTP/1.1 204 No Content\r\n\r\n" + POISON],
 }
 
 
-@pytest.mark.parametrize("name", BEHIND)
-def test_answers_to_nobody(play: Play, name: str) -> None:
-    """Bytes that nobody asked for are never taken for the answer to the next request."""
-    pieces = BEHIND[name]
+@pytest.mark.parametrize("name", EXCESS)
+def test_unsolicited_bytes(play: Play, name: str) -> None:
+    """Unsolicited bytes never become the response to the next request."""
+    pieces = EXCESS[name]
 
     def script(peer: Conversation) -> None:
         if peer.request().startswith(b"GET /0"):
@@ -133,19 +133,19 @@ def test_answers_to_nobody(play: Play, name: str) -> None:
                 peer.send(piece)
                 peer.pause(0.05)
             peer.request()
-        peer.send(answer(b"right"))
+        peer.send(response(b"right"))
         peer.wait_for_close()
 
-    found = bodies(play(script), 2, pause_s=0.15)
-    assert found in ([b"own", b"right"], [b"", b"right"])
+    received = bodies(play(script), 2, pause_s=0.15)
+    assert received in ([b"own", b"right"], [b"", b"right"])
 
 
-def test_many_at_once(play: Play) -> None:
-    """Concurrent requests each get their own answer, over no more connections than allowed."""
+def test_concurrent_requests(play: Play) -> None:
+    """Concurrent requests get their own responses, with no more connections than allowed."""
 
     def script(peer: Conversation) -> None:
         while head := peer.request():
-            peer.send(answer(head.split(b" ")[1]))
+            peer.send(response(head.split(b" ")[1]))
 
     server = play(script)
 
@@ -157,9 +157,9 @@ def test_many_at_once(play: Play) -> None:
     assert server.connections <= 8
 
 
-def test_idle_connections_are_bounded(play: Play) -> None:
-    """Visiting many hosts does not keep a connection to each of them."""
-    server = play(answering(answer(b"x")))
+def test_idle_connections_are_limited(play: Play) -> None:
+    """The number of idle connections is limited."""
+    server = play(answering(response(b"x")))
 
     async def use(web: HttpWeb) -> int:
         for number in range(20):
@@ -170,13 +170,13 @@ def test_idle_connections_are_bounded(play: Play) -> None:
     assert server.connections == 20
 
 
-def test_a_peer_that_is_not_allowed(play: Play) -> None:
-    """A connection whose other end turns out to be forbidden is cut before anything is sent."""
-    server = play(answering(answer(b"x")))
+def test_forbidden_peer(play: Play) -> None:
+    """A connection whose peer address is forbidden is aborted before anything is sent."""
+    server = play(answering(response(b"x")))
 
     async def use(web: HttpWeb) -> Exchange:
-        answers = iter((True, True, False))  # the permit, the socket, the peer
-        web._guard._cached = lambda address, port: next(answers, False)  # type: ignore[assignment]
+        decisions = iter((True, True, False))  # the permit, the socket, the peer
+        web._guard._cached = lambda address, port: next(decisions, False)  # type: ignore[assignment]
         return await web.fetch(server.permit())
 
     exchange = with_web(use)

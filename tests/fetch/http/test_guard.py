@@ -1,4 +1,4 @@
-"""Which addresses may be connected to."""
+"""The guard decides which addresses may be connected to."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_public_addresses(address: str) -> None:
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_other_addresses(address: str) -> None:
-    """An address that is not public, and whatever is no address, is refused."""
+    """An address that is not public, and text that is not an address, is refused."""
     assert not AddressGuard().allows(address, 80)
 
 
@@ -57,7 +57,7 @@ EXCEPTIONS = [
 
 @pytest.mark.parametrize(("exception", "address", "port", "allowed"), EXCEPTIONS)
 def test_exceptions(exception: str, address: str, port: int, allowed: bool) -> None:
-    """An exception opens its network on its port and nothing beside."""
+    """An exception allows its network on its port and nothing else."""
     assert AddressGuard([exception]).allows(address, port) is allowed
 
 
@@ -65,6 +65,6 @@ def test_exceptions(exception: str, address: str, port: int, allowed: bool) -> N
     "text", ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:99999", "localhost:80", "::1:80", "10.0.0.0/33:1"]
 )
 def test_bad_exceptions(text: str) -> None:
-    """An exception that names no network or no port is a settings error, not an open door."""
+    """An exception without a network or without a port is a settings error."""
     with pytest.raises(BadSettings, match="not a network with a port"):
         AddressGuard([text])

@@ -1,4 +1,4 @@
-"""No spelling, redirect or name server reaches an address that is not public: counted where connections arrive."""
+"""No form of a URL, redirect or name server leads to a connection to an address that is not public."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def counted() -> Any:
-    """What was counted inside the namespace."""
+    """The connections that were counted in the namespace."""
     return json.loads(run_inside("tests.conformance.families.ssrf", str(EXTRACT / "ssrf")))
 
 
 def test_no_form_reaches_a_forbidden_address(counted: Any) -> None:
-    """Every form, watched or redirected to, opens no forbidden connection, and every control gets through."""
+    """No form, watched or redirected to, opens a forbidden connection, and every allowed control connects."""
     assert counted["guarded"]["failed"] == []
     assert counted["guarded"]["passed"] > 20
 
 
-def test_holes_would_be_counted(counted: Any) -> None:
-    """The same forms without the guard do open forbidden connections: the counter sees them."""
+def test_the_counter_detects_connections(counted: Any) -> None:
+    """Without the guard the same forms open forbidden connections, and the counter records them."""
     assert len(counted["unguarded"]["failed"]) > 10
 
 
-def test_name_servers_that_change_their_mind(counted: Any) -> None:
-    """A name that is public when asked and private when asked again is only ever visited at its public address."""
+def test_dns_rebinding(counted: Any) -> None:
+    """A name that resolves first to a public and then to a private address is only visited at the public one."""
     assert counted["rebinding"] == {"opened": 20, "forbidden": []}

@@ -1,4 +1,4 @@
-"""The request that a permit becomes."""
+"""A permit is translated to a request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def permit(**changes: Any) -> Permit:
     return Permit(**(values | changes))
 
 
-def made(validators: Validators | None = None, **changes: Any) -> HttpRequest:
+def created(validators: Validators | None = None, **changes: Any) -> HttpRequest:
     request = request_of(permit(**changes), "text/html", validators)
     assert isinstance(request, HttpRequest)
     return request
@@ -31,7 +31,7 @@ def made(validators: Validators | None = None, **changes: Any) -> HttpRequest:
 
 def test_head() -> None:
     """The head holds the request line and the headers in the order in which they are sent."""
-    assert made().head == (
+    assert created().head == (
         b"GET /a?b=c HTTP/1.1\r\n"
         b"Host: example.org\r\n"
         b"User-Agent: webstrata/1 (+https://example.org/bot)\r\n"
@@ -52,18 +52,18 @@ TARGETS = [
 
 
 @pytest.mark.parametrize(("url", "target", "authority", "server_name"), TARGETS)
-def test_targets_are_asked_for_as_written(url: str, target: str, authority: str, server_name: str) -> None:
-    """The canonical URL's path and query are sent without any further change."""
-    request = made(url=url)
+def test_targets_are_sent_unchanged(url: str, target: str, authority: str, server_name: str) -> None:
+    """Path and query of the canonical URL are sent unchanged."""
+    request = created(url=url)
     assert request.head.startswith(f"GET {target} HTTP/1.1\r\nHost: {authority}\r\n".encode())
     assert request.target.tls == url.startswith("https")
     assert request.target.server_name == server_name
 
 
 @pytest.mark.parametrize(("address", "port"), [("93.184.216.34", 80), ("2606:2800:220:1::1", 8480)])
-def test_the_target_is_the_permit_s(address: str, port: int) -> None:
-    """The connection goes to the permit's address and port, whatever the URL says."""
-    target = made(address=address, port=port).target
+def test_address_of_the_permit(address: str, port: int) -> None:
+    """The target has the address and port of the permit, whatever the URL is."""
+    target = created(address=address, port=port).target
     assert (target.address, target.port) == (address, port)
 
 
@@ -83,8 +83,8 @@ CONDITIONS = [
 
 @pytest.mark.parametrize(("validators", "line"), CONDITIONS)
 def test_conditions(validators: Validators | None, line: bytes) -> None:
-    """The ETag goes before the date; what cannot be sent back as it came is left out."""
-    condition = made(validators).head.partition(b"zstd\r\n")[2]
+    """The ETag has precedence over the date; a validator that cannot be sent unchanged is left out."""
+    condition = created(validators).head.partition(b"zstd\r\n")[2]
     assert condition == line + b"\r\n"
 
 
@@ -107,14 +107,14 @@ REFUSED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", REFUSED, ids=str)
 def test_refused(changes: dict[str, Any]) -> None:
-    """What is no canonical URL, or would put a line break into the request, is refused."""
+    """A URL that is not canonical, or a value with a line break, is refused."""
     request = request_of(permit(**changes), "*/*", None)
     assert isinstance(request, Failure)
     assert request.kind is FailureKind.BAD_URL
 
 
 def test_line_breaks_in_other_headers() -> None:
-    """Validators and Accept cannot smuggle a header either."""
+    """Validators and Accept cannot inject a header."""
     for accept, etag in (("*/*\r\nX: y", None), ("*/*", '"x"\r\nX: y')):
         request = request_of(permit(), accept, Validators(etag=etag))
         assert isinstance(request, Failure)

@@ -1,4 +1,4 @@
-"""Names to addresses: the table, literals, and the system's resolver."""
+"""Names are resolved by the host table, as literal addresses, or by the system's resolver."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from webstrata.records import Failure, FailureKind
 
 
 class TableLoop(asyncio.SelectorEventLoop):
-    """An event loop with a name server of its own, which counts its questions."""
+    """An event loop with its own name table, which counts lookups."""
 
     table: ClassVar[dict[str, list[str]]] = {}
 
     def __init__(self) -> None:
         super().__init__()
-        self.questions = 0
+        self.lookups = 0
 
     async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
-        self.questions += 1
+        self.lookups += 1
         await asyncio.sleep(0)
         if host == "silent.test":
             await asyncio.sleep(60)
@@ -54,7 +54,7 @@ def resolved(host: str, port: int = 80, hosts: dict[str, str] | None = None) -> 
         return runner.run(main())
 
 
-FOUND = [
+RESOLVED = [
     ("one.test", ("93.184.216.34", 80)),
     ("ONE.test.", ("93.184.216.34", 80)),
     ("six-first.test", ("93.184.216.34", 80)),
@@ -64,9 +64,9 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("host", "endpoint"), FOUND)
-def test_found(host: str, endpoint: tuple[str, int]) -> None:
-    """A name gives its first address, IPv4 before IPv6; a literal gives itself."""
+@pytest.mark.parametrize(("host", "endpoint"), RESOLVED)
+def test_resolved(host: str, endpoint: tuple[str, int]) -> None:
+    """A name is resolved to its first address, IPv4 before IPv6; a literal address to itself."""
     assert resolved(host) == endpoint
 
 
@@ -80,14 +80,14 @@ def test_blocked(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["absent.test", "silent.test", "a" * 300 + ".test", ""])
 def test_not_found(host: str) -> None:
-    """No address, or none in time, is a DNS failure."""
+    """No address, or no response in time, is a DNS failure."""
     found = resolved(host)
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.DNS
 
 
-def test_exceptions_hold_for_names() -> None:
-    """A listed network and port is allowed for names, too; another port is not."""
+def test_exceptions_apply_to_names() -> None:
+    """Exceptions of the guard apply to resolved names as well."""
     assert resolved("local.test", 8480) == ("127.0.0.1", 8480)
 
 
@@ -101,13 +101,13 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("hosts", "host", "endpoint"), TABLE)
-def test_the_table_goes_first(hosts: dict[str, str], host: str, endpoint: tuple[str, int]) -> None:
-    """A listed name is answered from the table, with its port if it has one."""
+def test_host_table(hosts: dict[str, str], host: str, endpoint: tuple[str, int]) -> None:
+    """A name in the table is resolved from it, with its port if it has one."""
     assert resolved(host, hosts=hosts) == endpoint
 
 
-def test_the_table_is_no_way_round_the_guard() -> None:
-    """A listed name with a private address is blocked unless the guard has an exception."""
+def test_the_guard_applies_to_the_table() -> None:
+    """A name in the table with a private address is blocked unless the guard has an exception."""
     found = resolved("boost.test", hosts={"boost.test": "127.0.0.2:9999"})
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.BLOCKED
@@ -115,13 +115,13 @@ def test_the_table_is_no_way_round_the_guard() -> None:
 
 @pytest.mark.parametrize("text", ["", "example.org", "127.0.0.1:0", "127.0.0.1:x", "127.0.0.1:99999", "::1:80:x"])
 def test_bad_tables(text: str) -> None:
-    """A table entry that is no address is a settings error."""
+    """A table entry that is not an address is a settings error."""
     with pytest.raises(BadSettings, match="not an address"):
         HostResolver(AddressGuard(), {"boost.test": text}, timeout_s=1.0)
 
 
-def test_one_question_for_many_who_ask() -> None:
-    """Concurrent and repeated lookups of a name, found or not, cost one question."""
+def test_one_lookup_for_concurrent_requests() -> None:
+    """Concurrent and repeated requests for a name, found or not, cause one lookup."""
 
     async def main() -> int:
         names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
@@ -130,14 +130,14 @@ def test_one_question_for_many_who_ask() -> None:
             await names.resolve(host, 443)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, TableLoop)
-        return loop.questions
+        return loop.lookups
 
     with asyncio.Runner(loop_factory=TableLoop) as runner:
         assert runner.run(main()) == 2
 
 
-def test_a_caller_that_leaves_disturbs_nobody() -> None:
-    """Cancelling one of two who ask for the same name leaves the other its answer."""
+def test_cancelled_caller() -> None:
+    """Cancelling one of two callers that resolve the same name does not affect the other."""
 
     async def main() -> tuple[str, int] | Failure:
         names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
