@@ -13,8 +13,8 @@ import numpy as np
 
 from bench.figures import Figure
 from webstrata.schedule.allocator import choose
-from webstrata.schedule.budgeted_registry import population
 from webstrata.schedule.policy_state import PolicyState
+from webstrata.schedule.registry import policy_state
 
 _PAGES, _PAGES_QUICK = 1_000_000, 200_000
 _SITES = 2_000
@@ -24,7 +24,7 @@ _CHOSEN = 1_000
 def run(quick: bool) -> list[Figure]:
     pages = _PAGES_QUICK if quick else _PAGES
     random = np.random.default_rng(1)
-    watched = population("value", random.integers(0, _SITES, pages), now=-30.0)
+    watched = policy_state("value", random.integers(0, _SITES, pages), now=-30.0)
     watched.copied(watched.rows, random.uniform(-30.0, -1.0, pages))
     start = time.process_time()
     watched.values(0.0)

@@ -104,7 +104,7 @@ def captures(histories: Histories, days: float, levels: Levels) -> dict[str, flo
         truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), days)
         theirs = judge(replay_timer(policy("state-2"), truth), truth)
         site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-        pages = PolicyState(Value(Activity(levels)), site, siblings=Siblings())
+        pages = PolicyState(Value(Activity(levels), siblings=Siblings()), site)
         mine = judge(replay_budget(pages, truth, float(theirs.downloads.sum())), truth)
         found[corpus] = float(mine.captured.sum()) / float(theirs.captured.sum())
     return found

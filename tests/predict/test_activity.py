@@ -17,8 +17,8 @@ def test_worked_example() -> None:
     activity = Activity(TOY)
     belief = activity.start(2)
 
-    unchanged, *_ = activity.outlook(belief, np.array([3, 3]))
-    after = activity.seen(belief, np.array([3.0, 3.0]), np.array([True, False]))
+    unchanged, *_ = activity.forecast(belief, np.array([3, 3]))
+    after = activity.after_visit(belief, np.array([3.0, 3.0]), np.array([True, False]))
 
     assert 1 - unchanged[0] == pytest.approx(0.155261, abs=1e-6)
     assert after[0] == pytest.approx([0.202186, 0.797814], abs=1e-6)
@@ -30,7 +30,7 @@ def test_a_change_explained_by_the_site_does_not_heat_the_page() -> None:
     activity = Activity(TOY)
     belief, elapsed, changed = activity.start(2), np.array([3.0, 3.0]), np.array([True, True])
 
-    alone, explained = activity.seen(belief, elapsed, changed, np.array([1.0, 0.9951**3]))
+    alone, explained = activity.after_visit(belief, elapsed, changed, np.array([1.0, 0.9951**3]))
 
     assert explained[1] < alone[1]
     assert explained == pytest.approx([0.254850, 0.745150], abs=1e-5)
@@ -41,8 +41,8 @@ def test_parts_of_days_lie_between_whole_days() -> None:
     activity = Activity(TOY)
     belief = np.repeat(activity.start(1), 3, axis=0)
 
-    half = activity.seen(belief, np.array([1.0, 1.5, 2.0]), np.zeros(3, dtype=bool))
-    at_once = activity.seen(belief[:1], np.array([0.0]), np.array([True]))
+    half = activity.after_visit(belief, np.array([1.0, 1.5, 2.0]), np.zeros(3, dtype=bool))
+    at_once = activity.after_visit(belief[:1], np.array([0.0]), np.array([True]))
 
     assert half[0, 0] < half[1, 0] < half[2, 0]
     assert np.isfinite(at_once).all()
@@ -57,10 +57,10 @@ def test_beliefs_stay_beliefs(visits: list[tuple[float, bool]]) -> None:
     belief = activity.start(1)
 
     for elapsed, changed in visits:
-        belief = activity.seen(belief, np.array([elapsed]), np.array([changed]))
+        belief = activity.after_visit(belief, np.array([elapsed]), np.array([changed]))
         assert np.isfinite(belief).all()
         assert (belief >= 0).all()
         assert belief.sum() == pytest.approx(1.0, abs=1e-5)
     days = np.arange(0, 400, 7)
-    unchanged = activity.outlook(np.repeat(belief, len(days), axis=0), days)[0]
+    unchanged = activity.forecast(np.repeat(belief, len(days), axis=0), days)[0]
     assert (np.diff(unchanged) <= 1e-6).all()

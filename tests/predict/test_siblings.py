@@ -11,7 +11,7 @@ from webstrata.predict.siblings import JointEventRates, Siblings
 TOY = Activity(Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05})))
 EVENTS = Siblings(JointEventRates(coverage=(0.3, 0.95), per_day=(0.01, 0.002), settled_days=150))
 SITE = np.zeros(1, dtype=np.intp)
-UNCHANGED = TOY.outlook(TOY.start(1), np.array([3]))[0]
+UNCHANGED = TOY.forecast(TOY.start(1), np.array([3]))[0]
 
 
 def _after(*changed: bool) -> tuple[np.ndarray, float]:
@@ -84,7 +84,7 @@ def test_a_site_without_events_forgets_them() -> None:
         siblings.learn(state, pages, np.full(20, day - 10), day, np.zeros(20, dtype=bool), np.full(20, 0.9))
 
     assert siblings.expected_per_day(state, 0) < before / 2
-    assert siblings.coming(state)[0] > 1 - before
+    assert siblings.quiet_next_day(state)[0] > 1 - before
 
 
 def test_long_absence() -> None:

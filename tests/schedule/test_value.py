@@ -7,16 +7,16 @@ import pytest
 
 from webstrata.errors import BadSettings
 from webstrata.predict.activity import Activity, Levels
+from webstrata.schedule.forecast import PageSignals, SourceHints, changed_given
 from webstrata.schedule.policy import LARGEST_STATE
-from webstrata.schedule.signals import PageSignals, SourceHints, changed_given
 from webstrata.schedule.value import Value
 
 TOY = Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05}))
 ROW = np.array([0], dtype=np.intp)
 
 
-def _signals(quiet: float, coming: float = 0.9951) -> PageSignals:
-    return PageSignals(quiet=np.array([quiet]), coming=np.array([coming]))
+def _signals(quiet: float, quiet_next_day: float = 0.9951) -> PageSignals:
+    return PageSignals(quiet=np.array([quiet]), quiet_next_day=np.array([quiet_next_day]))
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,18 @@ def test_waiting_and_changes_add_worth() -> None:
     assert policy.dtype.itemsize <= LARGEST_STATE
 
 
-def _hint(told: bool, precision: float, recall: float) -> SourceHints:
+def _hint(announced: bool, precision: float, recall: float) -> SourceHints:
     return SourceHints(
         covered_days=np.array([10.0]),
         unchanged=np.array([0.6]),
-        told=np.array([told]),
+        announced=np.array([announced]),
         precision=np.array([precision]),
         recall=np.array([recall]),
     )
 
 
 @pytest.mark.parametrize(
-    ("told", "precision", "recall", "changed"),
+    ("announced", "precision", "recall", "changed"),
     [
         (True, 0.0, 0.0, 0.5),  # nobody to believe: the forecast alone
         (False, 0.9, 0.0, 0.5),
@@ -76,9 +76,9 @@ def _hint(told: bool, precision: float, recall: float) -> SourceHints:
         (False, 0.9, 0.5, 0.3 / 0.8),
     ],
 )
-def test_hints_count_as_much_as_they_deserve(told: bool, precision: float, recall: float, changed: float) -> None:
+def test_hints_count_as_much_as_they_deserve(announced: bool, precision: float, recall: float, changed: float) -> None:
     """What a source tells and what it leaves out move the forecast by its own record, and by nothing else."""
-    assert changed_given(np.array([0.5]), (_hint(told, precision, recall),))[0] == pytest.approx(changed, abs=1e-5)
+    assert changed_given(np.array([0.5]), (_hint(announced, precision, recall),))[0] == pytest.approx(changed, abs=1e-5)
 
 
 def test_fresh_copies() -> None:
@@ -118,7 +118,7 @@ def test_a_source_without_record_changes_nothing() -> None:
     useless = _hint(True, 0.0, 0.0)
 
     heard = policy.value(
-        state, ROW, 30.0, PageSignals(quiet=np.array([0.8]), coming=np.array([0.9951]), hints=(useless,))
+        state, ROW, 30.0, PageSignals(quiet=np.array([0.8]), quiet_next_day=np.array([0.9951]), hints=(useless,))
     )
 
     assert heard == pytest.approx(plain, abs=1e-5)

@@ -1,8 +1,8 @@
-"""Visits moved to neighbouring slots so that each slot's round fits into it, with the least harm.
+"""Moves visits between neighbouring slots (hours) so that the visits of each slot fit into it, at the least cost.
 
-A slot takes of each host what its spacing allows, and of all hosts what the threads allow. What is too much goes into
-the slot before, where that has room and has not passed, or into the next one. The harm of moving a visit is its weight
-times the share of its interval by which it comes too early or too late; one that is late already suffers more.
+The capacity of a slot is limited for each host by its spacing, and for all hosts by the number of threads. Excess
+visits go to the previous slot, if it has room and has not passed, or to the next one. The cost of a move is the weight
+of the visit times the share of its interval by which it is early or late; visits that are late already cost more.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
+SLOT_S = 3600.0
+"""Length of a slot."""
 _SHORTEST_INTERVAL_S = 60.0
 
 
 class PlannedVisits(Struct, frozen=True, kw_only=True):
-    """Visits to come, as columns."""
+    """Upcoming visits, as columns."""
 
     at: Numbers
-    host: Places
+    host: Indices
     interval_s: Numbers
     weight: Numbers
 
 
 class SlotCapacity(Struct, frozen=True, kw_only=True):
-    """What fits. `bounds` are the instants between slots, one more than slots; behind the last all fit."""
+    """The capacity of slots. `bounds` are the instants between slots; after the last there is no limit."""
 
     bounds: Numbers
     by_host: NDArray[np.int64]
@@ -37,19 +39,19 @@ class SlotCapacity(Struct, frozen=True, kw_only=True):
     in_all: int
     """Visits of all hosts in a full slot."""
     slot_s: float
-    """Length of a full slot; the first one has begun already, and takes less."""
+    """Length of a full slot; the first slot has already begun and is shorter."""
 
     @property
     def slots(self) -> int:
         return len(self.bounds) - 1
 
     def shares(self) -> Numbers:
-        """How much of a full slot each is."""
-        found: Numbers = np.diff(self.bounds) / self.slot_s
-        return found
+        """The length of each slot as a share of a full slot."""
+        shares: Numbers = np.diff(self.bounds) / self.slot_s
+        return shares
 
 
-def fit(visits: PlannedVisits, room: SlotCapacity) -> Places:
+def fit(visits: PlannedVisits, room: SlotCapacity) -> Indices:
     """The slot of each visit, `room.slots` for those that go behind the last; unmoved where there is room."""
     shelves = _SlotAssignment(visits, room)
     for n in range(room.slots):
@@ -87,12 +89,12 @@ class _SlotAssignment:
     def excess_of_all(self, n: int) -> int:
         return int(self._counts[:, n].sum() - self._most_of_all[n])
 
-    def members(self, n: int, host: int) -> Places:
+    def members(self, n: int, host: int) -> Indices:
         own = self._of_host[host]
-        found: Places = own[self.slot[own] == n]
+        found: Indices = own[self.slot[own] == n]
         return found
 
-    def relieve(self, members: Places, n: int, excess: int) -> None:
+    def relieve(self, members: Indices, n: int, excess: int) -> None:
         """The `excess` least harmed go: into the slot before where that is the lesser harm and has room, else on."""
         later = _harm(self._visits, members, self._bounds[n + 1])
         last_harm = np.sort(later)[excess - 1]
@@ -119,18 +121,18 @@ class _SlotAssignment:
         self.slot[visit] = n
 
 
-def _slots(visits: PlannedVisits, room: SlotCapacity) -> Places:
-    found: Places = np.minimum(np.searchsorted(room.bounds[1:], visits.at, side="right"), room.slots).astype(np.intp)
+def _slots(visits: PlannedVisits, room: SlotCapacity) -> Indices:
+    found: Indices = np.minimum(np.searchsorted(room.bounds[1:], visits.at, side="right"), room.slots).astype(np.intp)
     return found
 
 
-def _harm(visits: PlannedVisits, members: Places, to: float) -> Numbers:
+def _harm(visits: PlannedVisits, members: Indices, to: float) -> Numbers:
     shift = np.abs(visits.at[members] - to)
     found: Numbers = visits.weight[members] * shift / np.maximum(visits.interval_s[members], _SHORTEST_INTERVAL_S)
     return np.nan_to_num(found, nan=0.0)
 
 
-def moments(visits: PlannedVisits, room: SlotCapacity, slot: Places, gaps_s: Sequence[float]) -> Numbers:
+def moments(visits: PlannedVisits, room: SlotCapacity, slot: Indices, gaps_s: Sequence[float]) -> Numbers:
     """New instants: those moved later from the start of their slot on, those moved earlier up to its end.
 
     Visits of one host keep their order and stand a gap apart; who was not moved stays.

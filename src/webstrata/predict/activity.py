@@ -1,14 +1,15 @@
-"""Hidden activity: a page lives on one of ten levels, each with its own daily chance of a change, and moves at times.
+"""Hidden activity: a page is on one of ten levels, each with its own daily probability of a change.
 
-Real changes come in bursts and lulls, which one rate cannot say. What is known of a page is a belief: the probability
-of each level. Between two visits nothing but time passes, so the belief right after the last visit and the days since
-then give everything else through tables made once:
+Real changes come in bursts and lulls, which a single rate cannot describe. The belief about a page is the probability
+of each level. The belief right after the last visit and the days since then determine the forecast, through tables
+that are computed once:
 
     unchanged(τ) = m · (A D)^τ 1       no change in the τ days since the visit
-    rate(τ)      = m · A^τ A p         chance of a change on the day after, whatever happened before
+    rate(τ)      = m · A^τ A p         probability of a change on the next day, whatever happened before
 
-with A the moves of a day, p the chances, D = diag(1 - p), and between whole days the straight line. A visit that saw no
-change leaves m (A D)^τ, one that saw a change the rest of m A^τ, each made to sum to one.
+with m the belief, A the transition matrix of a day, p the change probabilities and D = diag(1 - p); between whole days
+the values are interpolated linearly. After a visit without a change the belief is m (A D)^τ, after one with a change
+the rest of m A^τ, each normalised to one.
 """
 
 from __future__ import annotations
@@ -23,35 +24,35 @@ from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.predict.kernel.choice import KERNEL
 
 Belief: TypeAlias = NDArray[np.floating[Any]]
-"""Pages by levels; every row sums to one."""
+"""Pages by levels; each row sums to one."""
 
 
 class Forecast(NamedTuple):
-    """Of some pages, so many days after their last visits; each a column."""
+    """Columns with the forecast of some pages, each at a number of days after its last visit."""
 
     unchanged: Column
-    """No change until now."""
-    coming: Column
-    """The first change comes on the next day."""
+    """Probability of no change until then."""
+    next_day: Column
+    """Probability that the first change comes on the next day."""
     rate: Column
-    """A change on that day, whatever happened before."""
+    """Probability of a change on the next day, whatever happened before."""
     fresh_days: Column
-    """How many of the days since the last visit the copy is expected to have been up to date."""
+    """Expected number of days since the last visit on which the copy was up to date."""
 
 
 _SHORTEST_DAYS = 1e-3
-"""A change seen after no time at all happened in some."""
+"""A change that was seen after no time at all is treated as one after this time."""
 
 
 class Levels(Struct, frozen=True, kw_only=True):
-    """The population's parameters: what `fit` of a history would give, here from 4,120 pages of five corpora."""
+    """The parameters of the model, fitted to all pages of a set of histories (`tools/fit_levels.py`)."""
 
     chance: tuple[float, ...]
     """Daily probability of a change on each level, slowest first."""
     start: tuple[float, ...]
-    """Where a page of which nothing is known may be."""
+    """Probability of each level for a page without any visit."""
     moves: tuple[dict[int, float], ...]
-    """Level by level: where to, with which daily probability. It stays with the rest."""
+    """By level: the daily probability of a move to each other level. The rest is the probability to stay."""
 
 
 POOLED = Levels(
@@ -70,14 +71,14 @@ POOLED = Levels(
         {5: 0.0019, 6: 0.0011, 7: 0.0045, 8: 0.0251},
     ),
 )
-"""Learned on the three years before those that the policies are measured on; no date and no page is in it."""
+"""Fitted to 4,120 pages of five corpora, in the three years before those that the policies are measured on."""
 
 
 class Activity:
-    """Beliefs of many pages at once. Holds only tables; the caller owns the beliefs."""
+    """The model for many pages at once. It holds only tables; the caller owns the beliefs."""
 
     def __init__(self, levels: Levels = POOLED, longest_days: int = 400) -> None:
-        """Time since a visit is told apart up to `longest_days`."""
+        """Longer times since a visit count as `longest_days`."""
         self.chance = np.array(levels.chance)
         self.width = len(self.chance)
         self._start = np.array(levels.start) / sum(levels.start)
@@ -89,43 +90,43 @@ class Activity:
         quiet = moves * (1.0 - self.chance)
         self._any, self._none = _powers(moves, longest_days + 2), _powers(quiet, longest_days + 2)
         unchanged = self._none.sum(axis=2)
-        coming, rate = unchanged[:-1] - unchanged[1:], self._any @ moves @ self.chance
+        next_day, rate = unchanged[:-1] - unchanged[1:], self._any @ moves @ self.chance
         fresh = np.cumsum(unchanged, axis=0) - unchanged
-        tables = np.stack([unchanged[:-1], coming, rate[:-1], fresh[:-1]], axis=-1)  # by day, level, what is asked
+        tables = np.stack([unchanged[:-1], next_day, rate[:-1], fresh[:-1]], axis=-1)  # by day, level, quantity
         self._tables = np.ascontiguousarray(tables, dtype=np.float32)
 
     def start(self, n: int) -> Belief:
-        """Beliefs of n pages of which nothing is known."""
+        """Beliefs about n pages without any visit."""
         return np.tile(self._start.astype(np.float32), (n, 1))
 
-    def outlook(self, belief: Belief, whole_days: NDArray[np.integer[Any]], rows: Rows | None = None) -> Forecast:
-        """So many days after the last visit, for the pages in `rows` of the beliefs (without: for all of them)."""
+    def forecast(self, belief: Belief, whole_days: NDArray[np.integer[Any]], rows: Rows | None = None) -> Forecast:
+        """The forecast at `whole_days` after the last visit, for the beliefs in `rows` (None: for all beliefs)."""
         beliefs = belief if _is_in_rows(belief) else np.ascontiguousarray(belief, dtype=np.float32)
         days = np.ascontiguousarray(np.clip(whole_days, 0, self._longest), dtype=np.int16)
-        asked = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
-        if beliefs.shape[1] != self.width or (asked is not None and len(asked) != len(days)):
-            raise ValueError(f"beliefs have {self.width} levels, and every page asked for its days.")
-        return Forecast(*KERNEL.outlook(beliefs, asked, days, self._tables))
+        selected = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
+        if beliefs.shape[1] != self.width or (selected is not None and len(selected) != len(days)):
+            raise ValueError(f"beliefs have {self.width} levels, and each selected page has a number of days.")
+        return Forecast(*KERNEL.forecast(beliefs, selected, days, self._tables))
 
-    def seen(self, belief: Belief, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Belief:
-        """Beliefs right after a visit. `quiet`: probability that no event of the whole site touched the page since the
-        last visit; a change that such an event explains does not make the page itself look lively."""
+    def after_visit(self, belief: Belief, elapsed_days: Days, changed: Flags, quiet: Column | None = None) -> Belief:
+        """Beliefs right after a visit. `quiet`: probability that no event of the whole site changed the page since the
+        last visit; a change that such an event explains says less about the page's own level."""
         days = np.clip(elapsed_days, _SHORTEST_DAYS, self._longest)
         whole = days.astype(np.intp)
         part = (days - whole)[:, None]
-        none, every = (_moved(belief, table, whole, part) for table in (self._none, self._any))
+        none, any_change = (_moved(belief, table, whole, part) for table in (self._none, self._any))
         free = none if quiet is None else none * quiet[:, None]
-        after = np.where(changed[:, None], np.maximum(every - free, 1e-12), none)
+        after = np.where(changed[:, None], np.maximum(any_change - free, 1e-12), none)
         normal: Belief = (after / after.sum(axis=1, keepdims=True)).astype(np.float32)
         return normal
 
     def rate_per_day(self, belief: Belief) -> Column:
-        """The expected daily chance of a change as it stands right after a visit."""
-        return self.outlook(belief, np.zeros(len(belief), dtype=np.int16)).rate
+        """The expected probability of a change per day, right after a visit."""
+        return self.forecast(belief, np.zeros(len(belief), dtype=np.int16)).rate
 
 
 def _is_in_rows(belief: Belief) -> bool:
-    """Whether each page's numbers lie side by side, as the kernel reads them; between pages there may be more."""
+    """Whether each page's numbers are contiguous, as the kernel needs them; there may be gaps between pages."""
     return belief.dtype == np.float32 and belief.ndim == 2 and belief.strides[1] == belief.itemsize
 
 

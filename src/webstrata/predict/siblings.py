@@ -1,12 +1,12 @@
-"""Joint events: a rebuild, a sweep of edits, a release day touches many pages of a site at once.
+"""Joint events of a site: a rebuild, a series of edits or a release changes many pages at once.
 
-For each site and each of the last days there is a belief over the events that may have happened on it: none, or one
-that touched each page with probability C_k. A visit that finds its page changed makes events in the days since its
-last visit likelier, one that finds it as it was makes them less likely; the other pages of the site see it through
-`quiet`, the probability that no event touched them since their own last visit. How often a site has such events is
-learned too: a site without any soon forgets the idea.
+For each site and each of the last days there is a belief over the events of that day: none, or one of kind k, which
+changes each page with probability C_k (its coverage). A visit that finds its page changed makes events in the days
+since its last visit likelier, a visit that finds it unchanged less likely. The other pages of the site are affected
+through `quiet`, the probability that no event changed them since their own last visit. The rate of events of each site
+is learned too.
 
-Visits of one batch are weighed against the belief as it stood before the batch, so their order does not matter.
+All visits of a batch are compared with the belief before the batch, so their order does not matter.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from webstrata.columns import Column, Flags, State, columns
 DayNumbers: TypeAlias = NDArray[np.int64]
 
 WINDOW = 180
-"""Days that a site remembers; no page waits longer for its visit."""
+"""Days for which a site keeps its events; no page waits longer for its visit."""
 _LEAST = 0.02
-"""A day on which a page was surely touched would make every belief certain."""
+"""Smallest probability that a day leaves a page unchanged: a zero would make every belief certain."""
 _DOUBT = 1e-9
-"""No event after all is never less likely: what is kept in single precision may add up to more than 1."""
+"""Smallest probability of a day without an event: sums in single precision may exceed 1."""
 
 
 class JointEventRates(Struct, frozen=True, kw_only=True):
-    """The population's parameters: fitted to the three years before those that the policies are measured on."""
+    """The parameters, fitted to the three years before those that the policies are measured on."""
 
     coverage: tuple[float, ...] = (0.03, 0.1, 0.3, 0.6, 0.95)
     per_day: tuple[float, ...] = (0.00151, 0.00784, 0.00414, 0.000957, 0.000198)
     prior_days: float = 1000.0
-    """How many days of a site's own record weigh as much as the population's."""
+    """Days of a site's own record that weigh as much as these parameters."""
     settled_days: int = 30
-    """When a day is counted into the site's record."""
+    """Days after which a day is counted into the site's record."""
 
 
-def ring_places(site: NDArray[np.intp], since: DayNumbers) -> NDArray[np.intp]:
-    """Where the sites' memory of these days is."""
-    places: NDArray[np.intp] = site * WINDOW + since % WINDOW
-    return places
+def ring_index(site: NDArray[np.intp], since: DayNumbers) -> NDArray[np.intp]:
+    """Indices of these days in the ring buffers of the sites, flattened."""
+    index: NDArray[np.intp] = site * WINDOW + since % WINDOW
+    return index
 
 
 class Siblings:
-    """Events of many sites at once. Holds only parameters; the caller owns the sites' state, one row each."""
+    """The model for many sites at once. It holds only parameters; the caller owns the state, one row per site."""
 
     def __init__(self, events: JointEventRates | None = None) -> None:
         events = events or JointEventRates()
@@ -60,20 +60,20 @@ class Siblings:
             {
                 "day": np.int64,
                 "events": (np.float32, (WINDOW, kinds)),  # ring: day number modulo WINDOW
-                "touched": (np.float64, (WINDOW,)),  # ln of "not touched", summed up to the end of each day
+                "touched": (np.float64, (WINDOW,)),  # ln of the probability of no event, summed up to each day
                 "counted": (np.float64, (kinds,)),
                 "days": np.float64,
             }
         )
 
     def start(self, n: int, day: int) -> State:
-        """n sites that begin at the end of `day`."""
+        """The state of n sites at the end of `day`, without any visit."""
         state = np.zeros(n, dtype=self.dtype)
         state["day"] = day
         return state
 
     def advance(self, state: State, day: int) -> None:
-        """Open every day up to `day`; what the days before taught is counted. In place."""
+        """Add all days up to `day`, and count the days that are settled. In place."""
         behind = np.flatnonzero(state["day"] < day)
         if not len(behind):
             return
@@ -85,28 +85,28 @@ class Siblings:
         state["day"][behind] = day
 
     def quiet(self, state: State, site: NDArray[np.intp], since: DayNumbers, day: int) -> Column:
-        """For pages of these sites: probability that no event touched them after `since` and up to `day`."""
-        places = ring_places(site, np.maximum(since, day - WINDOW + 1))
+        """For pages of these sites: probability that no event changed them after `since` and up to `day`."""
+        index = ring_index(site, np.maximum(since, day - WINDOW + 1))
         now = state["touched"][:, day % WINDOW].astype(np.float32)
-        told: Column = np.minimum(now[site] - state["touched"].ravel().take(places).astype(np.float32), 0.0)
-        return np.exp(told, out=told)
+        logs: Column = np.minimum(now[site] - state["touched"].ravel().take(index).astype(np.float32), 0.0)
+        return np.exp(logs, out=logs)
 
     def quiet_since(self, state: State, day: int) -> Column:
-        """The same for every place (`ring_places`) at once; places hold for `WINDOW` days."""
+        """The same for all entries of all ring buffers (`ring_index`) at once."""
         touched = state["touched"].astype(np.float32) - state["touched"][:, day % WINDOW].astype(np.float32)[:, None]
-        told: Column = np.minimum(-touched.ravel(), 0.0)  # a day that is yet to come counts for nothing
-        return np.exp(told, out=told)
+        logs: Column = np.minimum(-touched.ravel(), 0.0)  # days after `day` count as quiet
+        return np.exp(logs, out=logs)
 
-    def coming(self, state: State) -> Column:
-        """For each site: probability that no event touches a page on a day to come."""
+    def quiet_next_day(self, state: State) -> Column:
+        """For each site: probability that no event changes a page on the next day."""
         free: Column = np.maximum(1.0 - self._expected(state) @ self._coverage, _LEAST).astype(np.float32)
         return free
 
     def learn(
         self, state: State, site: NDArray[np.intp], since: DayNumbers, day: int, changed: Flags, unchanged: Column
     ) -> None:
-        """Pages of these sites were visited on `day`, before on `since`, and had changed or not; `unchanged` is how
-        likely they had no change of their own. All on `day`, to which the sites have been advanced. In place."""
+        """Pages of these sites were visited on `day` and previously on `since`, and had changed or not; `unchanged` is
+        the probability that they had no change of their own. The sites must have been advanced to `day`. In place."""
         if not len(site):
             return
         free = unchanged * self.quiet(state, site, since, day)
@@ -140,7 +140,9 @@ class Siblings:
         ring = days % WINDOW
         events = state["events"][site, ring].astype(np.float64)
         belief = np.column_stack([events, np.maximum(1.0 - events.sum(axis=1), _DOUBT)])
-        misses = np.append(1.0 - self._coverage, 1.0)  # that an event, or none, leaves a page alone
+        misses = np.append(
+            1.0 - self._coverage, 1.0
+        )  # probability that an event of each kind, or none, leaves a page unchanged
         begun = np.maximum(since + 1 - first, 0)
         same = np.cumsum(np.bincount(begun[~changed], minlength=len(days) + 1)[: len(days)])
         weight = same[:, None] * np.log(misses)

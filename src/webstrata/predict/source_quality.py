@@ -1,20 +1,20 @@
-"""How far to believe a source that tells of changes: a sitemap with dates, a feed, a listing, visitors' reports.
+"""The quality of a source that announces changes: a sitemap with dates, a feed, a listing, visitors' reports.
 
-Learned from the visits that follow, each against what the forecast of the page said before:
+It is learned from the visits that follow, each compared with the forecast of the page before the visit:
 
-    precision   p: of the pages that it told of, how many had changed beyond what was to be expected anyway. A page with
-                chance u to be unchanged is unchanged with u (1 - p) once it is told of.
-    recall      r: of the changes that visits found, how many it had told. Silence takes the share r of the chance that
-                a page changed while the source was looking.
-    delay       how late its entries come, from those that could have stood there at the look before.
+    precision   p: the share of announced pages that had changed, beyond what the forecast expected anyway. A page that
+                is unchanged with probability u is unchanged with probability u (1 - p) once it is announced.
+    recall      r: the share of the changes found by visits that the source had announced. Silence removes the share r
+                of the probability that the page changed in the time that the source covers.
+    delay       how late entries appear, from those that could have been in the list at the previous fetch.
 
-Being compared with the forecast of the very pages visited, it does not matter that pages are visited because they were
-told of: a list of random pages finds its precision and its recall near 0, and then moves nothing. Where forecasts are
-too low for a whole site, the pages that the source was silent about show it, and no source is praised for that. And no
-source is right more often than there are changes for its words.
+Each page is compared with its own forecast, so it does not matter that pages are visited because they were announced: a
+list of random pages gets a precision and a recall near 0 and then has no effect. Where the forecasts of a whole site
+are too low, the pages that the source did not announce show it, and the source gets no credit for it. The precision is
+also limited by the number of changes per entry.
 
-A source begins with little belief, and all that it brought is counted less what chance alone may have brought: what it
-is worth must be proved, and a few true words prove it.
+A source starts with a low prior quality, and the changes that chance explains are subtracted: a source must prove its
+quality, and a few right announcements are enough.
 """
 
 from __future__ import annotations
@@ -29,98 +29,99 @@ from webstrata.columns import Column, Days, Flags, State, columns
 
 Index: TypeAlias = NDArray[np.intp]
 
-_SUREST = 0.98
+_MAX_QUALITY = 0.98
 _CHECKS = (
-    "told",
-    "told_changed",
-    "told_expected",
+    "announced",
+    "announced_changed",
+    "announced_expected",
     "silent_changed",
     "silent_expected",
     "changes",
     "days",
-    "recent_looks",
+    "recent_fetches",
 )
 
 
 class SourcePrior(Struct, frozen=True, kw_only=True):
-    """What is held of a source before it has shown anything, as if it had been checked so often."""
+    """The prior quality of a source, as numbers of checks."""
 
     right: float = 0.25
     wrong: float = 0.75
-    heard: float = 0.25
-    missed: float = 0.75
+    announced: float = 0.25
+    silent: float = 0.75
     chance: float = 1.0
-    """Changes that all looks at a source together may cost before it has shown any."""
+    """Captures that all fetches of a source together may cost before it has announced a change."""
     memory: float = 1000.0
-    """Visits after which the past counts half: sources get better and worse."""
+    """Visits after which a check counts half, since the quality of sources changes."""
     per_change: float = 1.5
-    """Entries that a change may have."""
+    """Maximum number of entries per change."""
 
 
 class SourceQuality:
-    """Quality of many sources at once, one row each, owned by the caller."""
+    """The model for many sources at once; the caller owns the state, one row per source."""
 
     dtype = columns(
         {
             **dict.fromkeys(_CHECKS, np.float64),
-            "looks": np.float64,
+            "fetches": np.float64,
             "entries": np.float64,
-            "page_days": np.float64,  # behind them
+            "page_days": np.float64,  # pages times days in which the entries appeared
             "delay": np.float64,
-            "dated": np.float64,  # entries behind the delay
+            "dated": np.float64,  # number of entries from which the delay was learned
         }
     )
 
-    def __init__(self, doubt: SourcePrior | None = None) -> None:
-        self._doubt = doubt or SourcePrior()
+    def __init__(self, prior: SourcePrior | None = None) -> None:
+        self._prior = prior or SourcePrior()
 
     def start(self, n: int) -> State:
         return np.zeros(n, dtype=self.dtype)
 
     def precision(self, state: State) -> Column:
-        expected = self._told_anyway(state)
-        right = self._brought(state, 1.0) + self._doubt.right
-        share = right / (np.maximum(state["told"] - expected, 0.0) + self._doubt.right + self._doubt.wrong)
+        expected = self._expected_anyway(state)
+        right = self._brought(state, 1.0) + self._prior.right
+        share = right / (np.maximum(state["announced"] - expected, 0.0) + self._prior.right + self._prior.wrong)
         changes = (state["changes"] + 1.0) / np.maximum(state["days"], 1.0)
-        entries = np.maximum(self.told_per_day(state), 1e-9)
-        best: Column = np.minimum(share, self._doubt.per_change * changes / entries)
-        return np.minimum(best, _SUREST).astype(np.float32)
+        entries = np.maximum(self.entries_per_day(state), 1e-9)
+        best: Column = np.minimum(share, self._prior.per_change * changes / entries)
+        return np.minimum(best, _MAX_QUALITY).astype(np.float32)
 
     def recall(self, state: State) -> Column:
-        heard = self._brought(state, 1.0) + self._doubt.heard
-        share: Column = heard / (heard + state["silent_changed"] + self._doubt.missed)
-        return np.minimum(share, _SUREST).astype(np.float32)
+        announced = self._brought(state, 1.0) + self._prior.announced
+        share: Column = announced / (announced + state["silent_changed"] + self._prior.silent)
+        return np.minimum(share, _MAX_QUALITY).astype(np.float32)
 
     def proven_recall(self, state: State) -> Column:
-        """Recall less its standard error: what may be paid for. A source without any record is given its chance."""
-        heard = self._brought(state, 1.0)
-        checked = heard + state["silent_changed"]
+        """Recall less its standard error, for the value of a fetch. A source without checks keeps its prior recall."""
+        checked = self._brought(state, 1.0) + state["silent_changed"]
         recall = self.recall(state)
         error = np.sqrt(recall * (1.0 - recall) * checked) / (checked + 1.0)
         proven: Column = np.maximum(recall - error, 0.0).astype(np.float32)
         return proven
 
-    def most_worth(self, state: State) -> Column:
-        """What a look may be held to be worth at most: twice what the last looks have surely brought, and a chance
-        that is used up by looks that bring nothing."""
-        surely = 2.0 * self._brought(state, 2.0) / (state["recent_looks"] + 1.0)
-        most: Column = surely + self._doubt.chance / (state["looks"] + 1.0)
-        return most.astype(np.float32)
+    def max_worth(self, state: State) -> Column:
+        """Upper limit of the value of a fetch: twice what the last fetches have proven to bring, plus an allowance for
+        new sources that falls with each fetch."""
+        proven = 2.0 * self._brought(state, 2.0) / (state["recent_fetches"] + 1.0)
+        limit: Column = proven + self._prior.chance / (state["fetches"] + 1.0)
+        return limit.astype(np.float32)
 
     def _brought(self, state: State, errors: float) -> Column:
-        """Changes told beyond those to be expected, less so many standard errors of what chance brings."""
-        anyway = self._told_anyway(state)
-        by_chance = np.sqrt(anyway * (1.0 - anyway / np.maximum(state["told"], 1e-9)))
-        brought: Column = np.maximum(state["told_changed"] - anyway - errors * by_chance, 0.0)
+        """Announced changes beyond the expected ones, less this number of standard errors of the expected number."""
+        anyway = self._expected_anyway(state)
+        by_chance = np.sqrt(anyway * (1.0 - anyway / np.maximum(state["announced"], 1e-9)))
+        brought: Column = np.maximum(state["announced_changed"] - anyway - errors * by_chance, 0.0)
         return brought
 
-    def _told_anyway(self, state: State) -> Column:
-        """Changes to be expected on the pages told of, whatever the source says."""
+    def _expected_anyway(self, state: State) -> Column:
+        """Changes that were expected on the announced pages without the source."""
         found, expected = state["silent_changed"] + 1.0, state["silent_expected"] + 1.0
-        anyway: Column = np.minimum(state["told_expected"] * np.maximum(found / expected, 1.0), 0.95 * state["told"])
+        anyway: Column = np.minimum(
+            state["announced_expected"] * np.maximum(found / expected, 1.0), 0.95 * state["announced"]
+        )
         return anyway
 
-    def told_per_day(self, state: State) -> Column:
+    def entries_per_day(self, state: State) -> Column:
         """Entries per page and day."""
         rate: Column = state["entries"] / np.maximum(state["page_days"], 1.0)
         return rate.astype(np.float32)
@@ -133,43 +134,43 @@ class SourceQuality:
         state: State,
         source: Index,
         elapsed_days: Days,
-        told: Flags,
+        announced: Flags,
         changed: Flags,
         unchanged: Column,
-        in_reach: Column,
+        unchanged_covered: Column,
     ) -> None:
-        """Pages were visited of which these sources had told a change or not. `unchanged` is what the forecast alone
-        gave for the whole time since the visit before, `in_reach` the same for the part that the source looked at."""
+        """Pages were visited of which these sources had announced a change or not. `unchanged` is the forecast's
+        probability for the time since the previous visit, `unchanged_covered` for the part that the source covers."""
         if not len(source):
             return
-        while_looking = np.clip((1.0 - in_reach) / np.maximum(1.0 - unchanged, 1e-9), 0.0, 1.0)
+        in_covered = np.clip((1.0 - unchanged_covered) / np.maximum(1.0 - unchanged, 1e-9), 0.0, 1.0)
         weights = {
-            "told": told,
-            "told_changed": told & changed,
-            "told_expected": np.where(told, 1.0 - unchanged, 0.0),
-            "silent_changed": np.where(~told & changed, while_looking, 0.0),
-            "silent_expected": np.where(told, 0.0, 1.0 - in_reach),
+            "announced": announced,
+            "announced_changed": announced & changed,
+            "announced_expected": np.where(announced, 1.0 - unchanged, 0.0),
+            "silent_changed": np.where(~announced & changed, in_covered, 0.0),
+            "silent_expected": np.where(announced, 0.0, 1.0 - unchanged_covered),
             "changes": changed,
             "days": elapsed_days,
-            "recent_looks": np.zeros(len(source)),  # the past of looks fades with that of visits
+            "recent_fetches": np.zeros(len(source)),  # fetches are forgotten as fast as visits
         }
-        keep = np.exp2(-np.bincount(source, minlength=len(state)) / self._doubt.memory)
+        keep = np.exp2(-np.bincount(source, minlength=len(state)) / self._prior.memory)
         for name in _CHECKS:
             state[name] = state[name] * keep + np.bincount(source, weights=weights[name], minlength=len(state))
 
-    def looked(self, state: State, source: int, entries: int, page_days: float) -> None:
-        """A source was read and had so many new entries, after so many pages times days."""
-        state["looks"][source] += 1.0
-        state["recent_looks"][source] += 1.0
-        keep = np.exp2(-1.0 / self._doubt.memory)
-        for name, more in (("entries", entries), ("page_days", page_days)):
-            state[name][source] = state[name][source] * keep + more
+    def fetched(self, state: State, source: int, entries: int, page_days: float) -> None:
+        """A source was fetched and had this number of new entries, after this number of pages times days."""
+        state["fetches"][source] += 1.0
+        state["recent_fetches"][source] += 1.0
+        keep = np.exp2(-1.0 / self._prior.memory)
+        for name, added in (("entries", entries), ("page_days", page_days)):
+            state[name][source] = state[name][source] * keep + added
 
     def dated(self, state: State, source: int, late_days: Days) -> None:
-        """New entries of one source were late by at least so much: they could have stood in its list before."""
+        """New entries of one source were late by at least these days: they were missing at the previous fetch."""
         if not len(late_days):
             return
-        total = min(float(state["dated"][source]) + len(late_days), self._doubt.memory)
+        total = min(float(state["dated"][source]) + len(late_days), self._prior.memory)
         share = min(1.0, len(late_days) / total)
         state["delay"][source] += share * (float(late_days.mean()) - float(state["delay"][source]))
         state["dated"][source] = total

@@ -1,49 +1,66 @@
-"""One allocator for the live loop and the lab: values, budget and permits -> visits.
+"""The allocator, which the live loop and the lab share: it turns values, budget and permits into visits.
 
-`choose` takes the most valuable pages that may be visited, as many as can be paid for. `BudgetPacer` gives the number
-of visits for any moment and steers the price: the value above which a page is visited.
+`choose` takes the most valuable pages that may be visited, as many as the budget pays for. `BudgetPacer` gives the
+number of visits at any time and controls the price: the value from which on a page is visited.
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Column, Days, Rows
+from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.errors import BadSettings
-from webstrata.schedule.policy import Bounds
 
 _SAMPLE = 64
-"""One value in so many is enough to guess where the best begin."""
+"""One value in this many is sampled to estimate the value of the last page that is chosen."""
+_OVERDUE = np.float32(1e9)
+"""The rank of pages beyond their longest interval starts here, above all values."""
+_OVERDUE_PER_DAY = np.float32(1e5)
+"""Added to that rank per day of age, so that single precision separates pages by about a minute."""
+
+
+class AgeLimits(Protocol):
+    """Shortest and longest interval in days: of all pages, or one entry per page."""
+
+    @property
+    def min_days(self) -> float | Days: ...
+    @property
+    def max_days(self) -> float | Days: ...
 
 
 def choose(
     values: Column,
     age_days: Days,
     count: int,
-    bounds: Bounds,
+    limits: AgeLimits,
     *,
     price: float = 0.0,
+    eligible: Flags | None = None,
     host: NDArray[np.intp] | None = None,
     per_host: int | None = None,
 ) -> Rows:
     """Rows to visit now, at most `count`, best first.
 
-    Pages unseen for the longest interval come before all others, the oldest first, whatever their value; pages seen
-    within the shortest interval are left out, and so are those below the price. With `per_host` no host (`host` is each
-    row's) gets more than that; what it leaves goes to the next best of others.
+    Pages that were not seen for their longest interval come before all others, the oldest first, whatever their value.
+    Pages seen within their shortest interval, pages below the price and pages that are not `eligible` are left out.
+    With `per_host`, no host (`host` is the host of each row) gets more than that number.
     """
     if count <= 0 or not len(values):
         return np.empty(0, dtype=np.intp)
-    rank = values.copy()
-    starved = np.flatnonzero(age_days >= bounds.max_days)
-    rank[starved] = np.float32(1e9) + age_days[starved].astype(np.float32)
-    rank[age_days < bounds.min_days] = -np.inf
-    worthy = _best(rank, count if per_host is None else len(rank), price)
+    rank = values.astype(np.float32)
+    overdue = np.flatnonzero(age_days >= limits.max_days)
+    rank[overdue] = _OVERDUE + _OVERDUE_PER_DAY * age_days[overdue].astype(np.float32)
+    rank[age_days < limits.min_days] = -np.inf
+    if eligible is not None:
+        rank[~eligible] = -np.inf
+    ranked = _best(rank, count if per_host is None else len(rank), price)
     if per_host is None or host is None:
-        return worthy[:count]
-    return worthy[_place_within(host[worthy]) < per_host][:count]
+        return ranked[:count]
+    return ranked[_number_in_host(host[ranked]) < per_host][:count]
 
 
 def _best(rank: NDArray[np.float32], count: int, price: float) -> Rows:
@@ -54,7 +71,7 @@ def _best(rank: NDArray[np.float32], count: int, price: float) -> Rows:
         guess = float(sample[-min(len(sample), 2 * count // _SAMPLE + 8)])
         floor = max(price, guess)
     rows = np.flatnonzero(rank >= floor)
-    if len(rows) < count and floor > price:  # the sample deceived
+    if len(rows) < count and floor > price:  # the sample was not representative
         rows = np.flatnonzero(rank >= price)
     rows = rows[rank[rows] > -np.inf]
     if len(rows) > count:
@@ -64,42 +81,43 @@ def _best(rank: NDArray[np.float32], count: int, price: float) -> Rows:
     return rows[order][:count]
 
 
-def _place_within(host: NDArray[np.intp]) -> NDArray[np.intp]:
+def _number_in_host(host: NDArray[np.intp]) -> NDArray[np.intp]:
     """0 for the first row of each host, 1 for its second, and so on."""
     order = np.argsort(host, kind="stable")
     ordered = host[order]
     first = np.r_[True, ordered[1:] != ordered[:-1]]
-    begun = np.maximum.accumulate(np.where(first, np.arange(len(host)), 0))
-    place = np.empty(len(host), dtype=np.intp)
-    place[order] = np.arange(len(host)) - begun
-    return place
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(host)), 0))
+    number = np.empty(len(host), dtype=np.intp)
+    number[order] = np.arange(len(host)) - begin
+    return number
 
 
-def list_worth(changed: Column, precision: Column, recall: Column, noise: Column, price: float) -> Column:
-    """What a list that would be fetched now reveals of each page, in captures beyond what a visit costs.
+def list_worth(changed: Column, precision: Column, recall: Column, false_entries: Column, price: float) -> Column:
+    """What a list that is fetched now reveals of each page, in captures beyond the cost of a visit.
 
-    `changed` is how likely each page has a change that is not yet told, `noise` how many entries without cause the list
-    has had time for. What is told cannot be truer than all together: a list that tells of every page reveals nothing.
+    `changed` is the probability that a page has a change that is not announced yet, `false_entries` the expected number
+    of false entries since the last fetch. Announced pages cannot have changed more often than all pages together: a
+    list that announces every page reveals nothing.
     """
-    told = 1.0 - (1.0 - recall * changed) * np.exp(-noise)
-    believed = np.minimum(1.0 - (1.0 - changed) * (1.0 - precision), changed / np.maximum(told, 1e-9))
-    gain: Column = told * np.maximum(believed - np.maximum(changed, price), 0.0)
+    announced = 1.0 - (1.0 - recall * changed) * np.exp(-false_entries)
+    believed = np.minimum(1.0 - (1.0 - changed) * (1.0 - precision), changed / np.maximum(announced, 1e-9))
+    gain: Column = announced * np.maximum(believed - np.maximum(changed, price), 0.0)
     return gain
 
 
 def usable_weights(weights: NDArray[np.float64]) -> Column:
-    """Weights of pages as they multiply values; BadSettings where one is no number, negative or infinite."""
+    """Weights of pages as factors of values. Raises BadSettings if one is not a number, negative or infinite."""
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise BadSettings("the weight of a page must be a number from 0 up.")
     return weights.astype(np.float32)
 
 
 class BudgetPacer(Struct, kw_only=True):
-    """How the budget is spent over time. Plain numbers, so that a restart can go on with them.
+    """How a budget is spent over time. All fields are plain numbers, so that they can be stored.
 
-    Unspent budget is kept up to `saved_days`; the price falls while more than half of that is saved and rises while
-    less is, so that it comes to rest where about as many pages pass it as can be paid for. A flood of new pages then
-    raises the price instead of the spending, and a larger budget lowers it.
+    Unspent budget is kept for up to `saved_days`. The price falls while more than half of that is saved and rises while
+    less is, so that it settles where about as many pages pass it as the budget pays for. Many new pages then raise the
+    price instead of the spending, and a larger budget lowers it.
     """
 
     per_day: float
@@ -112,11 +130,15 @@ class BudgetPacer(Struct, kw_only=True):
         if not 0 <= self.per_day < float("inf"):
             raise BadSettings(f"a budget of {self.per_day:g} visits a day cannot be kept: it must be 0 or more.")
 
+    @property
+    def max_credit(self) -> float:
+        return max(self.per_day * self.saved_days, 1.0)
+
     def allowance(self, elapsed_days: float) -> int:
-        """Time has passed: how many visits can be paid for now."""
-        most = max(self.per_day * self.saved_days, 1.0)
-        self.credit = min(self.credit + self.per_day * max(elapsed_days, 0.0), most)
-        self.price *= float(np.exp(self.steering_per_day * min(elapsed_days, 1.0) * (0.5 - self.credit / most)))
+        """Add the budget of the elapsed time; the number of visits that can be paid for now."""
+        self.credit = min(self.credit + self.per_day * max(elapsed_days, 0.0), self.max_credit)
+        saved = self.credit / self.max_credit
+        self.price *= float(np.exp(self.steering_per_day * min(elapsed_days, 1.0) * (0.5 - saved)))
         self.price = min(max(self.price, 1e-6), 1.0)
         return int(self.credit + 1e-9)
 
@@ -125,7 +147,7 @@ class BudgetPacer(Struct, kw_only=True):
 
 
 class DailyShare(Struct, kw_only=True):
-    """The lab's even spending: so many each day, fractions carried."""
+    """The lab's even spending: the same number each day, with fractions carried over."""
 
     per_day: float
     carried: float = 0.0

@@ -1,74 +1,71 @@
-"""When a page will be worth its visit: the first time at which its value passes the price, if nothing else is heard."""
+"""The predicted time of a page's visit: when its value first reaches the price, if no further signal arrives."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from webstrata.columns import Column, Days, Rows
-from webstrata.schedule.announcements import LivePolicyState
+from webstrata.schedule.forecast import PageSignals
 from webstrata.schedule.policy_state import PolicyState
-from webstrata.schedule.signals import PageSignals
-from webstrata.schedule.value import Value
 
 _AHEAD = np.concatenate([[0.0], np.geomspace(1 / 288, 400.0, 48)])
-"""Days ahead that are looked at; between two of them the value is taken to grow evenly."""
-_AT_ONCE = 2048
-"""Values made in one go: for few pages at all times, for many pages time by time until they have crossed."""
+"""Days ahead at which values are computed; between two of them the value is interpolated linearly."""
+_BATCH = 2048
+"""Values computed in one call: for few pages all times at once, for many pages time by time until they have crossed."""
 
 
-def crossing_days(population: PolicyState, rows: Rows, now: float, price: float, factor: Column) -> Days:
+def crossing_days(pages: PolicyState, rows: Rows, now: float, price: float, factor: Column) -> Days:
     """Days from now until each page's value, times its factor, reaches the price; infinite where it never does."""
-    found = np.full(len(rows), np.inf)
-    worth_of = _FutureValue(population, rows, now)
-    times = factor if population.weights is None else factor * population.weights[rows]
+    crossing = np.full(len(rows), np.inf)
+    future_value = _FutureValue(pages, rows, now)
+    scale = factor if pages.weights is None else factor * pages.weights[rows]
     left = np.arange(len(rows))
     before = np.zeros(len(rows))
     done, last = 0, 0.0
     while done < len(_AHEAD) and len(left):
-        ahead = _AHEAD[done : done + max(1, _AT_ONCE // len(left))]
-        worth = worth_of(left, ahead) * times[left]
-        there = worth >= price
-        hit = np.flatnonzero(there.any(axis=0))
-        step = there.argmax(axis=0)[hit]
+        ahead = _AHEAD[done : done + max(1, _BATCH // len(left))]
+        worth = future_value(left, ahead) * scale[left]
+        reached = worth >= price
+        hit = np.flatnonzero(reached.any(axis=0))
+        step = reached.argmax(axis=0)[hit]
         under = np.concatenate([before[None, left], worth[:-1]])[step, hit]
         share = np.clip((price - under) / np.maximum(worth[step, hit] - under, 1e-12), 0.0, 1.0)
         since = np.concatenate([[last], ahead[:-1]])[step]
-        found[left[hit]] = since + share * (ahead[step] - since)
+        crossing[left[hit]] = since + share * (ahead[step] - since)
         before[left] = worth[-1]
         left, last, done = np.delete(left, hit), float(ahead[-1]), done + len(ahead)
-    return found
+    return crossing
 
 
 class _FutureValue:
-    """What visits will be worth, by the pages' own forecast and their sites' usual events."""
+    """The future values of some pages, from their own forecast and the usual rate of their sites' events."""
 
-    def __init__(self, population: PolicyState, rows: Rows, now: float) -> None:
-        self._policy, self._state, self._rows, self._now = population.policy, population.state, rows, now
-        self._quiet = self._coming = None
-        self._first_day = None
-        if isinstance(population, LivePolicyState) and isinstance(population.policy, Value):
-            self._first_day = population.first_day(rows)
-        if isinstance(population.policy, Value) and population.siblings is not None and population.sites is not None:
-            self._quiet = population.signals(rows, now).quiet
-            self._coming = population.siblings.coming(population.sites)[population.site[rows]]
+    def __init__(self, pages: PolicyState, rows: Rows, now: float) -> None:
+        self._pages, self._rows, self._now = pages, rows, now
+        signals = pages.signals(rows, now)
+        self._quiet, self._quiet_next_day = signals.quiet, signals.quiet_next_day
+        self._first_day = pages.first_day(rows)
 
-    def __call__(self, places: Rows, ahead: Days) -> Days:
-        """Of these places among the rows (across), so many days from now (down)."""
-        if not isinstance(self._policy, Value):
-            rows, times = self._rows[places], (self._now + ahead).tolist()
-            return np.array([self._policy.value(self._state, rows, at) for at in times], dtype=np.float64)
-        every, at = np.tile(places, len(ahead)), np.repeat(self._now + ahead, len(places))
-        return self._by_forecast(self._policy, every, at, np.repeat(ahead, len(places))).reshape(len(ahead), -1)
+    def __call__(self, which: Rows, ahead: Days) -> Days:
+        """Values of the pages at these indices of the rows (axis 1), so many days from now (axis 0)."""
+        policy, state = self._pages.policy, self._pages.state
+        if not policy.has_forecast:
+            rows, times = self._rows[which], (self._now + ahead).tolist()
+            return np.array([policy.value(state, rows, at) for at in times], dtype=np.float64)
+        every, at = np.tile(which, len(ahead)), np.repeat(self._now + ahead, len(which))
+        return self._from_forecast(every, at, np.repeat(ahead, len(which))).reshape(len(ahead), -1)
 
-    def _by_forecast(self, policy: Value, places: Rows, at: Days, ahead: Days) -> Days:
-        """Of each place at its own time."""
-        rows, signals = self._rows[places], PageSignals()
-        if self._quiet is not None and self._coming is not None:
-            coming = self._coming[places]
-            signals = PageSignals(quiet=self._quiet[places] * coming ** ahead.astype(coming.dtype), coming=coming)
-        outlook, age = policy.outlook(self._state, rows, at), policy.age(self._state, rows, at)
-        worth = policy.worth(outlook, age, signals).astype(np.float64)
+    def _from_forecast(self, which: Rows, at: Days, ahead: Days) -> Days:
+        """The value of each page at its own time."""
+        policy, state = self._pages.policy, self._pages.state
+        rows, signals = self._rows[which], PageSignals()
+        if self._quiet is not None and self._quiet_next_day is not None:
+            quiet_next = self._quiet_next_day[which]
+            quiet = self._quiet[which] * quiet_next ** ahead.astype(quiet_next.dtype)
+            signals = PageSignals(quiet=quiet, quiet_next_day=quiet_next)
+        age = policy.age(state, rows, at)
+        worth = policy.worth(policy.forecast(state, rows, age), age, signals).astype(np.float64)
         young = np.flatnonzero(age < 1.0)
         if len(young) and self._first_day is not None:
-            worth[young] = np.maximum(worth[young], age[young] * self._first_day[places[young]])
+            worth[young] = np.maximum(worth[young], age[young] * self._first_day[which[young]])
         return worth

@@ -1,4 +1,8 @@
-"""Policies by name: ours, or `module:Class` of a user's own."""
+"""Policies by name: the built-in ones, or `module:Class` for a user's own.
+
+Timer policies give intervals, oracles know the future and run only in the lab, budgeted policies (value policies) share
+a budget. This module is the only one that distinguishes policy classes.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,13 @@ import importlib
 from collections.abc import Callable
 from typing import Literal, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from webstrata.errors import BadSettings
+from webstrata.predict.siblings import Siblings
 from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy, ValuePolicy
+from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.textbook.adaptive import Dyn, Fix
 from webstrata.schedule.textbook.baselines import LastObs, RandomTimes
 from webstrata.schedule.textbook.budgeted import BASELINES
@@ -32,62 +41,100 @@ _TIMERS: dict[str, Callable[[Bounds], TimerPolicy]] = {
     )
 }
 _ORACLES: dict[str, Callable[[Bounds], Gold]] = {Gold.name: Gold}
+_BASELINES: dict[str, Callable[[Bounds | None], ValuePolicy]] = {policy.name: policy for policy in BASELINES}
+
+_TIMER_MEMBERS = ("name", "dtype", "start", "learn", "interval", "explain")
+_VALUE_MEMBERS = (
+    *("name", "dtype", "bounds", "start", "learn", "age", "value", "explain"),
+    *("has_forecast", "forecast", "worth", "siblings", "first_price"),
+)
+
+# ── timer policies and oracles ──────────────────────────────────────────────────────────────────────────────
 
 
 def names(kind: Kind = "timer") -> list[str]:
-    """The names that need no module: policies that give intervals, or oracles that only the lab can run."""
+    """Names of the built-in timer policies or oracles."""
     return sorted(_ORACLES if kind == "oracle" else _TIMERS)
 
 
 def policy(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> TimerPolicy:
-    """The policy of that name within these bounds; BadSettings where there is none."""
+    """The timer policy of that name. Raises BadSettings if there is none."""
     bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
     if name in _ORACLES:
         raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
     made = (_TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name)))(bounds)
-    _require(name, made, ("name", "dtype", "start", "learn", "interval", "explain"), "TimerPolicy")
+    _require(name, made, _TIMER_MEMBERS, "See webstrata.schedule.policy.TimerPolicy.")
     return made
-
-
-def values_visits(name: str) -> bool:
-    """Whether a user's own policy (`module:Class`) values visits instead of giving intervals."""
-    return ":" in name and hasattr(_imported(name), "value")
-
-
-def own_value_policy(name: str, bounds: Bounds) -> ValuePolicy:
-    """A user's own policy that values visits."""
-    made = cast(Callable[[Bounds], ValuePolicy], _imported(name))(bounds)
-    _require(name, made, ("name", "dtype", "bounds", "start", "learn", "age", "value", "explain"), "ValuePolicy")
-    return made
-
-
-def _require(name: str, made: TimerPolicy | ValuePolicy, parts: tuple[str, ...], kind: str) -> None:
-    missing = [part for part in parts if not hasattr(made, part)]
-    if missing:
-        raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. See webstrata.schedule.policy.{kind}.")
-    if made.dtype.itemsize > LARGEST_STATE:
-        raise BadSettings(f"policy {name!r} keeps {made.dtype.itemsize} bytes a page; at most {LARGEST_STATE} may be.")
 
 
 def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> Gold:
-    """The oracle of that name, for the lab, which alone has the truth that it must be told."""
+    """The oracle of that name, for the lab, which knows the true changes."""
     if name not in _ORACLES:
         raise BadSettings(f"no oracle {name!r}. Known: {', '.join(names('oracle'))}.")
     return _ORACLES[name](Bounds(min_days=min_days, max_days=max_days, start_days=start_days))
 
 
+# ── budgeted policies ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def budgeted_names() -> list[str]:
+    """Names of the built-in policies that share a budget, the default policy first."""
+    return [Value.name, *_BASELINES]
+
+
+def is_budgeted(name: str) -> bool:
+    """Whether a policy, built-in or a user's own, shares a budget instead of giving intervals."""
+    return name in budgeted_names() or (":" in name and hasattr(_imported(name), "value"))
+
+
+def budgeted_policy(name: str, bounds: Bounds | None = None, freshness: float = 0.0) -> ValuePolicy:
+    """The budgeted policy of that name. Raises BadSettings if there is none."""
+    if name == Value.name:
+        return Value(bounds=bounds, freshness=freshness, siblings=Siblings())
+    if name in _BASELINES:
+        return _BASELINES[name](bounds)
+    if is_budgeted(name):
+        made = cast(Callable[[Bounds], ValuePolicy], _imported(name))(bounds or Bounds())
+        _require(name, made, _VALUE_MEMBERS, "Derive it from webstrata.schedule.policy.ValuePolicyBase.")
+        return made
+    raise BadSettings(f"no budgeted policy {name!r}. Known: {', '.join(budgeted_names())}.")
+
+
+def policy_state(
+    name: str,
+    site: NDArray[np.intp],
+    *,
+    now: float = 0.0,
+    bounds: Bounds | None = None,
+    freshness: float = 0.0,
+    weights: NDArray[np.float64] | None = None,
+) -> PolicyState:
+    """Pages of these sites under the budgeted policy of that name."""
+    return PolicyState(budgeted_policy(name, bounds, freshness), site, now=now, weights=weights)
+
+
+# ── a user's own class ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _require(name: str, made: TimerPolicy | ValuePolicy, members: tuple[str, ...], advice: str) -> None:
+    missing = [member for member in members if not hasattr(made, member)]
+    if missing:
+        raise BadSettings(f"policy {name!r} lacks {', '.join(missing)}. {advice}")
+    if made.dtype.itemsize > LARGEST_STATE:
+        raise BadSettings(f"policy {name!r} keeps {made.dtype.itemsize} bytes a page; at most {LARGEST_STATE} may be.")
+
+
 def _imported(name: str) -> Callable[[Bounds], object]:
     module_name, colon, class_name = name.partition(":")
     if not colon or not module_name or not class_name:
-        shared = ", ".join([Value.name, *(one.name for one in BASELINES)])
         raise BadSettings(
-            f"no policy {name!r}. Known: {', '.join(names())}; with a budget in common {shared}; your own is written "
-            "module:Class."
+            f"no policy {name!r}. Known: {', '.join(names())}; with a common budget {', '.join(budgeted_names())}; "
+            "your own is written module:Class."
         )
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
+        policy_class = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError, ValueError) as error:
         raise BadSettings(f"policy {name!r} cannot be loaded: {error}.") from error
-    if not callable(found):
+    if not callable(policy_class):
         raise BadSettings(f"policy {name!r} is not a class.")
-    return cast(Callable[[Bounds], object], found)
+    return cast(Callable[[Bounds], object], policy_class)

@@ -1,4 +1,4 @@
-"""A payment from budgets that other processes may spend too: how they stand decides, not what memory says."""
+"""Reservations from budgets that several processes share: the stored state decides, not the one in memory."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from webstrata.records import BudgetState, Page
 from webstrata.schedule.budget import BudgetAccount
 
 
-class BudgetPositions(Struct, frozen=True, kw_only=True):
-    """How budgets stand in the store, and what is known here of them."""
+class StoredBudgets(Struct, frozen=True, kw_only=True):
+    """The budgets in the store, and what this process knows about them."""
 
-    stands: Mapping[str, BudgetState]
+    states: Mapping[str, BudgetState]
     own: Mapping[str, float]
-    """What is left of the portions taken last."""
+    """The unspent rest of this process's reservations."""
     written: Mapping[str, BudgetState]
-    """As it was written last from here: where the store still says so, memory is right to the last bit."""
+    """The states that this process wrote last. Where the store still has them, the accounts in memory are exact."""
     now: float
 
 
-class Payment(Struct, frozen=True, kw_only=True):
-    """Which visits were paid for, how the budgets stand after it, and the portions taken for it."""
+class Reservation(Struct, frozen=True, kw_only=True):
+    """The pages whose visits are paid for, the accounts afterwards, and the amounts that are reserved."""
 
-    paid: list[Page]
-    purses: dict[str, BudgetAccount]
-    taken: dict[str, float]
-
-
-def resumed(purses: Mapping[str, BudgetAccount], standing: BudgetPositions) -> dict[str, BudgetAccount]:
-    """The purses as they stand: copies of those that somebody else changed, the others themselves."""
-    found = dict(purses)
-    for name, purse in purses.items():
-        state = standing.stands.get(name)
-        if state is not None and state != standing.written.get(name):
-            found[name] = deepcopy(purse)
-            found[name].resume(replace(state, credit=state.credit + standing.own.get(name, 0.0)), standing.now)
-    return found
+    pages: list[Page]
+    accounts: dict[str, BudgetAccount]
+    amounts: dict[str, float]
 
 
-def payment(
-    purses: Mapping[str, BudgetAccount],
-    standing: BudgetPositions,
+def resumed(accounts: Mapping[str, BudgetAccount], stored: StoredBudgets) -> dict[str, BudgetAccount]:
+    """The accounts as they are in the store: copies of those that another process changed, the others themselves."""
+    current = dict(accounts)
+    for name, account in accounts.items():
+        state = stored.states.get(name)
+        if state is not None and state != stored.written.get(name):
+            current[name] = deepcopy(account)
+            current[name].resume(replace(state, credit=state.credit + stored.own.get(name, 0.0)), stored.now)
+    return current
+
+
+def reserve(
+    accounts: Mapping[str, BudgetAccount],
+    stored: StoredBudgets,
     pages: Sequence[Page],
     *,
     names: Callable[[Page], Sequence[str]],
     room: Callable[[BudgetAccount], int],
     visit_bytes: int,
-    wanted: Collection[int] = (),
-) -> Payment:
-    """Pay for as many of the pages as can be, in their order; for those that are `wanted` in any case.
+    required: Collection[int] = (),
+) -> Reservation:
+    """Reserve visits of as many of the pages as the budgets pay for, in their order; of `required` pages in any case.
 
-    `purses` stay as they are. `names`: the budgets that a visit counts for; `room`: the visits that one pays for now.
+    `accounts` are not changed. `names` gives the budgets of a page, `room` the visits that an account pays for now.
     """
-    found = resumed(purses, standing)
-    current = deepcopy(found)
-    # Where nobody else was, the pages were chosen within the room that there is.
-    others = {name for name, purse in purses.items() if found[name] is not purse}
-    left = {name: room(current[name]) for name in others} if pages else {}
+    current = resumed(accounts, stored)
+    # Accounts that no other process changed have enough room: the pages were chosen by it.
+    changed = {name for name, account in accounts.items() if current[name] is not account}
+    current = deepcopy(current)
+    left = {name: room(current[name]) for name in changed} if pages else {}
     paid: list[Page] = []
-    taken = dict.fromkeys(current, 0.0)
+    amounts = dict.fromkeys(current, 0.0)
     for page in pages:
-        counted = names(page)
-        if page.id not in wanted and any(left.get(name, 1) < 1 for name in counted):
+        budgets = names(page)
+        if page.id not in required and any(left.get(name, 1) < 1 for name in budgets):
             continue
         paid.append(page)
-        for name in counted:
+        for name in budgets:
             current[name].spend(1, visit_bytes)
-            taken[name] += current[name].cost(1, visit_bytes)
+            amounts[name] += current[name].cost(1, visit_bytes)
             if name in left:
                 left[name] -= 1
-    return Payment(paid=paid, purses=current, taken=taken)
+    return Reservation(pages=paid, accounts=current, amounts=amounts)

@@ -1,58 +1,43 @@
-"""When each page of a batch is visited next: the policy's columns, packed and unpacked around one call."""
+"""The schedule under a timer policy: each page has its own interval; its state is stored with the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
 
 from webstrata.clock import DAY_S, span
+from webstrata.columns import State
 from webstrata.records import Page
+from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import TimerPolicy
-from webstrata.schedule.retry import retry_after_s
-
-
-class SeenPage(Struct, frozen=True, kw_only=True):
-    """A page that was seen (content, or that it is gone) and whether that counts as a change."""
-
-    page: Page
-    at: float
-    changed: bool
-
-
-class NextVisit(Struct, frozen=True, kw_only=True):
-    """The page's schedule after a visit."""
-
-    next_at: float
-    interval_s: float
-    policy: str
-    policy_state: bytes
-    reason: str
 
 
 class TimerSchedule:
-    """Keeps every page's schedule by one policy; state lives in the pages' rows."""
+    """Schedules pages by one timer policy: unpacks their states into columns, calls the policy once, packs them."""
 
-    hears = False
-    """What feeds and sitemaps announce is not the policy's business: they call pages themselves."""
+    ranking = None
+    """Pages do not compete for a budget."""
+    weighs_announcements = False
+    """A page that a trusted feed or sitemap announces is due at once."""
+    first_price = 1e-6
 
-    def __init__(self, policy: TimerPolicy, usual: IntervalLimits | None = None) -> None:
-        """`usual` are the limits that hold where none are wished for."""
+    def __init__(self, policy: TimerPolicy, limits: IntervalLimits | None = None) -> None:
+        """`limits` apply where no override sets others."""
         self.policy = policy
-        self.wishes = Overrides()
-        self._usual = usual or IntervalLimits(0.0, float("inf"))
+        self.overrides = Overrides()
+        self._limits = limits or IntervalLimits(0.0, float("inf"))
 
     def announced(self) -> None:
-        """Sources said something new."""
+        """New announcements do not concern a timer policy."""
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
-        """Let the policy learn from what was seen, then ask it for the intervals: one call for the whole batch."""
+        """Let the policy learn from the visits, then get all intervals with one call."""
         if not batch:
             return []
         state = self._unpack([seen.page for seen in batch])
-        # The first sight is the baseline: it tells nothing of how often the page changes.
+        # The first visit is the baseline: it says nothing about how often the page changes.
         rows = np.array([i for i, seen in enumerate(batch) if seen.page.last_seen_at is not None], dtype=np.intp)
         elapsed = np.array([(batch[i].at - (batch[i].page.last_seen_at or 0.0)) / DAY_S for i in rows])
         changed = np.array([batch[i].changed for i in rows], dtype=bool)
@@ -60,37 +45,30 @@ class TimerSchedule:
             self.policy.learn(state, rows, np.maximum(elapsed, 0.0), changed)
         intervals_s = self.policy.interval(state, np.arange(len(batch), dtype=np.intp)) * DAY_S
         return [
-            self._turn(seen.at, self._wished(seen, float(interval_s)), state[i].tobytes())
+            self._next_visit(seen.at, self._overridden(seen, float(interval_s)), state[i].tobytes())
             for i, (seen, interval_s) in enumerate(zip(batch, intervals_s, strict=True))
         ]
 
-    def _wished(self, seen: SeenPage, interval_s: float) -> float:
-        """The interval by the wishes for the page: shorter while its tag is boosted, within its own limits."""
+    def _overridden(self, seen: SeenPage, interval_s: float) -> float:
+        """The interval after the overrides: shorter while a tag of the page is boosted, within the page's limits."""
         page = seen.page
-        limits = self.wishes.limits(page.url, page.tags, self._usual)
-        if limits is self._usual and not self.wishes.boosts:
+        limits = self.overrides.limits(page.url, page.tags, self._limits)
+        if limits is self._limits and not self.overrides.boosts:
             return interval_s
-        return min(max(interval_s / self.wishes.factor(page.tags, seen.at), limits.min_s), limits.max_s)
+        return min(max(interval_s / self.overrides.factor(page.tags, seen.at), limits.min_s), limits.max_s)
 
     def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
-        """Try again later (not before `again_at`); the policy learns nothing from a visit that saw nothing."""
         state = self._unpack([page])
         interval_s = float(self.policy.interval(state, np.zeros(1, dtype=np.intp))[0]) * DAY_S
-        wait_s = max(retry_after_s(page.failures + 1, interval_s, page.url), (again_at or at) - at)
-        return NextVisit(
-            next_at=at + wait_s,
-            interval_s=interval_s,
-            policy=self.policy.name,
-            policy_state=state[0].tobytes(),
-            reason=f"try {page.failures + 1} failed ({why}); again after {span(wait_s)}",
+        return retry(
+            page, at, why, again_at, interval_s=interval_s, policy=self.policy.name, policy_state=state[0].tobytes()
         )
 
-    def evidence(self, page: Page) -> dict[str, object]:
-        """What the policy knows of a page, for `why`."""
+    def evidence(self, page: Page, now: float) -> dict[str, object]:
         return self.policy.explain(self._unpack([page]), 0)
 
-    def _unpack(self, pages: Sequence[Page]) -> np.ndarray:
-        """The pages' rows as one array; pages new to this policy start fresh."""
+    def _unpack(self, pages: Sequence[Page]) -> State:
+        """The pages' states as one array; pages without a state of this policy get the start state."""
         state = self.policy.start(len(pages))
         size = state.dtype.itemsize
         for i, page in enumerate(pages):
@@ -98,7 +76,7 @@ class TimerSchedule:
                 state[i] = np.frombuffer(page.policy_state, dtype=state.dtype)[0]
         return state
 
-    def _turn(self, at: float, interval_s: float, state: bytes) -> NextVisit:
+    def _next_visit(self, at: float, interval_s: float, state: bytes) -> NextVisit:
         return NextVisit(
             next_at=at + interval_s,
             interval_s=interval_s,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from webstrata.schedule.budgeted_registry import budgeted_policy
 
 from tests.flows.conftest import DAY_S, START_AT, Life
 from tests.flows.town import Asked, Reply, reply
@@ -16,6 +15,7 @@ from webstrata.flows.crawl.schedule_input import ScheduleInput
 from webstrata.node import Node
 from webstrata.records import Boost, BudgetState, IntervalLimit, PageRules
 from webstrata.schedule.page_table import replayed
+from webstrata.schedule.registry import budgeted_policy
 from webstrata.settings import Settings
 
 VALUE = "schedule.policy=value"

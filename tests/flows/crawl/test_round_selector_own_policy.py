@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy, is_budgeted
+from webstrata.schedule.registry import budgeted_names, budgeted_policy, is_budgeted
 
 from tests.flows.conftest import DAY_S, Life
 from tests.flows.town import reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from webstrata.cli.output import printable, size, when
+from webstrata.cli.output import printable, size, iso_or_none
 from webstrata.clock import DAY_S
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[str, Any] | None:
     """None: no budget is set, and the policy needs none."""
     from webstrata.schedule.budget import ONE_A_DAY
-    from webstrata.schedule.budgeted_registry import is_budgeted
+    from webstrata.schedule.registry import is_budgeted
 
     budget = node.budget()
     shares = is_budgeted(node.settings.schedule.policy)
@@ -35,7 +35,7 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
         "left_today": None if total is None else max(0.0, total.per_day(pages) - spent[total.unit]),
         "budgets": [_one(name, rate, pages, paces) for name, rate in parts if rate is not None],
         "price": paces["threshold"].price if "threshold" in paces else None,
-        "boosts": [{"tag": one.tag, "factor": one.factor, "until": when(one.until)} for one in boosts],
+        "boosts": [{"tag": one.tag, "factor": one.factor, "until": iso_or_none(one.until)} for one in boosts],
     }
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from webstrata.cli.files.observations import ObservationFile, read_observations
-from webstrata.cli.output import counted, print_json, print_table, when
-from webstrata.cli.session import JsonOption
+from webstrata.cli.output import counted, print_json, print_table, iso_or_none
+from webstrata.cli.options import JsonOption
 from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
 
@@ -67,8 +67,8 @@ def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
                 "page": page,
                 "visits": int(history.counts[number]) + 1,
                 "changes": int(history.changed[history.offsets[number] : history.offsets[number + 1]].sum()),
-                "first": when(seen.first_at[number]),
-                "last": when(seen.last_at[number]),
+                "first": iso_or_none(seen.first_at[number]),
+                "last": iso_or_none(seen.last_at[number]),
                 "estimates": {
                     name: {
                         "rate_per_day": _number(one.rate[number]),
@@ -80,7 +80,7 @@ def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
                 },
                 "clustering": _number(bursts.clustering[number]),
                 "dispersion": _number(bursts.dispersion[number]),
-                "regime_since": when(round(float(since), 3)),
+                "regime_since": iso_or_none(round(float(since), 3)),
             }
         )
     learned = int((history.counts > 0).sum()) if enough else 0

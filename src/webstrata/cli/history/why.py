@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webstrata.cli.history.signals import signals_json, spoken_signal, spoken_trust, trust_json
-from webstrata.cli.output import ahead, moment, print_json, printable, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.history.signals import signals_json, signal_text, trust_text, trust_json
+from webstrata.cli.output import time_until, date_time, print_json, printable, iso_or_none
+from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.flows.versions import watched_page
 from webstrata.records import Page, Visit
@@ -34,7 +35,7 @@ def command(
             return {
                 "url": page.url,
                 "state": page.state,
-                "next_visit": when(page.next_at),
+                "next_visit": iso_or_none(page.next_at),
                 "next_at": page.next_at,
                 "reason": page.reason or "never visited: due at once",
                 "policy": page.policy or node.settings.schedule.policy,
@@ -43,8 +44,8 @@ def command(
                     "visits": page.visits,
                     "changes": page.changes,
                     "failures_in_a_row": page.failures,
-                    "last_visit": when(page.last_visit_at),
-                    "last_change": when(page.last_change_at),
+                    "last_visit": iso_or_none(page.last_visit_at),
+                    "last_change": iso_or_none(page.last_change_at),
                     "last_outcome": page.last_outcome,
                     **await _evidence(page, node, store, now),
                 },
@@ -62,7 +63,7 @@ def command(
         print_json(told)
         return
     typer.echo(printable(told["url"]))
-    typer.echo(f"  next visit  {moment(next_at)} ({_distance(next_at, now)})")
+    typer.echo(f"  next visit  {date_time(next_at)} ({_distance(next_at, now)})")
     typer.echo(f"  because     {printable(told['reason'])}")
     interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
     typer.echo(f"  policy      {told['policy']}, interval {interval}")
@@ -75,13 +76,10 @@ def command(
 
 
 async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
-    """What the policy knows of the page, and how it stands to the budget."""
-    from webstrata.flows.crawl.value_schedule import ValueSchedule, value_evidence
+    """What the policy knows of the page, and its value compared with the price."""
+    from webstrata.flows.crawl.schedule_input import ScheduleInput
 
-    timetable = node.timetable()
-    if isinstance(timetable, ValueSchedule):
-        return await value_evidence(page, timetable, store, now)
-    return timetable.evidence(page)
+    return await ScheduleInput(store, node.schedule()).evidence(page, now)
 
 
 def _heard(told: dict[str, Any]) -> None:
@@ -89,9 +87,9 @@ def _heard(told: dict[str, Any]) -> None:
     if told["signals"]:
         typer.echo("  signals")
         for signal in told["signals"]:
-            typer.echo(f"    {printable(spoken_signal(signal))}")
+            typer.echo(f"    {printable(signal_text(signal))}")
     if told["as_source"] is not None:
-        typer.echo(f"  as a source of signals it is {spoken_trust(told['as_source'])}")
+        typer.echo(f"  as a source of signals it is {trust_text(told['as_source'])}")
 
 
 def _change(visits: list[Visit]) -> dict[str, Any] | None:
@@ -100,7 +98,7 @@ def _change(visits: list[Visit]) -> dict[str, Any] | None:
         return None
     last = visits[0]
     return {
-        "at": when(last.at),
+        "at": iso_or_none(last.at),
         "outcome": last.outcome,
         "kind": last.kind,
         "significance": round(last.significance, 4),
@@ -111,7 +109,7 @@ def _change(visits: list[Visit]) -> dict[str, Any] | None:
 
 
 def _distance(next_at: float | None, now: float) -> str:
-    return "due now" if next_at is not None and next_at <= now else ahead(next_at, now)
+    return "due now" if next_at is not None and next_at <= now else time_until(next_at, now)
 
 
 def _spoken(name: str, value: Any) -> tuple[str, str]:
@@ -125,9 +123,9 @@ def _spoken(name: str, value: Any) -> tuple[str, str]:
         return label, ", ".join(_spoken("", one)[1] for one in value) or "-"
     if isinstance(value, int | float):
         if name.endswith(("_at", "_until")):
-            return label, moment(value)
+            return label, date_time(value)
         if name.endswith("_s"):
             return label.removesuffix(" s"), span(value)
     if (name.startswith("last_") or name == "at") and isinstance(value, str) and value.endswith("Z"):
-        return label, moment(parse_instant(value))
+        return label, date_time(parse_instant(value))
     return label, str(value)

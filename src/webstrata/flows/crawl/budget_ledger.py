@@ -1,7 +1,7 @@
-"""The budgets of all pages, tags and hosts while they are spent; how they stand survives restarts.
+"""The budgets of all pages, tags and hosts while they are spent. Their state is in the store and survives restarts.
 
-The store keeps how they stand for all processes that spend them; each takes the portion that its round needs. What is
-claimed is paid for before it is visited and given back if it was not, so neither a crash nor a neighbour exceeds it.
+Several processes may spend the same budgets: each reserves what its round needs. Visits are paid for when their pages
+are claimed, and refunded if they are not made, so that neither a crash nor another process exceeds a budget.
 """
 
 from __future__ import annotations
@@ -12,80 +12,71 @@ from webstrata.clock import DAY_S
 from webstrata.ports import Store
 from webstrata.records import BudgetState, Page, PageRole, Visit
 from webstrata.schedule.budget import Budget, BudgetAccount, DailyRate
-from webstrata.schedule.reservations import BudgetPositions, Payment, payment, resumed
+from webstrata.schedule.reservations import Reservation, StoredBudgets, reserve, resumed
 
 ALL = "all"
 THRESHOLD = "threshold"
-"""Kept like a budget: what pages were worth that the budget just paid for."""
-_FIRST_GUESS_BYTES = 50_000.0
-"""What a visit is taken to cost where none was made yet."""
-_FADING = 0.02
-_LOOK_S = 3600.0
-"""How often a budget that seems spent is asked for."""
-_ENDLESS = float("inf")
+"""Name under which the threshold of the schedule is stored, in a `BudgetState`."""
+_FIRST_VISIT_BYTES = 50_000.0
+"""Assumed size of a visit before any was made."""
+_SMOOTHING = 0.02
+"""Weight of the latest visit in the average size of visits."""
+_RECHECK_S = 3600.0
+"""How often the store is asked whether a spent budget has been refilled by another process."""
 
 
 class BudgetLedger:
-    """`read` gives the budget as it is set now; `share` is what policies with a common budget have without one."""
+    """The accounts of all budgets."""
 
     def __init__(
-        self,
-        read: Callable[[], Budget],
-        share: DailyRate | None,
-        *,
-        least_saved_days: float,
-        first_price: float | None = None,
+        self, read: Callable[[], Budget], default: DailyRate | None, *, least_saved_days: float, first_price: float
     ) -> None:
-        """`first_price`: where the price starts, for a policy whose values are of another size than usual."""
+        """`read` returns the budget as it is set now; `default` is the total rate if none is set; `first_price` is the
+        price at which a new budget starts."""
         self._read = read
-        self._share = share
+        self._default = default
         self._least_saved_days = least_saved_days
         self._first_price = first_price
         self.owner = ""
-        self._purses: dict[str, BudgetAccount] = {}
+        self._accounts: dict[str, BudgetAccount] = {}
         self._written: dict[str, BudgetState] = {}
-        self._looked_at = -_ENDLESS
-        self.visit_bytes = _FIRST_GUESS_BYTES
-
-    @property
-    def total(self) -> BudgetAccount | None:
-        return self._purses.get(ALL)
+        self._rechecked_at = -float("inf")
+        self.visit_bytes = _FIRST_VISIT_BYTES
 
     @property
     def price(self) -> float:
-        total = self.total
+        total = self._accounts.get(ALL)
         return total.price if total is not None else 0.0
 
     @property
-    def are_set(self) -> bool:
-        return self._share is not None or self._read().is_set
+    def has_budgets(self) -> bool:
+        return self._default is not None or self._read().is_set
 
     async def load(self, store: Store, now: float, owner: str) -> float | None:
-        """How the budgets stood, with what an earlier run took and did not spend; the threshold as it was kept."""
+        """Load the accounts, return unspent reservations of an earlier run; the stored threshold, if there is one."""
         self.owner = owner
-        await store.budgets.reserve(owner, now, now, lambda stands, own: ())
-        kept = {state.name: state for state in await store.budgets.states()}
-        self._purses = {}
-        for name, rate, saved_days in self._set():
-            self._purses[name] = self._made(name, rate, saved_days, now, kept.get(name))
+        await store.budgets.reserve(owner, now, now, lambda states, own: ())
+        stored = {state.name: state for state in await store.budgets.states()}
+        self._accounts = {
+            name: self._account(name, rate, saved_days, now, stored.get(name))
+            for name, rate, saved_days in self._configured()
+        }
         days = await store.maintenance.host_days(since_day=int(now // DAY_S) - 7)
         visits = sum(day.visits for day in days)
         if visits:
             self.visit_bytes = max(1.0, sum(day.bytes for day in days) / visits)
-        return kept[THRESHOLD].price if THRESHOLD in kept else None
+        return stored[THRESHOLD].price if THRESHOLD in stored else None
 
-    def _made(
-        self, name: str, rate: DailyRate, saved_days: float, now: float, state: BudgetState | None
+    def _account(
+        self, name: str, rate: DailyRate, saved_days: float, now: float, state: BudgetState | None = None
     ) -> BudgetAccount:
-        if state is None and self._first_price is not None:
-            saved = 0.0 if rate.per_page else rate.amount * saved_days
-            state = BudgetState(name=name, price=self._first_price, credit=saved, at=now)
-        return BudgetAccount(name, rate, saved_days=saved_days, now=now, state=state)
+        return BudgetAccount(name, rate, saved_days=saved_days, now=now, first_price=self._first_price, state=state)
 
-    def _set(self) -> Iterator[tuple[str, DailyRate, float]]:
+    def _configured(self) -> Iterator[tuple[str, DailyRate, float]]:
+        """(name, rate, days for which unspent budget is kept) of all budgets that are set now."""
         budget = self._read()
         saved_days = max(budget.saved_days, self._least_saved_days)
-        total = budget.total or self._share
+        total = budget.total or self._default
         if total is not None:
             yield ALL, total, saved_days
         for tag, rate in budget.tags.items():
@@ -94,39 +85,39 @@ class BudgetLedger:
             yield f"host:{host}", rate, saved_days
 
     def rooms(self, now: float, pages: Callable[[str], int], saved_days: float = 0.0) -> dict[str, float]:
-        """Visits that each budget pays for now; `pages` counts those that one is for. Follows changed settings.
+        """The visits that each budget pays for now; `pages` counts the pages of a budget. Follows changed settings.
 
-        `saved_days`: what was not spent for so long counts, even if less is kept usually.
+        `saved_days` is the least time for which unspent budget counts.
         """
         current: dict[str, BudgetAccount] = {}
-        for name, rate, kept_days in self._set():
-            purse = self._purses.get(name) or self._made(name, rate, kept_days, now, None)
-            purse.again(rate, max(kept_days, saved_days))
-            current[name] = purse
-        self._purses = current
-        return {name: float(purse.room(now, pages(name), self.visit_bytes)) for name, purse in current.items()}
+        for name, rate, kept_days in self._configured():
+            account = self._accounts.get(name) or self._account(name, rate, kept_days, now)
+            account.change_rate(rate, max(kept_days, saved_days))
+            current[name] = account
+        self._accounts = current
+        return {name: float(account.room(now, pages(name), self.visit_bytes)) for name, account in current.items()}
 
     def names(self, page: Page) -> list[str]:
-        """The budgets that a visit of this page is paid from."""
+        """The budgets from which a visit of this page is paid."""
         return self.names_of(page.host, page.tags, free=page.role is PageRole.REQUISITE or page.last_seen_at is None)
 
     def names_of(self, host: str, tags: tuple[str, ...], *, free: bool) -> list[str]:
-        """`free`: a first copy, or a part of a page: a budget by the page does not count it."""
-        wanted = [ALL, f"host:{host}", *(f"tag:{tag}" for tag in tags)]
-        found = [name for name in wanted if name in self._purses]
-        return [name for name in found if not (free and self._purses[name].rate.per_page)]
+        """`free`: a first copy or a requisite, which a budget per page does not count."""
+        possible = [ALL, f"host:{host}", *(f"tag:{tag}" for tag in tags)]
+        names = [name for name in possible if name in self._accounts]
+        return [name for name in names if not (free and self._accounts[name].rate.per_page)]
 
-    async def look(self, store: Store, now: float) -> bool:
-        """Where a budget seems spent: whether others gave back, or took more, since it was looked at last."""
-        if now < self._looked_at + _LOOK_S:
+    async def recheck(self, store: Store, now: float) -> bool:
+        """Ask the store, at most once an hour, for the state of the budgets; whether another process changed one."""
+        if now < self._rechecked_at + _RECHECK_S:
             return False
-        self._looked_at = now
-        stands, own = await store.budgets.reserved(self.owner, now)
-        before = self._purses
-        self._purses = resumed(before, BudgetPositions(stands=stands, own=own, written=self._written, now=now))
-        return any(self._purses[name] is not purse for name, purse in before.items())
+        self._rechecked_at = now
+        states, own = await store.budgets.reserved(self.owner, now)
+        before = self._accounts
+        self._accounts = resumed(before, StoredBudgets(states=states, own=own, written=self._written, now=now))
+        return any(self._accounts[name] is not account for name, account in before.items())
 
-    async def pay(
+    async def reserve(
         self,
         store: Store,
         pages: Sequence[Page],
@@ -134,53 +125,57 @@ class BudgetLedger:
         until: float,
         *,
         count: Callable[[str], int],
-        wanted: Collection[int] = (),
+        required: Collection[int] = (),
         threshold: float | None = None,
     ) -> list[Page]:
-        """Take the portions that visits of these pages will cost; those that could be paid for.
+        """Reserve the cost of visits of these pages; the pages that could be paid for.
 
-        A portion comes back after `until` if this process dies; `wanted` are paid for in any case, and owed.
+        The reservation expires after `until` if this process dies. Pages in `required` are paid for in any case.
         """
-        made: list[Payment] = []
-        kept = [] if threshold is None else [(BudgetState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
+        reservations: list[Reservation] = []
+        stored_threshold = (
+            [] if threshold is None else [(BudgetState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
+        )
 
-        def deal(stands: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
-            one = payment(
-                self._purses,
-                BudgetPositions(stands=stands, own=own, written=self._written, now=now),
+        def plan(states: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
+            reservation = reserve(
+                self._accounts,
+                StoredBudgets(states=states, own=own, written=self._written, now=now),
                 pages,
                 names=self.names,
-                room=lambda purse: purse.room(now, count(purse.name), self.visit_bytes),
+                room=lambda account: account.room(now, count(account.name), self.visit_bytes),
                 visit_bytes=round(self.visit_bytes),
-                wanted=wanted,
+                required=required,
             )
-            made[:] = [one]
-            return [(purse.state(), one.taken[name]) for name, purse in one.purses.items()] + kept
+            reservations[:] = [reservation]
+            accounts = reservation.accounts.items()
+            return [(account.state(), reservation.amounts[name]) for name, account in accounts] + stored_threshold
 
-        await store.budgets.reserve(self.owner, now, until, deal)
-        self._purses = made[0].purses
-        self._written = {name: purse.state() for name, purse in self._purses.items()}
-        return made[0].paid
+        await store.budgets.reserve(self.owner, now, until, plan)
+        self._accounts = reservations[0].accounts
+        self._written = {name: account.state() for name, account in self._accounts.items()}
+        return reservations[0].pages
 
     def costs(self, page: Page, visit: Visit) -> list[tuple[str, float]]:
         """What a visit takes from each budget."""
-        return [(name, float(self._purses[name].cost(1, visit.bytes))) for name in self.names(page)]
+        return [(name, float(self._accounts[name].cost(1, visit.bytes))) for name in self.names(page)]
 
     def refund(self, page: Page) -> None:
+        """A reserved visit was not made."""
         for name in self.names(page):
-            self._purses[name].spend(-1, -round(self.visit_bytes))
+            self._accounts[name].spend(-1, -round(self.visit_bytes))
 
     def settle(self, page: Page, visit: Visit) -> None:
-        """A reserved visit was made."""
+        """A reserved visit was made: charge its true size."""
         for name in self.names(page):
-            self._purses[name].spend(0, visit.bytes - round(self.visit_bytes))
-        self.visit_bytes = max(1.0, self.visit_bytes + _FADING * (visit.bytes - self.visit_bytes))
+            self._accounts[name].spend(0, visit.bytes - round(self.visit_bytes))
+        self.visit_bytes = max(1.0, self.visit_bytes + _SMOOTHING * (visit.bytes - self.visit_bytes))
 
     def next_at(self, name: str = ALL) -> float:
         """When a budget can pay for the next visit."""
-        purse = self._purses.get(name)
-        return 0.0 if purse is None else purse.next_at(self.visit_bytes)
+        account = self._accounts.get(name)
+        return 0.0 if account is None else account.next_at(self.visit_bytes)
 
     async def save(self, store: Store, threshold: float | None, now: float) -> None:
-        """Give back what is left of the portions, and write down how the budgets stand."""
-        await self.pay(store, (), now, now, count=lambda name: 0, threshold=threshold)
+        """Return the unspent rest of the reservation, and store the accounts."""
+        await self.reserve(store, (), now, now, count=lambda name: 0, threshold=threshold)

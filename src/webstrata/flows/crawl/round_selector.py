@@ -1,7 +1,7 @@
-"""What a round visits: within the budgets first what must be visited, then what is worth most.
+"""Selects the pages of a round: first those that must be visited, then the most valuable ones, within the budgets.
 
-New pages, tries after failures, requisites and, under a timer policy, all that is due must be visited; the pages of a
-budgeted policy compete. What a budget has no room for is moved to when it has, and says so (`why URL`).
+New pages, retries after failures, requisites and, under a timer policy, all due pages must be visited; the pages of a
+value policy compete. Pages for which a budget has no room are moved to a later time, with a reason (`why URL`).
 """
 
 from __future__ import annotations
@@ -14,195 +14,204 @@ from msgspec import Struct
 from webstrata.clock import DAY_S, span
 from webstrata.columns import Rows
 from webstrata.flows.crawl.budget_ledger import ALL, BudgetLedger
-from webstrata.flows.crawl.value_schedule import ValueSchedule
+from webstrata.flows.crawl.schedule_input import ScheduleInput
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Store
 from webstrata.records import DuePage, Page, Visit
 from webstrata.schedule.budget import GroupCap, fill_budget
-from webstrata.schedule.overrides import read_overrides
-from webstrata.schedule.timer_schedule import TimerSchedule
+from webstrata.schedule.schedule import Schedule
+from webstrata.schedule.value_schedule import ValueSchedule
 
-LOOK_S = 3600.0
-"""At least so often values are looked at, whatever was predicted: prices fall, and others may have been heard."""
+REVALUE_S = 3600.0
+"""Values are computed at least this often, whatever was predicted: the price falls, and announcements arrive."""
 SAVE_S = 3 * 3600.0
-"""How often it is written down what sites do together; a crash costs the evidence since then, and no fact."""
-_AHEAD = 4
-"""Due pages looked at, for each that a round can take."""
+"""How often site events are stored. A crash costs the evidence since then, but no observation."""
+_DUE_PER_PAGE = 4
+"""Due pages that are read for each page that a round can take."""
 _ENDLESS = float("inf")
+
+Move = tuple[int, float, str]
+"""(page id, new time of the visit, reason)"""
 
 
 class RoundRequest(Struct, frozen=True, kw_only=True):
-    """The round that pages are wanted for."""
+    """The round for which pages are selected."""
 
     now: float
-    """When its pages are due."""
+    """Pages that are due until then are due."""
     ends_at: float
     lease_until: float
     owner: str
-    most: int
+    max_pages: int
     only_due: bool = False
-    """Nothing but what must be visited: later passes of a crawl."""
-    wanted: Collection[int] = ()
-    """Pages that somebody asked for."""
+    """Select only pages that must be visited: for later passes of a crawl."""
+    requested: Collection[int] = ()
+    """Ids of pages that a user requested: they are visited whatever their value and the budget."""
 
 
 class RoundSelector:
-    """The one place where values, budgets and permits become visits."""
+    """Turns values, budgets and permits into leases of pages."""
 
-    def __init__(
-        self, *, store: Store, gate: PermitGate, timetable: TimerSchedule | ValueSchedule, purses: BudgetLedger
-    ) -> None:
+    def __init__(self, *, store: Store, gate: PermitGate, schedule: Schedule, ledger: BudgetLedger) -> None:
         self._store = store
         self._gate = gate
-        self._timetable = timetable
-        self._values = timetable if isinstance(timetable, ValueSchedule) else None
-        self._purses = purses
+        self._ranking = schedule.ranking
+        self._input = ScheduleInput(store, schedule)
+        self._ledger = ledger
         self._is_open = False
-        self._saved_at = self._looked_at = -_ENDLESS
-        self._held: dict[int, Page] = {}
-        self._counts: dict[str, int] = {}
+        self._saved_at = self._selected_at = -_ENDLESS
+        self._leased: dict[int, Page] = {}
+        self._pages = 0
 
-    async def claim(self, wanted: RoundRequest) -> list[Page]:
+    async def claim(self, request: RoundRequest) -> list[Page]:
         """Lease the pages of a round."""
-        await self._look_around(wanted.now, wanted.owner)
-        if self._values is None and not self._purses.are_set:
-            return await self._store.queue.claim(wanted.now, wanted.most, wanted.lease_until, wanted.owner)
-        due = await self._store.queue.due(wanted.now, _AHEAD * wanted.most)
-        ids = [one.id for one in due]
-        rows = await self._values.meet(ids, self._store, wanted.now) if self._values is not None else None
-        # A single pass comes at long intervals, from cron: it may spend what a day gave.
-        saved_days = 1.0 if wanted.ends_at == _ENDLESS else 0.0
-        room = self._purses.rooms(wanted.now, self._pages_of, saved_days)
-        if min(room.values(), default=1.0) < 1.0 and await self._purses.look(self._store, wanted.now):
-            room = self._purses.rooms(wanted.now, self._pages_of, saved_days)
-        if self._values is not None:
-            self._values.price = self._purses.price
-        musts, late = self._musts(due, rows, wanted, room)
-        chosen = [] if wanted.only_due else self._chosen(wanted, room, wanted.most - len(musts), musts)
-        claimed = await self._store.queue.claim_pages([*musts, *chosen], wanted.now, wanted.lease_until, wanted.owner)
-        if claimed:
-            claimed = await self._paid(claimed, wanted)
-        self._hold(claimed, {*musts, *chosen})
-        moves = [*late, *self._deferred(ids, rows, {*musts, *chosen}, wanted)]
+        await self._refresh(request.now, request.owner)
+        if self._ranking is None and not self._ledger.has_budgets:
+            return await self._store.queue.claim(request.now, request.max_pages, request.lease_until, request.owner)
+        due = await self._store.queue.due(request.now, _DUE_PER_PAGE * request.max_pages)
+        ids = [page.id for page in due]
+        rows = await self._input.rows(ids, request.now)
+        room = await self._room(request)
+        must, moves = self._must_visit(due, rows, request, room)
+        chosen = [] if request.only_due else self._most_valuable(request, room, request.max_pages - len(must), must)
+        selected = {*must, *chosen}
+        queue = self._store.queue
+        leased = await queue.claim_pages([*must, *chosen], request.now, request.lease_until, request.owner)
+        if leased:
+            leased = await self._reserve(leased, request)
+        self._keep(leased, selected)
+        moves += self._postponed(ids, rows, selected, request)
         if moves:
-            await self._store.queue.move(moves)
-        return claimed
+            await queue.move(moves)
+        return leased
 
-    async def _paid(self, claimed: list[Page], wanted: RoundRequest) -> list[Page]:
-        """Those that the budgets pay for, with all who spend them; the others are given back."""
-        until, now = wanted.lease_until, wanted.now
-        paid = await self._purses.pay(
-            self._store, claimed, now, until, count=self._pages_of, wanted=wanted.wanted, threshold=self._threshold
+    async def _room(self, request: RoundRequest) -> dict[str, float]:
+        """The visits that each budget pays for."""
+        # A single pass is often started by cron at long intervals: it may spend the budget of a whole day.
+        saved_days = 1.0 if request.ends_at == _ENDLESS else 0.0
+        room = self._ledger.rooms(request.now, self._page_count, saved_days)
+        if min(room.values(), default=1.0) < 1.0 and await self._ledger.recheck(self._store, request.now):
+            room = self._ledger.rooms(request.now, self._page_count, saved_days)
+        if self._ranking is not None:
+            self._ranking.price = self._ledger.price
+        return room
+
+    async def _reserve(self, leased: list[Page], request: RoundRequest) -> list[Page]:
+        """The pages that the budgets, shared with other processes, pay for; the others are released."""
+        paid = await self._ledger.reserve(
+            self._store,
+            leased,
+            request.now,
+            request.lease_until,
+            count=self._page_count,
+            required=request.requested,
+            threshold=self._threshold,
         )
-        if len(paid) < len(claimed):
+        if len(paid) < len(leased):
             kept = {page.id for page in paid}
-            await self._store.queue.release([(page.id, None) for page in claimed if page.id not in kept])
+            await self._store.queue.release([(page.id, None) for page in leased if page.id not in kept])
         return paid
 
+    # ── while the round runs ────────────────────────────────────────────────────────────────────────────────
+
     def paid(self, visits: Sequence[Visit]) -> tuple[str, tuple[tuple[str, float], ...]]:
-        """Who pays for visits that are about to become permanent, and what they take from each budget."""
+        """Who pays for visits that are about to be committed, and what they take from each budget."""
         sums: dict[str, float] = {}
         for visit in visits:
-            page = self._held.get(visit.page_id)
-            for name, cost in self._purses.costs(page, visit) if page is not None else ():
+            page = self._leased.get(visit.page_id)
+            for name, cost in self._ledger.costs(page, visit) if page is not None else ():
                 sums[name] = sums.get(name, 0.0) + cost
-        return self._purses.owner, tuple(sums.items())
+        return self._ledger.owner, tuple(sums.items())
 
     def visited(self, visits: Sequence[Visit]) -> None:
-        """These visits of claimed pages are permanent."""
+        """These visits of leased pages are committed."""
         for visit in visits:
-            page = self._held.pop(visit.page_id, None)
+            page = self._leased.pop(visit.page_id, None)
             if page is not None:
-                self._purses.settle(page, visit)
+                self._ledger.settle(page, visit)
 
     def ended(self) -> None:
-        """The round is over: what was claimed and not visited costs nothing."""
-        for page in self._held.values():
-            self._purses.refund(page)
-        self._held.clear()
+        """The round is over: leased pages that were not visited cost nothing."""
+        for page in self._leased.values():
+            self._ledger.refund(page)
+        self._leased.clear()
 
     def failed(self) -> None:
-        """A round broke: memory may be ahead of the store."""
+        """The round ended with an error: memory may be ahead of the store."""
         self.ended()
-        if self._values is not None:
-            self._values.forget()
+        self._input.discard()
 
-    async def next_look(self) -> float:
-        """When the next round makes sense: something must be visited, or may be worth it and can be paid for."""
+    async def next_round_at(self) -> float:
+        """When a page must be visited, or may be worth a visit that the budget pays for."""
         due = await self._store.queue.next_due()
         at = _ENDLESS if due is None else due
-        if self._values is not None and len(self._values.crowd):
-            at = min(at, max(self._looked_at + LOOK_S, self._purses.next_at()))
+        if self._ranking is not None and len(self._ranking.page_table):
+            at = min(at, max(self._selected_at + REVALUE_S, self._ledger.next_at()))
         return at
 
     async def save(self) -> None:
-        """Write down what only memory knows: at times, and at the end."""
+        """Store what is only in memory; called at the end."""
         if self._is_open:
-            await self._purses.save(self._store, self._threshold, self._looked_at)
-            await self._save_sites()
+            await self._ledger.save(self._store, self._threshold, self._selected_at)
+            await self._input.save_sites()
 
     @property
     def _threshold(self) -> float | None:
-        return self._values.threshold if self._values is not None else None
+        return self._ranking.threshold if self._ranking is not None else None
 
-    async def _save_sites(self) -> None:
-        if self._values is not None and (states := self._values.crowd.changed_sites()):
-            await self._store.budgets.save_site_states(states)
-
-    async def _look_around(self, now: float, owner: str) -> None:
-        """Take in what other processes changed."""
-        self._looked_at = now
+    async def _refresh(self, now: float, owner: str) -> None:
+        """Read what other processes changed, and store site events from time to time."""
+        self._selected_at = now
         if not self._is_open:
-            threshold = await self._purses.load(self._store, now, owner)
-            if self._values is not None:
-                self._values.threshold = threshold or self._purses.price or self._values.threshold
+            threshold = await self._ledger.load(self._store, now, owner)
+            if self._ranking is not None:
+                self._ranking.threshold = threshold or self._ledger.price or self._ranking.threshold
             self._is_open, self._saved_at = True, now
-        if self._values is not None:
-            await self._values.refresh(self._store, now)
-        else:
-            self._timetable.wishes = await read_overrides(self._store)
-            if self._purses.are_set:
-                self._counts = {ALL: (await self._store.maintenance.totals(now)).pages}
+        await self._input.refresh(now)
+        if self._ranking is None and self._ledger.has_budgets:
+            self._pages = (await self._store.maintenance.totals(now)).pages
         if now >= self._saved_at + SAVE_S:
             self._saved_at = now
-            await self._save_sites()
+            await self._input.save_sites()
 
-    def _pages_of(self, name: str) -> int:
-        """How many pages a budget by the page is for."""
-        if self._values is None:
-            return self._counts.get(name, 0)
-        crowd = self._values.crowd
+    def _page_count(self, name: str) -> int:
+        """The number of pages of a budget, for budgets per page."""
         kind, _, of = name.partition(":")
+        if self._ranking is None:
+            return self._pages if name == ALL else 0
+        pages = self._ranking.page_table
         if kind == "tag":
-            return sum(of in tags for tags in crowd.tags)
+            return sum(of in tags for tags in pages.tags)
         if kind == "host":
-            return int(np.count_nonzero(crowd.host == crowd.hosts.index(of))) if of in crowd.hosts else 0
-        return len(crowd)
+            return int(np.count_nonzero(pages.host == pages.hosts.index(of))) if of in pages.hosts else 0
+        return len(pages)
 
-    # ── what must be visited ────────────────────────────────────────────────────────────────────────────────
+    # ── pages that must be visited ──────────────────────────────────────────────────────────────────────────
 
-    def _musts(
-        self, due: Sequence[DuePage], rows: Rows | None, wanted: RoundRequest, room: dict[str, float]
-    ) -> tuple[list[int], list[tuple[int, float, str]]]:
-        """Pages that compete with none, as far as budgets go; and moves of those that they have no room for."""
-        taken: list[int] = []
-        late: list[tuple[int, float, str]] = []
-        for place, one in enumerate(due):
-            row = -1 if rows is None else int(rows[place])
-            if row >= 0 and self._values is not None and self._values.crowd.ready[row] and one.id not in wanted.wanted:
+    def _must_visit(
+        self, due: Sequence[DuePage], rows: Rows, request: RoundRequest, room: dict[str, float]
+    ) -> tuple[list[int], list[Move]]:
+        """Due pages that do not compete, as far as the budgets go; and moves of those without budget."""
+        must: list[int] = []
+        moves: list[Move] = []
+        for page, row in zip(due, rows.tolist(), strict=True):
+            if row >= 0 and self._competes(row) and page.id not in request.requested:
                 continue
-            if len(taken) >= wanted.most:
+            if len(must) >= request.max_pages:
                 break
-            short = None if one.id in wanted.wanted else self._pay(one, room)
-            if short is None:
-                taken.append(one.id)
+            spent = None if page.id in request.requested else self._pay(page, room)
+            if spent is None:
+                must.append(page.id)
             else:
-                late.append((one.id, *self._later(short, wanted.now)))
-        return taken, late
+                moves.append((page.id, *self._when_refilled(spent, request.now)))
+        return must, moves
 
-    def _pay(self, one: DuePage, room: dict[str, float]) -> str | None:
-        """Take a visit from every budget that it counts for; or the name of the one that has nothing left."""
-        names = self._purses.names_of(one.host, one.tags, free=one.is_extra)
+    def _competes(self, row: int) -> bool:
+        return self._ranking is not None and bool(self._ranking.page_table.ready[row])
+
+    def _pay(self, page: DuePage, room: dict[str, float]) -> str | None:
+        """Take a visit from every budget of the page; or the name of a budget that is spent."""
+        names = self._ledger.names_of(page.host, page.tags, free=page.is_extra)
         for name in names:
             if room[name] < 1.0:
                 return name
@@ -210,90 +219,101 @@ class RoundSelector:
             room[name] -= 1.0
         return None
 
-    def _later(self, name: str, now: float) -> tuple[float, str]:
-        wait_s = min(max(self._purses.next_at(name) - now, 1.0), LOOK_S)
+    def _when_refilled(self, name: str, now: float) -> tuple[float, str]:
+        wait_s = min(max(self._ledger.next_at(name) - now, 1.0), REVALUE_S)
         what = "the budget" if name == ALL else f"the budget of {name.partition(':')[2]}"
-        return now + wait_s, f"{what} is spent; looked at again after {span(wait_s)}"
+        return now + wait_s, f"{what} is spent; tried again after {span(wait_s)}"
 
-    # ── what is worth most ──────────────────────────────────────────────────────────────────────────────────
+    # ── the most valuable pages ─────────────────────────────────────────────────────────────────────────────
 
-    def _chosen(self, wanted: RoundRequest, room: dict[str, float], count: int, taken: Sequence[int]) -> list[int]:
-        """The most valuable pages that budgets pay for and hosts have time for."""
-        if self._values is None:
-            return []
+    def _most_valuable(
+        self, request: RoundRequest, room: dict[str, float], count: int, must: Sequence[int]
+    ) -> list[int]:
+        """The most valuable pages for which the budgets have room and the hosts have time."""
+        ranking = self._ranking
         count = int(min(count, room.get(ALL, _ENDLESS)))
-        if count <= 0:
+        if ranking is None or count <= 0:
             return []
-        asked, crowd = 4 * count + 64, self._values.crowd
-        already = set(taken)
+        ids = ranking.page_table.ids
+        limit = 4 * count + 64
         while True:
-            ranked = self._values.ranked(wanted.now, asked)
-            free = ranked[~np.isin(crowd.ids[ranked], list(already))] if already else ranked
-            found = fill_budget(free, count, self._caps(free, wanted, room, taken))
-            if len(found) >= count or len(ranked) < asked:
-                self._values.chosen(found, used_up=len(found) >= count)
-                return [int(id_) for id_ in crowd.ids[found]]
-            asked *= 4
+            ranked = ranking.ranked(request.now, limit)
+            others = ranked[~np.isin(ids[ranked], list(must))] if must else ranked
+            chosen = fill_budget(others, count, self._caps(ranking, others, request, room, must))
+            if len(chosen) >= count or len(ranked) < limit:
+                ranking.chosen(chosen, used_up=len(chosen) >= count)
+                return [int(id_) for id_ in ids[chosen]]
+            limit *= 4
 
-    def _caps(self, ranked: Rows, wanted: RoundRequest, room: dict[str, float], taken: Sequence[int]) -> list[GroupCap]:
-        assert self._values is not None
-        crowd = self._values.crowd
-        hosts = np.unique(crowd.host[ranked]).tolist()
-        busy: dict[int, int] = {}
-        for row in crowd.rows(taken).tolist():
+    def _caps(
+        self,
+        ranking: ValueSchedule,
+        ranked: Rows,
+        request: RoundRequest,
+        room: dict[str, float],
+        must: Sequence[int],
+    ) -> list[GroupCap]:
+        pages = ranking.page_table
+        hosts = np.unique(pages.host[ranked]).tolist()
+        taken: dict[int, int] = {}
+        for row in pages.rows(must).tolist():
             if row >= 0:
-                busy[int(crowd.host[row])] = busy.get(int(crowd.host[row]), 0) + 1
-        caps = [
-            GroupCap(group=crowd.host, room={host: self._host_room(host, wanted) - busy.get(host, 0) for host in hosts})
-        ]
-        budgets = {place: room[f"host:{crowd.hosts[place]}"] for place in hosts if f"host:{crowd.hosts[place]}" in room}
+                taken[int(pages.host[row])] = taken.get(int(pages.host[row]), 0) + 1
+        host_room = {
+            host: self._host_room(pages.hosts[host], pages.host_urls[host], request) - taken.get(host, 0)
+            for host in hosts
+        }
+        caps = [GroupCap(group=pages.host, room=host_room)]
+        budgets = {host: room[f"host:{pages.hosts[host]}"] for host in hosts if f"host:{pages.hosts[host]}" in room}
         if budgets:
-            caps.append(GroupCap(group=crowd.host, room=budgets))
+            caps.append(GroupCap(group=pages.host, room=budgets))
         for name, left in room.items():
             kind, _, tag = name.partition(":")
             if kind == "tag":
-                group = np.full(len(crowd), -1, dtype=np.intp)
-                group[[row for row in ranked.tolist() if tag in crowd.tags[row]]] = 0
+                group = np.full(len(pages), -1, dtype=np.intp)
+                group[[row for row in ranked.tolist() if tag in pages.tags[row]]] = 0
                 caps.append(GroupCap(group=group, room={0: left}))
         return caps
 
-    def _host_room(self, host: int, wanted: RoundRequest) -> float:
-        """Visits that a host has time for before the round ends; none while it rests."""
-        assert self._values is not None
-        free_at = self._gate.free_at(self._values.crowd.hosts[host], wanted.now)
-        if free_at >= wanted.ends_at:
+    def _host_room(self, host: str, url: str, request: RoundRequest) -> float:
+        """Visits for which a host has time before the round ends; 0 while the host has asked for a pause."""
+        free_at = self._gate.free_at(host, request.now)
+        if free_at >= request.ends_at:
             return 0.0
-        gap_s = self._gate.gap_s(self._values.crowd.host_urls[host])
-        if wanted.ends_at == _ENDLESS or gap_s <= 0:
+        gap_s = self._gate.gap_s(url)
+        if request.ends_at == _ENDLESS or gap_s <= 0:
             return _ENDLESS
-        return float((wanted.ends_at - free_at) // gap_s + 1)
+        return float((request.ends_at - free_at) // gap_s + 1)
 
-    def _deferred(
-        self, ids: Sequence[int], rows: Rows | None, taken: Collection[int], wanted: RoundRequest
-    ) -> list[tuple[int, float, str]]:
-        """Moves of pages that were predicted for now and are not worth it yet, or cannot be paid for."""
-        if self._values is None or rows is None:
+    def _postponed(
+        self, ids: Sequence[int], rows: Rows, selected: Collection[int], request: RoundRequest
+    ) -> list[Move]:
+        """Moves of due pages that are not worth a visit yet, or that the budget does not pay for."""
+        ranking = self._ranking
+        if ranking is None:
             return []
-        ready = self._values.crowd.ready
         left = [
-            (id_, int(row)) for id_, row in zip(ids, rows, strict=True) if row >= 0 and ready[row] and id_ not in taken
+            (id_, row)
+            for id_, row in zip(ids, rows.tolist(), strict=True)
+            if row >= 0 and self._competes(row) and id_ not in selected
         ]
         if not left:
             return []
-        places = np.array([row for _, row in left], dtype=np.intp)
-        soonest = max(wanted.now + 60.0, min(wanted.ends_at, wanted.now + LOOK_S), self._purses.next_at())
-        soonest = min(soonest, wanted.now + DAY_S)
-        at = np.maximum(self._values.crossing(places, wanted.now), soonest)
-        price = self._values.threshold
+        now = request.now
+        soonest = max(now + 60.0, min(request.ends_at, now + REVALUE_S), self._ledger.next_at())
+        crossing = ranking.crossing(np.array([row for _, row in left], dtype=np.intp), now)
+        at = np.maximum(crossing, min(soonest, now + DAY_S))
+        price = ranking.threshold
         return [
             (id_, float(then), f"not yet worth a visit at the price of {price:.2g}, or the budget is spent for now")
             for (id_, _), then in zip(left, at, strict=True)
         ]
 
-    def _hold(self, claimed: Sequence[Page], asked: Collection[int]) -> None:
-        for page in claimed:
-            self._held[page.id] = page
-        if self._values is not None and len(claimed) < len(asked):
-            # Paused since, or held by another owner: not chosen again before all pages are read anew.
-            gone = self._values.crowd.rows(set(asked) - {page.id for page in claimed})
-            self._values.crowd.ready[gone[gone >= 0]] = False
+    def _keep(self, leased: Sequence[Page], selected: Collection[int]) -> None:
+        for page in leased:
+            self._leased[page.id] = page
+        if self._ranking is not None and len(leased) < len(selected):
+            # Paused meanwhile, or leased by another process: not chosen again before all pages are reloaded.
+            pages = self._ranking.page_table
+            rows = pages.rows(set(selected) - {page.id for page in leased})
+            pages.ready[rows[rows >= 0]] = False

@@ -23,8 +23,7 @@ from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.rows import Comparison, PolicyRow, compare, summarise
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
 from webstrata.lab.policies.truth import Truth
-from webstrata.schedule.budgeted_registry import budgeted_names, is_budgeted, population
-from webstrata.schedule.registry import names, oracle, policy
+from webstrata.schedule.registry import budgeted_names, is_budgeted, names, oracle, policy, policy_state
 from webstrata.schedule.value import Value
 
 EVERY = "all"
@@ -164,7 +163,7 @@ def _there(corpora: NDArray[np.str_], corpus: str, histories: Histories, asked: 
 
 def _one(name: str, truth: Truth, allowed: float, asked: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-    pages = population(name, site, now=start_day(truth), freshness=asked.freshness)
+    pages = policy_state(name, site, now=start_day(truth), freshness=asked.freshness)
     extras = ReplaySources()
     if name == Value.name:  # the textbooks know nothing of hints
         extras = ReplaySources(

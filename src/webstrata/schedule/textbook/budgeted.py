@@ -1,94 +1,50 @@
-"""The textbook rate for budgeted baselines: eq. 5 on a page's own visits, kept up one visit at a time.
+"""Budgeted baselines: known allocations as an index, each with the textbook rate (eq. 5 on the page's own visits).
 
-Budgeted baselines: known allocations as an index, each with the textbook rate (eq. 5 on a page's own visits).
+With λ the rate, τ the days since the last visit and x = λτ, the pages with the largest index are visited:
 
-With λ the rate, τ the days since the last visit, x = λτ; the pages with the largest index are visited:
-
-    uniform             τ                            every page as often as any other
-    proportional        x                            as often as it changes
+    uniform             τ                            all pages equally often
+    proportional        x                            as often as the page changes
     optimal-freshness   (1 - (1 + x) e^-x) / λ       most copies up to date (Cho and Garcia-Molina; Azar et al.)
     optimal-capture     1 - (1 + x) e^-x             most changes captured; for steady rates the order of `proportional`
     lambdacrawl         λ τ² / (1 + x)               least harmonic penalty for missed changes (Kolobov et al.)
 
-The last one: the penalty ln((ρ + λ) / ρ) of crawling a page at rate ρ falls by λ / (ρ (ρ + λ)) for a little more of ρ;
-with ρ = 1/τ that is the index, and pages are visited where it passes one common number, the Lagrange multiplier.
+The index of `lambdacrawl`: the penalty ln((ρ + λ) / ρ) of crawling a page at rate ρ falls by λ / (ρ (ρ + λ)) per unit
+of ρ; with ρ = 1/τ that is the index. Pages are visited when it passes a common number, the Lagrange multiplier.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Protocol
+from abc import abstractmethod
 
 import numpy as np
 
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.predict.running import RUNNING, after_visit, running_irregular_rate
-from webstrata.schedule.policy import Bounds
-from webstrata.schedule.signals import NOTHING, PageSignals
+from webstrata.schedule.forecast import NOTHING, PageSignals
+from webstrata.schedule.policy import ValuePolicyBase
 
 _MONTH_DAYS = 30.0
 
 
-class OwnRate:
-    """The `RateEstimator` that ships, by `predict.running`.
+class _Budgeted(ValuePolicyBase):
+    """All that the baselines share; they differ in the index."""
 
-    Rates are above 0: a page that never changed counts as half a change in all its time and a month.
-    """
-
-    dtype = RUNNING
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=RUNNING)
-
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
-        after_visit(state, rows, elapsed_days, changed)
-
-    def rate_per_day(self, state: State, rows: Rows) -> Days:
-        one = state[rows]
-        never = 0.5 / (one["days"] + _MONTH_DAYS)
-        rate = running_irregular_rate(one)
-        return np.where(np.isfinite(rate) & (rate > 0), rate, never)
-
-
-class RateEstimator(Protocol):
-    """What these policies ask of an estimator: `schedule.textbook.budgeted.OwnRate` keeps it."""
-
-    dtype: np.dtype[np.void]
-
-    def start(self, n: int) -> State: ...
-    def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None: ...
-    def rate_per_day(self, state: State, rows: Rows) -> Days: ...
-
-
-class _Budgeted(ABC):
-    """What the baselines share: all but the index."""
-
-    name: str
-
-    def __init__(self, estimator: RateEstimator, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-        self._estimator = estimator
-        self.dtype = columns({"seen_at": np.float64, "rate": np.float64, "visits": estimator.dtype})
+    dtype = columns({"seen_at": np.float64, "rate": np.float64, "visits": RUNNING})
 
     def start(self, n: int, now: float = 0.0) -> State:
         state = np.zeros(n, dtype=self.dtype)
         state["seen_at"] = now
-        state["visits"] = self._estimator.start(n)
-        state["rate"] = self._estimator.rate_per_day(state["visits"], np.arange(n, dtype=np.intp))
+        state["rate"] = _rate_per_day(state["visits"])
         return state
 
     def learn(
         self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING
     ) -> None:
-        """Hints are not for textbooks: only what the visits saw counts."""
+        """Only what the visits saw counts; signals are ignored."""
         visits = state["visits"]
-        self._estimator.learn(visits, rows, elapsed_days, changed)
-        state["rate"][rows] = self._estimator.rate_per_day(visits, rows)
+        after_visit(visits, rows, elapsed_days, changed)
+        state["rate"][rows] = _rate_per_day(visits[rows])
         state["seen_at"][rows] += elapsed_days
-
-    def age(self, state: State, rows: Rows, now: float) -> Days:
-        days: Days = np.maximum(now - state["seen_at"][rows], 0.0)
-        return days
 
     def value(self, state: State, rows: Rows, now: float, signals: PageSignals = NOTHING) -> Column:
         return self._index(state["rate"][rows], self.age(state, rows, now)).astype(np.float32)
@@ -107,8 +63,14 @@ class _Budgeted(ABC):
         """What a visit is worth."""
 
 
+def _rate_per_day(visits: State) -> Days:
+    """Rates above 0: a page that never changed counts as half a change in its observed time plus a month."""
+    rate = running_irregular_rate(visits)
+    return np.where(np.isfinite(rate) & (rate > 0), rate, 0.5 / (visits["days"] + _MONTH_DAYS))
+
+
 class Uniform(_Budgeted):
-    """The page that was seen longest ago."""
+    """Visits the page that was seen longest ago."""
 
     name = "uniform"
 
@@ -117,7 +79,7 @@ class Uniform(_Budgeted):
 
 
 class Proportional(_Budgeted):
-    """The page with the most changes to be expected."""
+    """Visits the page with the largest number of expected changes."""
 
     name = "proportional"
 
@@ -126,7 +88,7 @@ class Proportional(_Budgeted):
 
 
 class OptimalFreshness(_Budgeted):
-    """The page whose visit adds most time with a fresh copy."""
+    """Visits the page whose visit adds most time with a fresh copy."""
 
     name = "optimal-freshness"
 
@@ -135,7 +97,7 @@ class OptimalFreshness(_Budgeted):
 
 
 class OptimalCapture(_Budgeted):
-    """The page whose visit adds most captured changes."""
+    """Visits the page whose visit adds most captured changes."""
 
     name = "optimal-capture"
 
@@ -144,7 +106,7 @@ class OptimalCapture(_Budgeted):
 
 
 class LambdaCrawl(_Budgeted):
-    """The page whose visit takes most from the harmonic penalty."""
+    """Visits the page whose visit reduces the harmonic penalty most."""
 
     name = "lambdacrawl"
 

@@ -23,9 +23,8 @@ from webstrata.lab.policies.stored_histories import covered_days, stored_histori
 from webstrata.lab.policies.truth import Truth
 from webstrata.node import Node
 from webstrata.records import NewPage
-from webstrata.schedule.budgeted_registry import population
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.registry import policy
+from webstrata.schedule.registry import policy, policy_state
 
 START_AT = 20_000 * DAY_S
 PAGES = 8
@@ -36,7 +35,6 @@ UNHURRIED = (
     "polite.delay_factor=0",
     "polite.address_delay=0s",
     "polite.obey_robots=false",
-    "schedule.slot=0s",
 )
 """Nobody waits for anybody: visits take place when the schedule says."""
 
@@ -127,7 +125,7 @@ def test_a_budgeted_policy_visits_the_same_days_live_and_in_the_lab(tmp_path: Pa
         )
     )
     bounds = Bounds(min_days=0.5, max_days=180.0)
-    pages = population(name, np.arange(PAGES), bounds=bounds)
+    pages = policy_state(name, np.arange(PAGES), bounds=bounds)
     log = replay_budget(pages, truth(), 2.0 * DAYS)
     assert visits == {n: sorted(log.at[log.page == n].astype(int).tolist()) for n in range(PAGES)}
 

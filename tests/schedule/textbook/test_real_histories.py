@@ -14,7 +14,7 @@ import pytest
 from webstrata.schedule.policy import TimerPolicy
 from webstrata.schedule.registry import oracle, policy
 
-FILE = Path(__file__).parent.parent / "data" / "histories" / "window.jsonl"
+FILE = Path(__file__).parents[2] / "data" / "histories" / "window.jsonl"
 DAYS = 1095.0
 
 Book = Callable[[list[bool]], Iterator[float]]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.lab.made_histories import DAY, made, made_rows
+from tests.lab.policies.made_histories import DAY, made, made_rows
 from webstrata.errors import UsageError
 from webstrata.lab.policies.histories import make_histories
 from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget, start_day
@@ -15,8 +15,7 @@ from webstrata.lab.policies.replay_log import ReplayLog, judge
 from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
 from webstrata.lab.policies.truth import Truth
-from webstrata.schedule.budgeted_registry import budgeted_names, population
-from webstrata.schedule.registry import oracle, policy
+from webstrata.schedule.registry import budgeted_names, oracle, policy, policy_state
 
 DAYS = 300
 
@@ -26,7 +25,7 @@ def _site(truth: Truth) -> np.ndarray:
 
 
 def _budgeted(name: str, truth: Truth, downloads: float, extras: ReplaySources | None = None) -> ReplayLog:
-    return replay_budget(population(name, _site(truth), now=start_day(truth)), truth, downloads, extras)
+    return replay_budget(policy_state(name, _site(truth), now=start_day(truth)), truth, downloads, extras)
 
 
 def test_one_page_by_hand() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.budgeted_registry import budgeted_names, budgeted_policy
 from webstrata.schedule.policy import LARGEST_STATE
+from webstrata.schedule.registry import budgeted_names, budgeted_policy
 
 PAGES = np.array([0, 1], dtype=np.intp)
 BASELINES = [name for name in budgeted_names() if name != "value"]

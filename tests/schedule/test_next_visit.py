@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.schedule.retry import FIRST_S, retry_after_s
+from webstrata.schedule.next_visit import FIRST_RETRY_S, retry_after_s
 
 WEEK_S = 7 * 86_400.0
 
@@ -12,7 +12,7 @@ def test_doubles_from_minutes_to_the_interval() -> None:
     """Waits double from five minutes and stop at the page's own interval."""
     waits = [retry_after_s(failures, WEEK_S, "https://a.test/") for failures in range(1, 20)]
     for number, wait in enumerate(waits):
-        whole = min(FIRST_S * 2**number, WEEK_S)
+        whole = min(FIRST_RETRY_S * 2**number, WEEK_S)
         assert 0.75 * whole < wait <= whole
 
 

@@ -87,7 +87,7 @@ def test_files(tmp_path: Path) -> None:
 def test_the_extract_of_the_package() -> None:
     """What ships is all five corpora with every page, in less than a megabyte."""
     histories = shipped_histories()
-    folder = Path(__file__).parent.parent.parent / "src/webstrata/lab/data/histories"
+    folder = Path(__file__).parents[3] / "src/webstrata/lab/data/histories"
 
     assert len(histories) == 4120
     assert set(histories.corpus) == {"packages", "registry", "webpages", "webdata", "wikipedia"}

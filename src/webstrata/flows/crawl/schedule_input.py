@@ -1,0 +1,170 @@
+"""Reads pages, overrides and announcements from the store into a schedule, and keeps it up to date with the store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import numpy as np
+
+from webstrata.clock import DAY_S
+from webstrata.columns import Rows
+from webstrata.flows.crawl.budget_ledger import ALL, THRESHOLD
+from webstrata.ports import Store
+from webstrata.records import Announcement, Page, PageSummary
+from webstrata.schedule.overrides import Overrides
+from webstrata.schedule.page_table import replayed
+from webstrata.schedule.policy import ValuePolicy
+from webstrata.schedule.schedule import Schedule
+from webstrata.schedule.value_schedule import ValueSchedule
+
+RELOAD_S = DAY_S
+"""How often all pages are read again, since weights and tags may have been changed."""
+_CHUNK = 5_000
+"""Rows read with one query."""
+
+
+class ScheduleInput:
+    """The input of one schedule from one store."""
+
+    def __init__(self, store: Store, schedule: Schedule) -> None:
+        self._store = store
+        self._schedule = schedule
+        self._ranking = schedule.ranking
+        self._largest_id = 0
+        self._loaded_at = -float("inf")
+
+    async def refresh(self, now: float) -> None:
+        """Read what other processes changed: pages, overrides, announcements."""
+        ranking = self._ranking
+        if ranking is None:
+            self._schedule.overrides = await self._read_overrides()
+            return
+        has_new_pages = False
+        if now >= self._loaded_at + RELOAD_S:
+            await self._reload(ranking, now)
+            self._loaded_at, has_new_pages = now, True
+        elif (largest_id := await self._store.queue.largest_id()) > self._largest_id:
+            await self._load_pages(ranking, self._largest_id, now)
+            self._largest_id, has_new_pages = largest_id, True
+        await self._apply_overrides(ranking, now)
+        if has_new_pages or ranking.has_new_announcements:
+            await self._load_announcements(ranking)
+
+    def discard(self) -> None:
+        """Read everything again before the next round: memory may be ahead of the store."""
+        if self._ranking is not None:
+            self._loaded_at = -float("inf")
+            self._ranking.clear()
+
+    async def save_sites(self) -> None:
+        """Store the site events that changed since the last call."""
+        if self._ranking is not None and (states := self._ranking.page_table.changed_sites()):
+            await self._store.budgets.save_site_states(states)
+
+    async def rows(self, ids: Sequence[int], now: float) -> Rows:
+        """The rows of these pages, which are loaded if necessary; -1 for requisites and paused pages."""
+        ranking = self._ranking
+        if ranking is None:
+            return np.full(len(ids), -1, dtype=np.intp)
+        rows = ranking.page_table.rows(ids)
+        unknown = [id_ for id_, row in zip(ids, rows.tolist(), strict=True) if row < 0]
+        if unknown and (pages := await self._store.budgets.summaries_of(unknown)):
+            ranking.page_table.add(pages, await self._states(pages, ranking.policy), now / DAY_S)
+            await self._apply_overrides(ranking, now)
+            ranking.has_new_announcements = True
+            rows = ranking.page_table.rows(ids)
+        return rows
+
+    async def evidence(self, page: Page, now: float) -> dict[str, object]:
+        """The evidence for a page's next visit, for `why`; loads only this page."""
+        ranking = self._ranking
+        if ranking is not None:
+            stored = {state.name: state for state in await self._store.budgets.states()}
+            state = stored.get(THRESHOLD) or stored.get(ALL)
+            if state is not None:
+                ranking.price = ranking.threshold = state.price
+            row = int((await self.rows([page.id], now))[0])
+            if row >= 0:
+                ranking.page_table.load_sites(await self._store.budgets.site_states([page.host]))
+                announcements = [(row, one) for one in await self._store.signals.announcements([page.id])]
+                sources = await self._store.signals.sources()
+                ranking.page_table.policy_state.load_announcements(sources, announcements)
+        return self._schedule.evidence(page, now)
+
+    # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _reload(self, ranking: ValueSchedule, now: float) -> None:
+        await self.save_sites()
+        ranking.clear()
+        self._largest_id = await self._store.queue.largest_id()
+        await self._load_pages(ranking, 0, now)
+        ranking.page_table.load_sites(await self._store.budgets.site_states())
+
+    async def _load_pages(self, ranking: ValueSchedule, after: int, now: float) -> None:
+        pages: list[PageSummary] = []
+        states: list[bytes | None] = []
+        async for chunk in page_chunks(self._store, after):
+            pages += chunk
+            states += await self._states(chunk, ranking.policy)
+        ranking.page_table.add(pages, states, now / DAY_S)
+
+    async def _states(self, pages: Sequence[PageSummary], policy: ValuePolicy) -> list[bytes | None]:
+        """The policy's state of each page: as stored, else computed from its visits; None if it was not seen yet."""
+        size = policy.dtype.itemsize
+        states: list[bytes | None] = [
+            page.policy_state if page.policy == policy.name and len(page.policy_state) == size else None
+            for page in pages
+        ]
+        missing = [
+            page.id
+            for page, state in zip(pages, states, strict=True)
+            if state is None and page.last_seen_at is not None
+        ]
+        if missing:
+            computed = replayed(policy, await self._store.visit_log.observations(missing))
+            states = [computed.get(page.id, state) for page, state in zip(pages, states, strict=True)]
+        return states
+
+    # ── overrides and announcements ─────────────────────────────────────────────────────────────────────────
+
+    async def _apply_overrides(self, ranking: ValueSchedule, now: float) -> None:
+        overrides = await self._read_overrides()
+        limited = {page.id: url for url in overrides.pages if (page := await self._store.pages.get(url)) is not None}
+        ranking.apply_overrides(overrides, limited, now)
+
+    async def _read_overrides(self) -> Overrides:
+        limits = await self._store.budgets.interval_limits()
+        return Overrides(
+            boosts={boost.tag: boost for boost in await self._store.budgets.boosts()},
+            pages={limit.name: limit for limit in limits if limit.kind == "page"},
+            tags={limit.name: limit for limit in limits if limit.kind == "tag"},
+        )
+
+    async def _load_announcements(self, ranking: ValueSchedule) -> None:
+        ranking.has_new_announcements = False
+        sources = await self._store.signals.sources()
+        if not sources:
+            return
+        announcements: list[Announcement] = []
+        after = 0
+        while chunk := await self._store.signals.announcements_after(after, _CHUNK):
+            announcements += chunk
+            after = chunk[-1].page_id
+        table = ranking.page_table
+        rows = table.rows(one.page_id for one in announcements)
+        known = [(int(row), one) for row, one in zip(rows, announcements, strict=True) if row >= 0]
+        table.policy_state.load_announcements(sources, known)
+        pages = [
+            (source.url, page.id) for source in sources if (page := await self._store.pages.get(source.url)) is not None
+        ]
+        rows = table.rows(id_ for _, id_ in pages)
+        ranking.source_rows = {url: int(row) for (url, _), row in zip(pages, rows, strict=True) if row >= 0}
+
+
+async def page_chunks(store: Store, after: int = 0) -> AsyncIterator[list[PageSummary]]:
+    """All active pages with larger ids, in chunks."""
+    while chunk := await store.budgets.summaries(after, _CHUNK):
+        yield chunk
+        if len(chunk) < _CHUNK:
+            return
+        after = chunk[-1].id

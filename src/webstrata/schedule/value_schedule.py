@@ -1,0 +1,227 @@
+"""The schedule under a value policy: all pages are in memory, and the most valuable are visited as the budget allows.
+
+The next visit that users see is the time at which the page's value will pass the present price.
+`flows.crawl.schedule_input` reads the pages from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webstrata.clock import DAY_S, span
+from webstrata.columns import Column, Days, Flags, Rows
+from webstrata.predict.prior import ANY_PAGE
+from webstrata.records import Page, PageSummary
+from webstrata.schedule.allocator import choose
+from webstrata.schedule.crossing import crossing_days
+from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
+from webstrata.schedule.overrides import IntervalLimits, Overrides
+from webstrata.schedule.page_table import PageTable
+from webstrata.schedule.policy import ValuePolicy
+
+_STEP = 0.2
+"""How far the threshold moves to the value of the last chosen page in each round."""
+_NEVER_SEEN = "never seen yet: visited at once, as far as the budget goes"
+
+
+class ValueSchedule:
+    """Schedules all pages by one value policy."""
+
+    weighs_announcements = True
+    """The policy weighs what feeds and sitemaps announce; an announcement alone makes no page due."""
+
+    def __init__(self, policy: ValuePolicy) -> None:
+        self.policy = policy
+        self.price = policy.first_price
+        """Pages with a lower value are not visited."""
+        self.threshold = self.price
+        """The value of the last page that the budget paid for, smoothed over rounds; not below the price."""
+        self.overrides = Overrides()
+        self.page_table = PageTable(policy)
+        self.source_rows: dict[str, int] = {}
+        """Rows of the pages that are sources of announcements, by URL."""
+        self.has_new_announcements = True
+        self._limits = IntervalLimits(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
+        self._values: Column = np.empty(0, dtype=np.float32)
+        self._is_overdue: Flags = np.empty(0, dtype=bool)
+
+    @property
+    def ranking(self) -> ValueSchedule:
+        return self
+
+    @property
+    def first_price(self) -> float:
+        return self.policy.first_price
+
+    def announced(self) -> None:
+        self.has_new_announcements = True
+
+    def clear(self) -> None:
+        """Remove all pages from memory, for example because memory may be ahead of the store."""
+        self.page_table = PageTable(self.policy)
+
+    def apply_overrides(self, overrides: Overrides, limited: dict[int, str], now: float) -> None:
+        """Use these overrides; `limited` maps ids of pages with their own limits to their URLs."""
+        self.overrides = overrides
+        self.page_table.apply_overrides(overrides, self._limits, limited, now)
+
+    # ── choosing ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ranked(self, now: float, count: int) -> Rows:
+        """The rows of the most valuable pages now, best first, none below the price."""
+        pages = self.page_table
+        if not len(pages):
+            return np.empty(0, dtype=np.intp)
+        age = pages.policy_state.age(now / DAY_S)
+        self._values = self._current_values(now)
+        self._is_overdue = age >= pages.max_days
+        return choose(self._values, age, count, pages, price=self.price, eligible=pages.ready)
+
+    def chosen(self, rows: Rows, used_up: bool) -> None:
+        """These pages were chosen from the last ranking. `used_up`: the budget did not pay for all that passed."""
+        values = self._values[rows][~self._is_overdue[rows]]
+        least = float(values.min()) if used_up and len(values) else self.price
+        self.threshold = max(self.price, self.threshold * (max(least, 1e-9) / self.threshold) ** _STEP)
+
+    def _current_values(self, now: float) -> Column:
+        """What a visit of each page is worth; of a source, what it would reveal if that is more."""
+        pages, days = self.page_table, now / DAY_S
+        values: Column = (pages.policy_state.values(days) * pages.factor).astype(np.float32, copy=False)
+        for url, worth in pages.policy_state.source_values(days, self.price).items():
+            row = self.source_rows.get(url, -1)
+            if row >= 0:
+                values[row] = max(values[row], worth)
+        return values
+
+    def crossing(self, rows: Rows, now: float) -> Days:
+        """The time of each page's next visit at present: its value passes the threshold, within its limits."""
+        pages, days = self.page_table, now / DAY_S
+        wait = crossing_days(pages.policy_state, rows, days, self.threshold, pages.factor[rows])
+        age = self.policy.age(pages.policy_state.state, rows, days)
+        wait = np.clip(age + wait, pages.min_days[rows], pages.max_days[rows]) - age
+        return now + DAY_S * np.maximum(wait, 0.0)
+
+    # ── after visits ────────────────────────────────────────────────────────────────────────────────────────
+
+    def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
+        """Let the policy learn from the visits, then predict the next visit of each page."""
+        if not batch:
+            return []
+        pages = self.page_table
+        self._add([seen.page for seen in batch])
+        rows = pages.rows(seen.page.id for seen in batch)
+        at = np.array([seen.at / DAY_S for seen in batch])
+        known = np.array([seen.page.last_seen_at is not None for seen in batch])
+        changed = np.array([seen.changed for seen in batch], dtype=bool)
+        if known.any():
+            pages.learn(rows[known], at[known], changed[known])
+        if not known.all():
+            pages.start(rows[~known], at[~known])
+        latest = max(seen.at for seen in batch)
+        next_at = np.maximum(self.crossing(rows, latest), latest)
+        return [
+            self._next_visit(seen.at, float(then), pages.policy_state.state[row].tobytes())
+            for seen, row, then in zip(batch, rows.tolist(), next_at, strict=True)
+        ]
+
+    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
+        """The page is retried, and is not chosen by its value before a visit succeeds."""
+        self._add([page])
+        row = int(self.page_table.rows([page.id])[0])
+        self.page_table.ready[row] = False
+        interval_s = page.interval_s or self.policy.bounds.start_days * DAY_S
+        state = self.page_table.policy_state.state[row].tobytes() if page.last_seen_at is not None else b""
+        return retry(page, at, why, again_at, interval_s=interval_s, policy=self.policy.name, policy_state=state)
+
+    def _add(self, pages: Sequence[Page]) -> None:
+        """Add visited pages that are not in memory yet."""
+        rows = self.page_table.rows(page.id for page in pages)
+        unknown = [page for page, row in zip(pages, rows.tolist(), strict=True) if row < 0]
+        if not unknown:
+            return
+        size = self.policy.dtype.itemsize
+        states = [page.policy_state if len(page.policy_state) == size else None for page in unknown]
+        now = max((page.last_seen_at or 0.0) for page in unknown)
+        self.page_table.add([_summary(page) for page in unknown], states, now / DAY_S)
+        self.apply_overrides(self.overrides, {}, 0.0)
+
+    def _next_visit(self, at: float, next_at: float, state: bytes) -> NextVisit:
+        wait_s = max(next_at - at, 1e-3)
+        return NextVisit(
+            next_at=at + wait_s,
+            interval_s=wait_s,
+            policy=self.policy.name,
+            policy_state=state,
+            reason=f"{self.policy.name}: worth a visit after {span(wait_s)}, at the price of {self.threshold:.2g} that "
+            "the budget sets",
+        )
+
+    # ── explanations ────────────────────────────────────────────────────────────────────────────────────────
+
+    def evidence(self, page: Page, now: float) -> dict[str, object]:
+        """Rate, age, probability of a change, hints, value, weight, boost and price of a page."""
+        pages = self.page_table
+        row = int(pages.rows([page.id])[0])
+        if row < 0:
+            return {"rule": "visited with the page that it belongs to"}
+        price: dict[str, object] = {"price": round(self.threshold, 6)}
+        if page.last_seen_at is None:
+            return {**price, "rule": _NEVER_SEEN}
+        days, rows = now / DAY_S, np.array([row], dtype=np.intp)
+        state = pages.policy_state
+        evidence = self.policy.explain(state.state, row, days, state.signals(rows, days))
+        factor = float(pages.factor[row])
+        value = _number(evidence.get("value")) * float(pages.weight[row]) * factor
+        return {
+            **{name: fact for name, fact in evidence.items() if name != "hints"},
+            **_first_hint(evidence.get("hints"), state.announcements.source_of(row)),
+            "value": round(value, 6),
+            **price,
+            "weight": float(pages.weight[row]),
+            "boost": factor,
+            "worth_it_at": float(self.crossing(rows, now)[0]),
+            "min_interval_s": float(pages.min_days[row]) * DAY_S,
+            "max_interval_s": float(pages.max_days[row]) * DAY_S,
+        }
+
+    def expected_rates(self, now: float) -> tuple[Days, Days]:
+        """(changes per day that the policy expects, weight) of each page that may be chosen."""
+        pages, days = self.page_table, now / DAY_S
+        state, rows = pages.policy_state, np.flatnonzero(pages.ready)
+        weights = pages.weight[rows] * pages.factor[rows]
+        if self.policy.has_forecast:
+            forecast = self.policy.forecast(state.state, rows, self.policy.age(state.state, rows, days))
+            next_day = state.signals(rows, days).quiet_next_day
+            quiet = (1.0 - forecast.rate.astype(np.float64)) * (1.0 if next_day is None else next_day)
+            return -np.log(np.clip(quiet, 1e-9, 1.0)), weights
+        rates = [self.policy.explain(state.state, int(row), days).get("rate_per_day") for row in rows]
+        default = ANY_PAGE.shape / ANY_PAGE.days
+        return np.array([rate if isinstance(rate, float) else default for rate in rates]), weights
+
+
+def _summary(page: Page) -> PageSummary:
+    return PageSummary(
+        id=page.id,
+        url=page.url,
+        host=page.host,
+        weight=page.weight,
+        tags=page.tags,
+        policy=page.policy,
+        policy_state=page.policy_state,
+        last_seen_at=page.last_seen_at,
+        failures=page.failures,
+        next_at=page.next_at,
+    )
+
+
+def _first_hint(hints: object, source: str | None) -> dict[str, object]:
+    """The hint of the source that counts, as flat names."""
+    if source is None or not isinstance(hints, list) or not hints:
+        return {"hint_from": None}
+    return {"hint_from": source, **{f"hint_{name}": value for name, value in hints[0].items()}}
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
