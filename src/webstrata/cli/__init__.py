@@ -1,4 +1,4 @@
-"""The command line: one file per command; `main` is the door."""
+"""The command line: one file per command. `main` is the entry point."""
 
 from webstrata.cli.app import main
 

@@ -15,7 +15,8 @@ from typing import Annotated
 import typer
 
 from webstrata import __version__
-from webstrata.cli.session import HomeOption, remember_home
+from webstrata.cli.options import HomeOption
+from webstrata.cli.session import remember_home
 from webstrata.errors import WebstrataError
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""What every command needs first: which home, which settings, and an event loop."""
+"""The start of every command: the home folder, its settings, the assembled node, and the event loop."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from webstrata import settings as settings_file
 from webstrata.clock import parse_instant
@@ -19,55 +17,33 @@ if TYPE_CHECKING:
     from webstrata.node import Node
     from webstrata.ports import Clock
 
-HomeOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--home", help="Home folder; else $WEBSTRATA_HOME, else the platform's place for data.", show_default=False
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="A setting for this run, like polite.delay=5s.", show_default=False
-    ),
-]
-
-PolicyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        metavar="NAME",
-        help="Schedule by this policy: a name, or module:Class of your own.",
-        show_default=False,
-    ),
-]
-
 T = TypeVar("T")
 
-_root_home: Path | None = None
+_global_home: Path | None = None
 
 
 def remember_home(home: Path | None) -> None:
-    """`webstrata --home X list` and `webstrata list --home X` mean the same."""
-    global _root_home
-    _root_home = home
+    """Store the value of the global option: `webstrata --home X list` is the same as `webstrata list --home X`."""
+    global _global_home
+    _global_home = home
 
 
 def named_home(home: Path | None) -> Path | None:
-    """The home that was asked for: after the command, before it, or in the environment."""
-    if home is not None or _root_home is not None:
-        return home or _root_home
-    named = os.environ.get("WEBSTRATA_HOME")
-    return Path(named) if named else None
+    """The home named by the command's option, the global option or the environment, in this order."""
+    if home is not None or _global_home is not None:
+        return home or _global_home
+    path = os.environ.get("WEBSTRATA_HOME")
+    return Path(path) if path else None
 
 
 def home_path(home: Path | None) -> Path:
+    """The named home, or the default one."""
     return named_home(home) or Home.default()
 
 
 def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | None = None) -> Node:
-    from webstrata.node import Node  # the adapters are heavy: not before the words on the command line make sense
+    """The assembled program for a home, with the settings of its file, the environment and `flags`."""
+    from webstrata.node import Node  # slow to import: only after the command line was found to be valid
 
     path = home_path(home)
     opened = Home.open(path)
@@ -76,11 +52,11 @@ def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | 
 
 
 def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:
-    """Settings of this run with a policy that was named for it."""
+    """The `--set` options of a run, extended by its `--policy` option."""
     return flags if policy is None else [*(flags or ()), f"schedule.policy={policy}"]
 
 
-def window(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+def time_range(since: str | None, until: str | None) -> tuple[float | None, float | None]:
     """The instants of --from and --to."""
     start = parse_instant(since) if since is not None else None
     end = parse_instant(until) if until is not None else None
@@ -90,7 +66,7 @@ def window(since: str | None, until: str | None) -> tuple[float | None, float | 
 
 
 def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run on the fastest event loop there is."""
+    """Run a coroutine on uvloop."""
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

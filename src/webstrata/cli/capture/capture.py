@@ -15,9 +15,9 @@ from webstrata import urls
 from webstrata.cli.capture.display import NoCaptureDisplay, capture_display
 from webstrata.cli.capture.summary import document, picture, show, waiting_message
 from webstrata.cli.crawl.loop import stopped_by_signals
+from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.pages.watch import read_lines, read_list
-from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span
 from webstrata.errors import UsageError, WebstrataError

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.cli.options import JsonOption
+from webstrata.cli.output import counted, print_json, print_table, printable
 from webstrata.errors import UsageError
 
 app = typer.Typer(help="Show and verify the certificate of a capture.", no_args_is_help=True)

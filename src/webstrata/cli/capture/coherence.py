@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from webstrata.cli.output import progress_bar, counted, date_time, print_json, print_table, iso_or_none
 from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, progress_bar
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.errors import UsageError

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from webstrata.cli.output import counted, date_time, printable, size, iso_or_none
+from webstrata.cli.output import counted, date_time, iso_or_none, printable, size
 from webstrata.clock import span
 
 if TYPE_CHECKING:

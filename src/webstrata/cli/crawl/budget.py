@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from webstrata.cli.output import printable, size, iso_or_none
+from webstrata.cli.output import iso_or_none, printable, size
 from webstrata.clock import DAY_S
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webstrata.cli.output import counted, date_time, print_json, print_table, printable, iso_or_none
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
+from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, printable
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_span, span
 from webstrata.errors import UsageError

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.crawl.loop import run_loop
-from webstrata.cli.session import HomeOption, JsonOption, PolicyOption, SetOption, open_node, with_policy
+from webstrata.cli.options import HomeOption, JsonOption, PolicyOption, SetOption
+from webstrata.cli.session import open_node, with_policy
 from webstrata.clock import parse_span
 
 

@@ -1,25 +1,25 @@
-"""`webstrata compare FILE FILE`: would this be a change?"""
+"""`webstrata compare FILE FILE`: the verdict on two files as two versions of a page."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from webstrata.cli.files.read_files import look_at_files
-from webstrata.cli.output import print_json
-from webstrata.cli.page_options import (
+from webstrata.cli.files.read_files import parse_files
+from webstrata.cli.options import (
+    BaseUrlOption,
+    FileArgument,
     IgnoreOption,
     IgnoreTextOption,
-    IncludeOption,
+    JsonOption,
     LayerOption,
+    MediaTypeOption,
     MinSizeOption,
     OrderedOption,
+    SelectOption,
     UnorderedOption,
     page_rules_of,
 )
-from webstrata.cli.session import JsonOption
+from webstrata.cli.output import print_json
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.memory import memory_of_first_version
 from webstrata.detect.verdict import judge
@@ -28,16 +28,12 @@ from webstrata.records import Observation, PageRules
 
 
 def command(
-    before: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
-    after: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
-    media_type: Annotated[
-        str | None, typer.Option("--type", metavar="MEDIA", help="Media type; else by the files' names.")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option("--url", help="Where they come from: links are resolved against it.")
-    ] = None,
+    before: FileArgument,
+    after: FileArgument,
+    media_type: MediaTypeOption = None,
+    url: BaseUrlOption = None,
     layer: LayerOption = None,
-    include: IncludeOption = None,
+    select: SelectOption = None,
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     min_size: MinSizeOption = 0.0,
@@ -45,11 +41,14 @@ def command(
     ordered: OrderedOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge two files as two versions of one page: changed or not, what kind, how much it matters. Needs no home."""
+    """Compare two files as two versions of a page: whether it changed, the kind of change and its significance.
+
+    This command needs no home.
+    """
     page_rules = (
         page_rules_of(
             layer=layer,
-            include=include,
+            select=select,
             ignore=ignore,
             ignore_text=ignore_text,
             min_size=min_size,
@@ -58,7 +57,7 @@ def command(
         )
         or PageRules()
     )
-    old, new = look_at_files([before, after], media_type, url, page_rules)
+    old, new = parse_files([before, after], media_type, url, page_rules)
     memory = memory_of_first_version(_observed(old), deciding_layer(old.fingerprint, page_rules))
     change = judge(old.fingerprint, False, _observed(new), page_rules=page_rules, memory=memory)
     if as_json:
@@ -75,7 +74,7 @@ def command(
             }
         )
         return
-    typer.echo(f"{'changed' if change.counts else 'not changed'} ({change.kind}), by the layer {change.layer}")
+    typer.echo(f"{'changed' if change.counts else 'not changed'} ({change.kind}), decided by layer {change.layer}")
     typer.echo(f"significance {change.significance:.2f}, {change.size:.0%} of the content differs")
     for reason in change.reasons:
         typer.echo(f"  {reason}")
@@ -83,8 +82,13 @@ def command(
         typer.echo(f"  {name:<12} {'differs' if differs else 'equal'}")
 
 
-def _observed(seen: ParsedContent) -> Observation:
-    """A file as if a visit had brought it."""
+def _observed(content: ParsedContent) -> Observation:
+    """The content of a file as the result of a visit."""
     return Observation(
-        url="", at=0.0, status=200, fingerprint=seen.fingerprint, lines=seen.lines, link_hashes=seen.link_hashes
+        url="",
+        at=0.0,
+        status=200,
+        fingerprint=content.fingerprint,
+        lines=content.lines,
+        link_hashes=content.link_hashes,
     )

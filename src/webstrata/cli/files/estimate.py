@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from webstrata.cli.files.observations import ObservationFile, read_observations
-from webstrata.cli.output import counted, print_json, print_table, iso_or_none
 from webstrata.cli.options import JsonOption
+from webstrata.cli.output import counted, iso_or_none, print_json, print_table
 from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
 

@@ -1,4 +1,4 @@
-"""Reading files as if they were answers: for the commands that work without a home."""
+"""Parsing of local files as page contents, for `fingerprint` and `compare`, which need no home."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.records import PageRules
 
-MAX_FILE = 500 * 10**6
-NOWHERE = "http://file.invalid/"
-"""The address of a file that has none: links in it are resolved against it."""
+MAX_FILE_BYTES = 500 * 10**6
+DEFAULT_URL = "http://file.invalid/"
+"""Base URL of a file without --url."""
 
 
-def look_at_files(
+def parse_files(
     files: list[Path], media_type: str | None, url: str | None, page_rules: PageRules
 ) -> list[ParsedContent]:
-    """Each file read in a process of its own limits, as a crawl would read it."""
+    """Parse files in a separate process with limits, like a crawl does."""
     jobs = [_job(file, media_type, url, page_rules) for file in files]
-    readers = ParserPool(1, is_forked=True)
+    parsers = ParserPool(1, is_forked=True)
 
-    async def read() -> list[ParsedContent]:
+    async def parse() -> list[ParsedContent]:
         try:
-            return await readers.parse(jobs)
+            return await parsers.parse(jobs)
         finally:
-            readers.close()
+            parsers.close()
 
-    return run_async(read)
+    return run_async(parse)
 
 
 def _with_charset(content_type: str, body: bytes) -> str | None:
-    """A file has no server that tells its charset: UTF-8 where it can be that."""
+    """A file has no Content-Type header with a charset: assume UTF-8 if its bytes are valid UTF-8."""
     if not content_type.startswith("text/") or "charset" in content_type:
         return content_type or None
     try:
@@ -45,17 +45,17 @@ def _with_charset(content_type: str, body: bytes) -> str | None:
 
 def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRules) -> ParseJob:
     try:
-        if file.stat().st_size > MAX_FILE:
-            raise UsageError(f"{file} is larger than {MAX_FILE // 10**6} MB.")
+        if file.stat().st_size > MAX_FILE_BYTES:
+            raise UsageError(f"{file} is larger than {MAX_FILE_BYTES // 10**6} MB.")
         body = file.read_bytes()
     except OSError as problem:
         raise UsageError(f"cannot read {file}: {problem.strerror}.") from None
     return ParseJob(
-        url=url or NOWHERE + file.name,
+        url=url or DEFAULT_URL + file.name,
         body=body,
         content_type=_with_charset(media_type or mimetypes.guess_type(file.name)[0] or "", body),
         want_links=True,
         want_lines=True,
         page_rules=page_rules,
-        max_decoded=MAX_FILE,
+        max_decoded=MAX_FILE_BYTES,
     )

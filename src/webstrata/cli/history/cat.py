@@ -1,4 +1,4 @@
-"""`webstrata cat URL`: an archived body."""
+"""`webstrata cat URL`: the archived body of a page."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from typing import Annotated
 
 import typer
 
-from webstrata.cli.output import print_json, printable, size, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
+from webstrata.cli.output import iso_or_none, print_json, printable, size
+from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
 from webstrata.flows.versions import Version, content_of, read_version, version_at, watched_page
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
-    at: Annotated[str | None, typer.Option(metavar="T", help="As of this time; else the newest.")] = None,
+    address: UrlArgument,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="The version at this time. Default: the newest version.", show_default=False),
+    ] = None,
     headers: Annotated[
         bool, typer.Option("--headers", help="Print the status and headers instead of the body.")
     ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the archived body of a page as it was at a time (content coding removed; on a terminal, as harmless text)."""
+    """Print the archived body of a page, with its content coding removed.
+
+    On a terminal, control characters are replaced; a pipe or a file gets the bytes unchanged.
+    """
     instant = parse_instant(at) if at is not None else None
     node = open_node(home)
 
@@ -38,7 +45,7 @@ def command(
         print_json(
             {
                 "url": version.visit.url,
-                "at": when(version.visit.at),
+                "at": iso_or_none(version.visit.at),
                 "status": version.status,
                 "headers": version.headers,
                 "size": len(version.body),
@@ -51,16 +58,19 @@ def command(
         for name, value in version.headers:
             typer.echo(printable(f"{name}: {value}"))
     elif sys.stdout.isatty():
-        _show(version)
+        _print_text(version)
     else:
         sys.stdout.buffer.write(version.body)
         sys.stdout.buffer.flush()
 
 
-def _show(version: Version) -> None:
-    """On a terminal only what can be read there; a pipe or a file gets the bytes as they are."""
+def _print_text(version: Version) -> None:
+    """Print the body to a terminal; refuse binary bodies."""
     if b"\0" in version.body[:8000]:
         kind = printable(version.header("content-type") or "of unknown type")
-        raise UsageError(f"{size(len(version.body))}, {kind}: not for a terminal. Write it to a file with > FILE.")
+        raise UsageError(
+            f"the body ({size(len(version.body))}, {kind}) is binary and not shown on a terminal. "
+            "Redirect it to a file with > FILE."
+        )
     for line in content_of(version, None, raw=True).text.splitlines():
         typer.echo(printable(line))

@@ -1,4 +1,4 @@
-"""`webstrata diff URL`: what changed between two versions."""
+"""`webstrata diff URL`: the differences between two versions of a page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from webstrata.cli.output import moment, print_json, printable, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async, window
+from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
+from webstrata.cli.output import date_time, iso_or_none, print_json, printable
+from webstrata.cli.session import open_node, run_async, time_range
 from webstrata.detect.diff.difference import Difference, SetDifference
 from webstrata.detect.diff.html import as_html
 from webstrata.detect.diff.json import JsonEdit
@@ -21,19 +22,27 @@ from webstrata.records import PageRules
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
-    since: Annotated[str | None, typer.Option("--from", metavar="T", help="The version as of this time.")] = None,
-    until: Annotated[
-        str | None, typer.Option("--to", metavar="T", help="The version as of this time; else the newest.")
+    address: UrlArgument,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="T", help="Old version: the one at this time.", show_default=False),
     ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Compare the source, not the useful text.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="One self-contained page to look at.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="T", help="New version: the one at this time. Default: the newest.", show_default=False
+        ),
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Compare the source instead of the useful text.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print a self-contained HTML page.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.", show_default=False)
+    ] = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the difference between two versions of a page; without times, its last change."""
-    start, end = window(since, until)
+    """Show the differences between two versions of a page. Without times, show its last change."""
+    start, end = time_range(since, until)
     node = open_node(home)
 
     async def read() -> tuple[Version, Version, PageRules | None]:
@@ -46,14 +55,15 @@ def command(
 
     before, after, page_rules = run_async(read)
     url = after.visit.url
-    before_name, after_name = f"{url} {moment(before.visit.at)}", f"{url} {moment(after.visit.at)}"
-    found = version_difference(before, after, page_rules, raw=raw, before_name=before_name, after_name=after_name)
+    before_name, after_name = f"{url} {date_time(before.visit.at)}", f"{url} {date_time(after.visit.at)}"
+    difference = version_difference(before, after, page_rules, raw=raw, before_name=before_name, after_name=after_name)
     if as_json:
-        print_json(_document(url, before, after, found, raw=raw))
+        print_json(_document(url, before, after, difference, raw=raw))
         return
-    text = (
-        as_html(found, title=url, before_name=before_name, after_name=after_name) if html else "\n".join(_shown(found))
-    )
+    if html:
+        text = as_html(difference, title=url, before_name=before_name, after_name=after_name)
+    else:
+        text = "\n".join(_text_lines(difference))
     if out is not None:
         out.write_text(text, encoding="utf-8")
         typer.echo(f"wrote {out}", err=True)
@@ -66,53 +76,53 @@ def command(
         typer.echo("No difference.")
 
 
-def _document(url: str, before: Version, after: Version, found: Difference, *, raw: bool) -> dict[str, Any]:
+def _document(url: str, before: Version, after: Version, difference: Difference, *, raw: bool) -> dict[str, Any]:
     return {
         "url": url,
-        "from": when(before.visit.at),
-        "to": when(after.visit.at),
+        "from": iso_or_none(before.visit.at),
+        "to": iso_or_none(after.visit.at),
         "layer": "raw" if raw else "text",
-        "diff": _lines(found.unified),
-        "links": found.links,
-        "triples": found.triples,
-        "table": found.table,
-        "json": found.json,
+        "diff": _lines(difference.unified),
+        "links": difference.links,
+        "triples": difference.triples,
+        "table": difference.table,
+        "json": difference.json,
     }
 
 
-def _shown(found: Difference) -> Iterator[str]:
-    """For a terminal: data by its triples, cells or values where it has them, else lines; then links."""
-    if found.triples is not None:
-        yield from _members("triples", found.triples)
-    elif found.table is not None:
-        yield from _cells(found.table)
-    elif found.json is not None:
-        yield from (_edit(edit) for edit in found.json)
+def _text_lines(difference: Difference) -> Iterator[str]:
+    """For display: the triples, cells or values of data, else a unified diff; then the links."""
+    if difference.triples is not None:
+        yield from _set_lines("triples", difference.triples)
+    elif difference.table is not None:
+        yield from _table_lines(difference.table)
+    elif difference.json is not None:
+        yield from (_edit(edit) for edit in difference.json)
     else:
-        yield from _lines(found.unified)
-    if found.links is not None:
-        yield from _members("links", found.links)
+        yield from _lines(difference.unified)
+    if difference.links is not None:
+        yield from _set_lines("links", difference.links)
 
 
-def _members(name: str, found: SetDifference) -> Iterator[str]:
-    if found.added or found.removed:
-        yield f"@@ {name}: {found.added_count} added, {found.removed_count} removed @@"
-    yield from (f"-{member}" for member in found.removed)
-    yield from (f"+{member}" for member in found.added)
+def _set_lines(name: str, difference: SetDifference) -> Iterator[str]:
+    if difference.added or difference.removed:
+        yield f"@@ {name}: {difference.added_count} added, {difference.removed_count} removed @@"
+    yield from (f"-{member}" for member in difference.removed)
+    yield from (f"+{member}" for member in difference.added)
 
 
-def _cells(found: TableDifference) -> Iterator[str]:
-    if found == TableDifference(key=found.key):
+def _table_lines(difference: TableDifference) -> Iterator[str]:
+    if difference == TableDifference(key=difference.key):
         return
     yield (
-        f"@@ table: {found.rows_added_count} rows added, {found.rows_removed_count} removed, "
-        f"{found.cells_count} cells changed @@"
+        f"@@ table: {difference.rows_added_count} rows added, {difference.rows_removed_count} removed, "
+        f"{difference.cells_count} cells changed @@"
     )
-    yield from (f"-column {name}" for name in found.columns_removed)
-    yield from (f"+column {name}" for name in found.columns_added)
-    yield from (f" {cell.key} {cell.column}: {cell.before} → {cell.after}" for cell in found.cells)
-    yield from (f"-{' | '.join(row)}" for row in found.rows_removed)
-    yield from (f"+{' | '.join(row)}" for row in found.rows_added)
+    yield from (f"-column {name}" for name in difference.columns_removed)
+    yield from (f"+column {name}" for name in difference.columns_added)
+    yield from (f" {cell.key} {cell.column}: {cell.before} → {cell.after}" for cell in difference.cells)
+    yield from (f"-{' | '.join(row)}" for row in difference.rows_removed)
+    yield from (f"+{' | '.join(row)}" for row in difference.rows_added)
 
 
 def _edit(edit: JsonEdit) -> str:
@@ -123,5 +133,5 @@ def _edit(edit: JsonEdit) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """By the line feed only: other characters that could end a line are the page's own."""
+    """The lines, split at line feeds only: other line separators belong to the text of the page."""
     return text.removesuffix("\n").split("\n") if text else []

@@ -1,4 +1,4 @@
-"""`webstrata export`: captures for other tools."""
+"""`webstrata export`: write archived captures to a WACZ, WARC or CDXJ file, for other tools."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import Annotated, Literal
 import typer
 
 from webstrata import urls
-from webstrata.cli.output import bar, counted, print_json, size
-from webstrata.cli.session import HomeOption, JsonOption, open_node, window
+from webstrata.cli.options import FromOption, HomeOption, JsonOption, ToOption
+from webstrata.cli.output import counted, print_json, progress_bar, size
+from webstrata.cli.session import open_node, time_range
 from webstrata.clock import digits14
 from webstrata.errors import UsageError
 
-app = typer.Typer(help="Write captures for other tools: WARC, WACZ, CDXJ.", no_args_is_help=True)
+app = typer.Typer(help="Write archived captures to a file for other tools: WACZ, WARC or CDXJ.", no_args_is_help=True)
 
 Kind = Literal["wacz", "warc", "cdxj"]
 _ENDINGS: dict[Kind, str] = {"wacz": ".wacz", "warc": ".warc.gz", "cdxj": ".cdxj"}
 
 OutArgument = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="The file to write.")]
-UrlOption = Annotated[str | None, typer.Option("--url", help="Only captures below this address.")]
-MatchOption = Annotated[
-    Literal["exact", "prefix", "host", "domain"], typer.Option("--match", help="How --url is meant.")
+UrlOption = Annotated[
+    str | None, typer.Option("--url", help="Only captures that match this URL (see --match).", show_default=False)
 ]
-FromOption = Annotated[str | None, typer.Option("--from", metavar="T", help="Not before this time.")]
-ToOption = Annotated[str | None, typer.Option("--to", metavar="T", help="Not after this time.")]
+MatchOption = Annotated[
+    Literal["exact", "prefix", "host", "domain"],
+    typer.Option(
+        "--match", help="Captures of exactly --url, of URLs that begin with it, of its host, or of its domain."
+    ),
+]
 
 
 @app.command()
@@ -37,7 +41,7 @@ def wacz(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """One WACZ file: records, index and pages, ready for a replay tool."""
+    """Write a WACZ file with the records, their index and the list of pages, for replay tools."""
     _export("wacz", out, url, match, since, until, home, as_json)
 
 
@@ -51,7 +55,7 @@ def warc(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """One WARC file with the captures and the originals that they refer to."""
+    """Write a WARC file with the captures, and with the original records to which revisit records refer."""
     _export("warc", out, url, match, since, until, home, as_json)
 
 
@@ -65,7 +69,7 @@ def cdxj(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """The index lines, sorted."""
+    """Write the index lines of the captures, sorted."""
     _export("cdxj", out, url, match, since, until, home, as_json)
 
 
@@ -80,9 +84,9 @@ def _export(
     as_json: bool,
 ) -> None:
     if not out.name.endswith(_ENDINGS[kind]):
-        raise UsageError(f"{out} should end in {_ENDINGS[kind]}.")
-    start, end = window(since, until)
-    with bar(f"writing {out.name}") as on_progress:
+        raise UsageError(f"the name of the file must end in {_ENDINGS[kind]}: {out}.")
+    start, end = time_range(since, until)
+    with progress_bar(f"writing {out.name}") as on_progress:
         count = open_node(home).export(
             kind,
             out,
@@ -93,7 +97,7 @@ def _export(
             on_progress=on_progress,
         )
     if not count:
-        typer.echo("webstrata: nothing that is archived fits; the file is empty.", err=True)
+        typer.echo("webstrata: no archived capture matches; the file is empty.", err=True)
     if as_json:
         print_json({"file": str(out), "captures": count, "bytes": out.stat().st_size})
     else:

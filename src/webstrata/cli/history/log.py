@@ -1,4 +1,4 @@
-"""`webstrata log URL`: every visit of a page, or only the changes."""
+"""`webstrata log URL`: the visits of a page, or only those that found a change."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from typing import Annotated, Any
 
 import typer
 
-from webstrata.cli.output import moment, print_json, print_table, size, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async, window
+from webstrata.cli.options import FromOption, HomeOption, JsonOption, LimitOption, ToOption, UrlArgument
+from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, size
+from webstrata.cli.session import open_node, run_async, time_range
 from webstrata.flows.versions import watched_page
 from webstrata.records import Visit
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    address: UrlArgument,
     changes: Annotated[
-        bool, typer.Option("--changes", help="Only the first visit and those that found a change.")
+        bool, typer.Option("--changes", help="Only the first visit and the visits that found a change.")
     ] = False,
-    since: Annotated[str | None, typer.Option("--from", metavar="T", help="Not before this time.")] = None,
-    until: Annotated[str | None, typer.Option("--to", metavar="T", help="Not after this time.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many, newest first.")] = None,
+    since: FromOption = None,
+    until: ToOption = None,
+    limit: LimitOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the visits of a page, newest first."""
-    start, end = window(since, until)
+    start, end = time_range(since, until)
     node = open_node(home)
 
     async def collect() -> tuple[str, list[Visit]]:
@@ -43,14 +44,14 @@ def command(
         print_json({"url": url, "visits": [visit_json(visit) for visit in visits]})
         return
     if not visits:
-        what = "changes seen" if changes else "visits"
-        typer.echo(f"No {what} in that time." if since or until else f"No {what} yet.", err=True)
+        what = "changes" if changes else "visits"
+        typer.echo(f"No {what} in this time range." if since or until else f"No {what} yet.", err=True)
         return
     print_table(
-        ("at", "outcome", "status", "changed", "size", "took", "where", "because"),
+        ("at", "outcome", "status", "changed", "size", "duration", "WARC record", "reasons"),
         (
             (
-                moment(visit.at),
+                date_time(visit.at),
                 visit.outcome,
                 visit.failure.kind if visit.failure else visit.status,
                 _changed(visit),
@@ -71,8 +72,9 @@ def _changed(visit: Visit) -> str:
 
 
 def visit_json(visit: Visit) -> dict[str, Any]:
+    """A visit for JSON documents."""
     return {
-        "at": when(visit.at),
+        "at": iso_or_none(visit.at),
         "outcome": visit.outcome,
         "changed": visit.counts,
         "bytes_changed": visit.raw_changed,

@@ -1,17 +1,17 @@
-"""How sources of signals are shown: what they said of a page, and how far they are trusted."""
+"""Display of signals: what feeds and sitemaps announce about a page, and how reliable these sources are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from webstrata.cli.output import moment, when
+from webstrata.cli.output import date_time, iso_or_none
 from webstrata.clock import parse_instant, span
 from webstrata.records import Announcement, SignalSource
 
 
 def trust_json(source: SignalSource) -> dict[str, Any]:
-    """How right a source was."""
+    """The reliability of a source, for JSON documents."""
     from webstrata.predict.source_trust import is_trusted, precision, recall
 
     return {
@@ -25,41 +25,44 @@ def trust_json(source: SignalSource) -> dict[str, Any]:
         "mean_delay_s": round(source.delay_s / source.delays, 1) if source.delays > 0 else None,
         "reads": source.reads,
         "floods": source.floods,
-        "last_read": when(source.read_at),
+        "last_read": iso_or_none(source.read_at),
     }
 
 
-def signals_json(said: Iterable[Announcement], sources: Sequence[SignalSource]) -> list[dict[str, Any]]:
-    """The last word of each source on a page, with the trust in the source."""
-    known = {source.id: source for source in sources}
+def signals_json(announcements: Iterable[Announcement], sources: Sequence[SignalSource]) -> list[dict[str, Any]]:
+    """The latest announcement of each source about a page, with the reliability of the source."""
+    by_id = {source.id: source for source in sources}
     return [
         {
-            "source": known[one.source_id].url,
-            "kind": known[one.source_id].kind,
-            "says": when(one.at),
-            "read": when(one.seen_at),
-            "news": one.news,
-            **{name: value for name, value in trust_json(known[one.source_id]).items() if name in _SHOWN},
+            "source": by_id[announcement.source_id].url,
+            "kind": by_id[announcement.source_id].kind,
+            "says": iso_or_none(announcement.at),
+            "read": iso_or_none(announcement.seen_at),
+            "news": announcement.news,
+            **{name: value for name, value in trust_json(by_id[announcement.source_id]).items() if name in _SHOWN},
         }
-        for one in said
-        if one.source_id in known
+        for announcement in announcements
+        if announcement.source_id in by_id
     ]
 
 
 _SHOWN = ("trusted", "precision", "recall", "right", "wrong", "mean_delay_s")
 
 
-def spoken_signal(signal: dict[str, Any]) -> str:
-    """One line for people."""
-    said = moment(parse_instant(signal["says"])) if signal["says"] else "no time"
-    news = "news since the last visit" if signal["news"] else "no news"
-    return f"{signal['source']} says {said}: {news}; {spoken_trust(signal)}"
+def signal_text(signal: dict[str, Any]) -> str:
+    """An item of `signals_json` in one line, for display."""
+    when = f"change at {date_time(parse_instant(signal['says']))}" if signal["says"] else "no time given"
+    news = "new since the last visit" if signal["news"] else "not new since the last visit"
+    return f"{signal['source']}: {when}, {news}; {trust_text(signal)}"
 
 
-def spoken_trust(trust: dict[str, Any]) -> str:
-    checked = trust["right"] + trust["wrong"]
+def trust_text(trust: dict[str, Any]) -> str:
+    """The reliability of a source (`trust_json`), for display."""
     word = "trusted" if trust["trusted"] else "not trusted"
-    if not checked:
+    if not trust["right"] + trust["wrong"]:
         return f"{word}: no visit has checked it yet"
-    late = "" if trust["mean_delay_s"] is None else f", read {span(trust['mean_delay_s'])} after"
-    return f"{word}: its word is good for {trust['precision']:.0%}, tells {trust['recall']:.0%} of the changes{late}"
+    delay = "" if trust["mean_delay_s"] is None else f", read {span(trust['mean_delay_s'])} after the change"
+    return (
+        f"{word}: {trust['precision']:.0%} of its announcements are right, "
+        f"it announces {trust['recall']:.0%} of the changes{delay}"
+    )

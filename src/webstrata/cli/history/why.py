@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webstrata.cli.history.signals import signals_json, signal_text, trust_text, trust_json
-from webstrata.cli.output import time_until, date_time, print_json, printable, iso_or_none
+from webstrata.cli.history.signals import signal_text, signals_json, trust_json, trust_text
 from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.output import date_time, iso_or_none, print_json, printable, time_until
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.flows.versions import watched_page

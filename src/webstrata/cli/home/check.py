@@ -7,20 +7,22 @@ from typing import Annotated
 import msgspec
 import typer
 
-from webstrata.cli.output import bar, counted, print_json, printable
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.output import counted, print_json, printable, progress_bar
+from webstrata.cli.session import open_node, run_async
 
 
 def command(
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Repair what can be repaired without losing data.")
-    ] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired without losing data.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify WARC records and digests, compare the index with them and the database with both. Exit code 1 if a fault is found."""
+    """Verify WARC records and digests, compare the index with the records and the database with both.
+
+    The exit code is 1 if a fault remains.
+    """
     node = open_node(home)
-    with bar("reading the archive", node.archived_bytes()) as on_progress:
+    with progress_bar("reading the archive", node.archived_bytes()) as on_progress:
         result = run_async(lambda: node.check(repair=repair, on_progress=on_progress))
     if as_json:
         print_json(msgspec.to_builtins(result))

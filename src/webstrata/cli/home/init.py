@@ -1,4 +1,4 @@
-"""`webstrata init`: make a home."""
+"""`webstrata init`: create a home folder."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from webstrata import settings as settings_file
+from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import print_json
-from webstrata.cli.session import HomeOption, JsonOption, home_path, run_async
+from webstrata.cli.session import home_path, run_async
 from webstrata.home import Home
 from webstrata.node import Node
 
@@ -16,33 +17,38 @@ from webstrata.node import Node
 def command(
     home: HomeOption = None,
     contact: Annotated[
-        str, typer.Option(help="Address or URL for the user agent, so that site owners can reach you.")
+        str,
+        typer.Option(
+            help="E-mail address or URL where site owners can reach you; part of the User-Agent header.",
+            show_default=False,
+        ),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a home folder: settings, database, archive. An existing one is completed, never overwritten."""
+    """Create a home folder with settings, database and archive. Files of an existing home are not overwritten."""
     path = home_path(home)
-    made, new = Home.create(path)
+    created, new = Home.create(path)
+    file = created.settings_file
     if contact and new:
-        text = made.settings_file.read_text(encoding="utf-8")
-        made.settings_file.write_text(text.replace('contact = ""', f"contact = {_quoted(contact)}"), encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace('contact = ""', f"contact = {_quoted(contact)}"), encoding="utf-8")
     settings, _ = settings_file.load(path)
 
     async def open_database() -> None:
-        async with Node(made, settings).store():
+        async with Node(created, settings).store():
             pass
 
     run_async(open_database)
     if as_json:
         print_json({"home": str(path), "new": new})
     elif new:
-        typer.echo(f"Made a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
+        typer.echo(f"Created a home in {path}. Next: `webstrata watch URL`, then `webstrata run`.")
         if not settings.polite.contact:
-            typer.echo(f"Please set polite.contact in {made.settings_file}: site owners should be able to reach you.")
+            typer.echo(f"Please set polite.contact in {file}, so that site owners can reach you.")
     else:
-        typer.echo(f"{path} is a home already; nothing was changed.")
+        typer.echo(f"{path} is already a home; nothing was changed.")
         if contact and contact != settings.polite.contact:
-            typer.echo(f"To change the contact, set polite.contact in {made.settings_file}.", err=True)
+            typer.echo(f"To change the contact, set polite.contact in {file}.", err=True)
 
 
 def _quoted(text: str) -> str:

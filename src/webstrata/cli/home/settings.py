@@ -1,38 +1,39 @@
-"""`webstrata settings`: what holds, and where it comes from."""
+"""`webstrata settings`: every setting with its value, source and description."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from webstrata import settings as settings_file
+from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import print_json, print_table, size
-from webstrata.cli.session import HomeOption, JsonOption, SetOption, home_path
+from webstrata.cli.session import home_path
 from webstrata.clock import span
 from webstrata.settings import FILE_NAME, ByteSize, Duration, Settings
 
 
 def command(home: HomeOption = None, settings: SetOption = None, as_json: JsonOption = False) -> None:
-    """Show every setting: its value, where it comes from (default, file, environment, flag), its meaning."""
+    """Show every setting with its value, its source (default, file, environment, --set) and its description."""
     path = home_path(home)
-    held, sources = settings_file.load(path, flags=settings or ())
-    rows = settings_file.all_settings(held, sources)
+    values, sources = settings_file.load(path, flags=settings or ())
+    rows = settings_file.all_settings(values, sources)
     file = str(path / FILE_NAME)
     if as_json:
         print_json({"file": file, "settings": rows})
         return
     print_table(
-        ("setting", "value", "from", "meaning"),
+        ("setting", "value", "source", "description"),
         (
-            (row.key, _written(held, row.key), FILE_NAME if row.source == file else row.source, row.description)
+            (row.key, _text(values, row.key), FILE_NAME if row.source == file else row.source, row.description)
             for row in rows
         ),
     )
 
 
-def _written(held: Settings, key: str) -> str:
-    """A value as it is written in the file or after --set."""
+def _text(settings: Settings, key: str) -> str:
+    """A value in the format of --set; `-` if it is empty."""
     section, _, name = key.partition(".")
-    value: Any = getattr(getattr(held, section), name)
+    value: Any = getattr(getattr(settings, section), name)
     match value:
         case Duration():
             return span(value)
@@ -43,6 +44,6 @@ def _written(held: Settings, key: str) -> str:
         case tuple():
             return ",".join(map(str, value)) or "-"
         case dict():
-            return ",".join(f"{name}={given}" for name, given in value.items()) or "-"
+            return ",".join(f"{name}={item}" for name, item in value.items()) or "-"
         case _:
             return str(value) or "-"

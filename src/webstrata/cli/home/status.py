@@ -1,4 +1,4 @@
-"""`webstrata status`: counts, due, in flight, budget, disk."""
+"""`webstrata status`: pages, visits, schedule, budget and disk usage."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ import typer
 
 from webstrata.cli.crawl.budget import budget_json, spoken_budget
 from webstrata.cli.history.signals import trust_json
-from webstrata.cli.output import ahead, counted, print_json, size, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.output import counted, iso_or_none, print_json, size, time_until
+from webstrata.cli.session import open_node, run_async
 from webstrata.records import SignalSource, StoreTotals
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
-    """How things stand: pages, visits, what is due, what the schedule costs, disk."""
+    """Show the number of pages and visits, the due pages, the schedule, the budget and the disk usage."""
     node = open_node(home)
     now = node.clock.now()
 
     async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None]:
         async with node.store() as store:
-            census = await store.maintenance.totals(now)
-            return census, await store.signals.sources(), await budget_json(node, store, census.pages, now)
+            totals = await store.maintenance.totals(now)
+            return totals, await store.signals.sources(), await budget_json(node, store, totals.pages, now)
 
-    census, sources, budget = run_async(count)
+    totals, sources, budget = run_async(count)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
     if as_json:
         print_json(
             {
                 "home": str(node.home.path),
-                "pages": census.pages,
-                "paused": census.paused,
-                "requisites": census.requisites,
-                "sites": census.sites,
-                "hosts": census.hosts,
-                "due": census.due,
-                "in_flight": census.in_flight,
-                "visits": census.visits,
-                "changes": census.changes,
-                "errors": census.errors,
-                "bytes": census.bytes,
-                "next_visit": when(census.next_at),
+                "pages": totals.pages,
+                "paused": totals.paused,
+                "requisites": totals.requisites,
+                "sites": totals.sites,
+                "hosts": totals.hosts,
+                "due": totals.due,
+                "in_flight": totals.in_flight,
+                "visits": totals.visits,
+                "changes": totals.changes,
+                "errors": totals.errors,
+                "bytes": totals.bytes,
+                "next_visit": iso_or_none(totals.next_at),
                 "policy": node.settings.schedule.policy,
                 "budget": budget,
-                "expected_visits_per_day": census.expected_per_day,
+                "expected_visits_per_day": totals.expected_per_day,
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
             }
@@ -52,27 +53,26 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         return
     typer.echo(f"home       {node.home.path}")
     typer.echo(
-        f"pages      {census.pages} watched on {counted(census.hosts, 'host')}, {census.paused} paused, "
-        f"{counted(census.requisites, 'requisite')}, {counted(census.sites, 'site')}"
+        f"pages      {totals.pages} watched on {counted(totals.hosts, 'host')}, {totals.paused} paused, "
+        f"{counted(totals.requisites, 'requisite')}, {counted(totals.sites, 'site')}"
     )
-    next_at = ahead(census.next_at, now)
-    following = f"the first {next_at}" if census.due and next_at != "now" else f"next {next_at}"
-    typer.echo(f"due        {census.due} now, {census.in_flight} in flight, {following}")
+    next_at = time_until(totals.next_at, now)
+    following = f"first {next_at}" if totals.due and next_at != "now" else f"next {next_at}"
+    typer.echo(f"due        {totals.due} now, {totals.in_flight} in flight, {following}")
     typer.echo(
-        f"visits     {census.visits}: {counted(census.changes, 'change')}, {counted(census.errors, 'error')}, {size(census.bytes)}"
+        f"visits     {totals.visits}: {counted(totals.changes, 'change')}, {counted(totals.errors, 'error')}, {size(totals.bytes)}"
     )
-    unset = "no budget is set, " if budget is None else ""
+    unset = "no budget, " if budget is None else ""
     typer.echo(
-        f"schedule   {node.settings.schedule.policy}; {unset}the intervals amount to "
-        f"{census.expected_per_day:.1f} visits a day"
+        f"schedule   {node.settings.schedule.policy}; {unset}{totals.expected_per_day:.1f} visits per day expected"
     )
     for number, line in enumerate(spoken_budget(budget) if budget is not None else []):
         typer.echo(f"{'' if number else 'budget':<10} {line}")
     if sources:
-        typer.echo(f"signals    {counted(len(sources), 'list')} read, {trusted} of them trusted by what visits found")
+        typer.echo(f"signals    {counted(len(sources), 'source')} (feeds and sitemaps), {trusted} of them trusted")
     typer.echo(
         f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
         f"index {size(disk['index'])}, database {size(disk['database'])}"
     )
-    if not census.pages:
-        typer.echo("Nothing is watched yet: `webstrata watch URL` adds a page.")
+    if not totals.pages:
+        typer.echo("No page is watched yet. `webstrata watch URL` adds a page.")

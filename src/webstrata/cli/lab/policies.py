@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table
-from webstrata.cli.session import JsonOption, open_node, run_async
+from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_span
 from webstrata.errors import UsageError
 

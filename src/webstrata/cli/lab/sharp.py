@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webstrata.cli.output import print_json, print_table
 from webstrata.cli.options import JsonOption
+from webstrata.cli.output import print_json, print_table
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
-"""`webstrata interval`: the shortest and longest interval of a page or of a tag's pages."""
+"""`webstrata interval`: the minimum and maximum interval between visits, for a page or a tag."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from webstrata.cli.options import HomeOption, JsonOption, OptionalUrlArgument, TagOption
 from webstrata.cli.output import print_json, print_table, printable
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
@@ -15,73 +16,74 @@ from webstrata.records import IntervalLimit
 
 
 def command(
-    address: Annotated[str | None, typer.Argument(metavar="[URL]", show_default=False)] = None,
-    tag: Annotated[str | None, typer.Option(help="All pages with this tag.", show_default=False)] = None,
-    least: Annotated[
-        str | None, typer.Option("--min", metavar="SPAN", help="Not more often than this.", show_default=False)
+    address: OptionalUrlArgument = None,
+    tag: TagOption = None,
+    minimum: Annotated[
+        str | None, typer.Option("--min", metavar="SPAN", help="Minimum interval.", show_default=False)
     ] = None,
-    most: Annotated[
-        str | None, typer.Option("--max", metavar="SPAN", help="Not less often than this.", show_default=False)
+    maximum: Annotated[
+        str | None, typer.Option("--max", metavar="SPAN", help="Maximum interval.", show_default=False)
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="As the settings say again.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Remove the limits, so that the settings apply.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Set how often a page, or the pages of a tag, are visited at most and at least; without either, list all limits."""
-    limit = None
+    """Set the minimum and maximum interval between visits, for a page or for all pages with a tag.
+
+    Without a page or a tag, list all limits.
+    """
+    limits = None
     if (address is None) != (tag is None):
-        limit = _limit(least, most, none)
-    elif address is not None or least or most or none:
+        limits = _limits(minimum, maximum, none)
+    elif address is not None or minimum or maximum or none:
         raise UsageError("name either a URL or a --tag.")
     node = open_node(home)
 
-    async def work() -> list[IntervalLimit]:
+    async def apply() -> list[IntervalLimit]:
         async with node.store() as store:
-            if limit is not None and address is not None:
+            if limits is not None and address is not None:
                 page = await watched_page(store, address)
                 await store.budgets.set_interval_limit(
-                    IntervalLimit(kind="page", name=page.url, min_s=limit[0], max_s=limit[1])
+                    IntervalLimit(kind="page", name=page.url, min_s=limits[0], max_s=limits[1])
                 )
-            elif limit is not None and tag is not None:
+            elif limits is not None and tag is not None:
                 await store.budgets.set_interval_limit(
-                    IntervalLimit(kind="tag", name=tag, min_s=limit[0], max_s=limit[1])
+                    IntervalLimit(kind="tag", name=tag, min_s=limits[0], max_s=limits[1])
                 )
             return await store.budgets.interval_limits()
 
-    _show(run_async(work), as_json)
+    _print(run_async(apply), as_json)
 
 
-def _limit(least: str | None, most: str | None, none: bool) -> tuple[float | None, float | None]:
-    if none and (least or most):
-        raise UsageError("--none takes limits away: leave --min and --max out.")
-    if not none and not least and not most:
+def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float | None, float | None]:
+    """(minimum, maximum) in seconds."""
+    if none and (minimum or maximum):
+        raise UsageError("--none removes the limits: do not combine it with --min or --max.")
+    if not none and not minimum and not maximum:
         raise UsageError("give --min, --max or both, or --none.")
-    min_s = parse_span(least) if least else None
-    max_s = parse_span(most) if most else None
+    min_s = parse_span(minimum) if minimum else None
+    max_s = parse_span(maximum) if maximum else None
     if (min_s is not None and min_s <= 0) or (max_s is not None and max_s <= 0):
-        raise UsageError("an interval must be longer than nothing.")
+        raise UsageError("an interval must be longer than 0 seconds.")
     if min_s is not None and max_s is not None and min_s > max_s:
         raise UsageError("--min is longer than --max. Exchange them.")
     return min_s, max_s
 
 
-def _show(limits: list[IntervalLimit], as_json: bool) -> None:
+def _print(limits: list[IntervalLimit], as_json: bool) -> None:
     if as_json:
-        told: list[dict[str, Any]] = [
-            {"kind": one.kind, "name": one.name, "min_s": one.min_s, "max_s": one.max_s} for one in limits
-        ]
-        print_json({"limits": told})
+        print_json({"limits": limits})
         return
     if not limits:
-        typer.echo("No page and no tag has limits of its own: schedule.min_interval and max_interval hold.")
+        typer.echo("There are no limits: schedule.min_interval and schedule.max_interval apply to all pages.")
         return
     rows = [
         (
-            one.kind,
-            "-" if one.min_s is None else span(one.min_s),
-            "-" if one.max_s is None else span(one.max_s),
-            printable(one.name),
+            limit.kind,
+            "-" if limit.min_s is None else span(limit.min_s),
+            "-" if limit.max_s is None else span(limit.max_s),
+            printable(limit.name),
         )
-        for one in limits
+        for limit in limits
     ]
-    print_table(("of", "at least", "at most", "name"), rows)
+    print_table(("kind", "min", "max", "name"), rows)

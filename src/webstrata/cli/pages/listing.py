@@ -7,35 +7,37 @@ from typing import Annotated, Any, Literal
 import typer
 
 from webstrata.cli.history.signals import trust_json
-from webstrata.cli.output import ahead, moment, print_json, print_table, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.options import HomeOption, JsonOption, LimitOption, TagOption
+from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, time_until
+from webstrata.cli.session import open_node, run_async
 from webstrata.records import Page, PageRole, SignalSource
 
 
 def command(
-    tag: Annotated[str | None, typer.Option(help="Only pages with this tag.")] = None,
+    tag: TagOption = None,
     host: Annotated[str | None, typer.Option(help="Only pages of this host.")] = None,
     state: Annotated[
-        Literal["active", "paused"] | None, typer.Option(help="Only pages that are visited, or only unwatched ones.")
+        Literal["active", "paused"] | None,
+        typer.Option(help="Only pages in this state; paused pages are no longer watched."),
     ] = None,
-    requisites: Annotated[bool, typer.Option(help="Show images, styles and scripts too.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
+    requisites: Annotated[bool, typer.Option(help="Also list images, style sheets and scripts.")] = False,
+    limit: LimitOption = None,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the watched pages: state, last change, next visit."""
+    """List the watched pages, with the last outcome, the last change and the next visit of each."""
     node = open_node(home)
 
     async def collect() -> tuple[list[Page], dict[str, SignalSource]]:
-        found: list[Page] = []
+        pages: list[Page] = []
         async with node.store() as store:
             sources = {source.url: source for source in await store.signals.sources()}
             async for page in store.pages.stream(tag=tag, host=host, state=state):
                 if requisites or page.role is not PageRole.REQUISITE:
-                    found.append(page)
-                if limit is not None and len(found) >= limit:
+                    pages.append(page)
+                if limit is not None and len(pages) >= limit:
                     break
-        return found, sources
+        return pages, sources
 
     pages, sources = run_async(collect)
     if as_json:
@@ -44,7 +46,7 @@ def command(
     if not pages:
         filtered = tag or host or state
         typer.echo(
-            "No watched page is like that." if filtered else "No pages yet. `webstrata watch URL` adds some.", err=True
+            "No page matches." if filtered else "No page is watched yet. `webstrata watch URL` adds a page.", err=True
         )
         return
     now = node.clock.now()
@@ -53,8 +55,8 @@ def command(
         (
             (
                 page.last_outcome or "-",
-                moment(page.last_change_at),
-                "paused" if page.state == "paused" else ahead(page.next_at, now),
+                date_time(page.last_change_at),
+                "paused" if page.state == "paused" else time_until(page.next_at, now),
                 page.visits,
                 page.changes,
                 ", ".join(page.tags) or "-",
@@ -66,6 +68,7 @@ def command(
 
 
 def page_json(page: Page, source: SignalSource | None = None) -> dict[str, Any]:
+    """A page for JSON documents; `source` is set if the page is a feed or sitemap that gives signals."""
     return {
         "url": page.url,
         "host": page.host,
@@ -78,9 +81,9 @@ def page_json(page: Page, source: SignalSource | None = None) -> dict[str, Any]:
         "failures": page.failures,
         "status": page.last_outcome,
         "gone": page.gone,
-        "last_visit": when(page.last_visit_at),
-        "last_change": when(page.last_change_at),
-        "next_visit": when(page.next_at),
+        "last_visit": iso_or_none(page.last_visit_at),
+        "last_change": iso_or_none(page.last_change_at),
+        "next_visit": iso_or_none(page.next_at),
         "interval_s": page.interval_s,
         "reason": page.reason,
         "as_source": None if source is None else trust_json(source),

@@ -1,4 +1,4 @@
-"""`webstrata noise URL`: what was learned to be noise on a page, and how to undo it."""
+"""`webstrata noise URL`: the places of a page that were learned as noise."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from webstrata.cli.output import moment, print_json, print_table, printable, when
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
+from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, printable
+from webstrata.cli.session import open_node, run_async
 from webstrata.detect.memory import unpack
 from webstrata.detect.noise import NoisyPlace, with_counted_places
 from webstrata.errors import UsageError
@@ -16,28 +17,41 @@ from webstrata.flows.versions import watched_page
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
-    count_again: Annotated[int | None, typer.Option("--count", metavar="N", help="Place N counts from now on.")] = None,
-    watch_again: Annotated[
-        int | None, typer.Option("--uncount", metavar="N", help="Take --count back: place N may be learned again.")
+    address: UrlArgument,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", metavar="N", help="Count changes of place N, even if it was learned as noise."),
     ] = None,
-    all_places: Annotated[bool, typer.Option("--all", help="Show places that are only watched as yet, too.")] = False,
+    uncount: Annotated[
+        int | None, typer.Option("--uncount", metavar="N", help="Undo --count: place N can be learned as noise again.")
+    ] = None,
+    all_places: Annotated[
+        bool, typer.Option("--all", help="Also show places that change often but are not yet learned as noise.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the places of a page that keep changing and no longer count (clocks, counters, ads), and undo what is wrong."""
-    places = run_async(lambda: _places(home, address, count_again, watch_again))
+    """Show the places of a page that were learned as noise (clocks, counters, ads): their changes do not count."""
+    places = run_async(lambda: _places(home, address, count, uncount))
     shown = [(number, place) for number, place in enumerate(places, 1) if all_places or place.state != "watched"]
     if as_json:
         print_json({"url": address, "noise": [_document(number, place) for number, place in shown]})
         return
     if not shown:
-        typer.echo("Nothing on this page was learned to be noise.", err=True)
+        typer.echo("No place of this page was learned as noise.", err=True)
         return
     print_table(
-        ("n", "state", "kind", "since", "changed", "same", "says"),
+        ("n", "state", "kind", "since", "changed", "same", "example"),
         (
-            (number, place.state, place.kind, moment(place.since), place.changed, place.same, printable(place.example))
+            (
+                number,
+                place.state,
+                place.kind,
+                date_time(place.since),
+                place.changed,
+                place.same,
+                printable(place.example),
+            )
             for number, place in shown
         ),
     )
@@ -48,7 +62,7 @@ def _document(number: int, place: NoisyPlace) -> dict[str, object]:
         "n": number,
         "state": place.state,
         "kind": place.kind,
-        "since": when(place.since),
+        "since": iso_or_none(place.since),
         "changed": place.changed,
         "same": place.same,
         "example": place.example,
@@ -56,6 +70,7 @@ def _document(number: int, place: NoisyPlace) -> dict[str, object]:
 
 
 async def _places(home: Path | None, address: str, count: int | None, uncount: int | None) -> tuple[NoisyPlace, ...]:
+    """Apply --count and --uncount; returns all noisy places of the page."""
     async with open_node(home).store() as store:
         page = await watched_page(store, address)
         places = unpack(page.memory, page.counted).noise
@@ -71,5 +86,5 @@ async def _places(home: Path | None, address: str, count: int | None, uncount: i
 
 def _key(places: tuple[NoisyPlace, ...], number: int) -> int:
     if not 1 <= number <= len(places):
-        raise UsageError(f"there is no place {number}; `webstrata noise --all URL` numbers them.")
+        raise UsageError(f"there is no place {number}. `webstrata noise --all URL` lists the places.")
     return places[number - 1].key

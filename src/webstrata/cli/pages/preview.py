@@ -1,4 +1,4 @@
-"""`webstrata preview URL`: what would be compared, before and after the rules."""
+"""`webstrata preview URL`: the content that would be compared, before and after the rules."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import msgspec
 import typer
 
 from webstrata import urls
-from webstrata.cli.output import print_json, printable
-from webstrata.cli.page_options import (
+from webstrata.cli.options import (
     AcceptOption,
     HandlerOption,
+    HomeOption,
     IgnoreOption,
     IgnoreTextOption,
-    IncludeOption,
+    JsonOption,
     LayerOption,
     OrderedOption,
     QueryOption,
+    SelectOption,
     UnorderedOption,
+    UrlArgument,
     page_rules_json,
     page_rules_of,
 )
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
-from webstrata.detect.response_class import StatusClass
-from webstrata.detect.response_class import status_class
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.session import open_node, run_async
+from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.preview import Preview, preview
@@ -34,27 +36,33 @@ from webstrata.records import PageRules
 
 
 def command(
-    address: Annotated[str, typer.Argument(metavar="URL", show_default=False)],
+    address: UrlArgument,
     handler: HandlerOption = None,
     layer: LayerOption = None,
-    include: IncludeOption = None,
+    select: SelectOption = None,
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     unordered: UnorderedOption = False,
     ordered: OrderedOption = False,
     accept: AcceptOption = "",
     query: QueryOption = "",
-    live: Annotated[bool, typer.Option("--live", help="Visit it now, though a version is archived.")] = False,
-    lines: Annotated[int, typer.Option(min=1, help="Show this many lines of each text.")] = 40,
+    live: Annotated[
+        bool, typer.Option("--live", help="Visit the page now, even if a version of it is archived.")
+    ] = False,
+    lines: Annotated[int, typer.Option(min=1, help="Maximum number of lines to show of each text.")] = 40,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what would be compared of a page, before and after the rules; keeps nothing. Uses the newest archived version."""
+    """Show the content of a page that would be compared, before and after the rules.
+
+    Uses the newest archived version, or visits the page if there is none. Nothing is stored. Without rules on the
+    command line, the rules of the page apply.
+    """
     url = urls.canonical(address)
-    wish = page_rules_of(
+    given_rules = page_rules_of(
         handler=handler,
         layer=layer,
-        include=include,
+        select=select,
         ignore=ignore,
         ignore_text=ignore_text,
         unordered=unordered,
@@ -62,57 +70,60 @@ def command(
         accept=accept,
         query=query,
     )
-    trial, page_rules = run_async(lambda: _try(home, url, wish, live=live))
+    shown, page_rules = run_async(lambda: _preview(home, url, given_rules, live=live))
     if as_json:
         print_json(
             {
                 "url": url,
-                "media_type": trial.media_type,
-                "layers": trial.layers,
+                "media_type": shown.media_type,
+                "layers": shown.layers,
                 "rules": page_rules_json(page_rules),
-                "before": trial.before,
-                "after": trial.after,
-                "note": trial.note,
-                "fingerprint": msgspec.to_builtins(trial.fingerprint),
+                "before": shown.before,
+                "after": shown.after,
+                "note": shown.note,
+                "fingerprint": msgspec.to_builtins(shown.fingerprint),
             }
         )
         return
-    typer.echo(f"{printable(url)}  {trial.media_type}, compared by {', then '.join(trial.layers)}")
-    if trial.note:
-        typer.echo(f"note: {printable(trial.note)}")
-    _show("before the rules" if trial.after is not None else "useful content", trial.before, lines)
-    if trial.after is not None:
-        _show("after the rules", trial.after, lines)
+    typer.echo(f"{printable(url)}  {shown.media_type}, compared by {', then '.join(shown.layers)}")
+    if shown.note:
+        typer.echo(f"note: {printable(shown.note)}")
+    _print("before the rules" if shown.after is not None else "useful content", shown.before, lines)
+    if shown.after is not None:
+        _print("after the rules", shown.after, lines)
 
 
-def _show(heading: str, text: str, lines: int) -> None:
-    found = text.split("\n")
-    typer.secho(f"── {heading} ({len(found)} lines)", bold=True)
-    for line in found[:lines]:
+def _print(heading: str, text: str, max_lines: int) -> None:
+    lines = text.split("\n")
+    typer.secho(f"── {heading} ({len(lines)} lines)", bold=True)
+    for line in lines[:max_lines]:
         typer.echo(printable(line))
-    if len(found) > lines:
-        typer.echo(f"… {len(found) - lines} more (--lines shows them)")
+    if len(lines) > max_lines:
+        typer.echo(f"… {len(lines) - max_lines} more lines (--lines N shows more)")
 
 
-async def _try(home: Path | None, url: str, wish: PageRules | None, *, live: bool) -> tuple[Preview, PageRules | None]:
+async def _preview(
+    home: Path | None, url: str, page_rules: PageRules | None, *, live: bool
+) -> tuple[Preview, PageRules | None]:
+    """The preview, and the rules that were applied: those given, or else those of the page or its tags."""
     node = open_node(home)
     async with node.store() as store:
         page = await store.pages.get(url)
-        if page is not None and wish is None:
+        if page is not None and page_rules is None:
             (page,) = with_tag_rules([page], await store.pages.tag_rules())
-            wish = page.page_rules
+            page_rules = page.page_rules
         if page is not None and page.fingerprint is not None and not live:
             visit = await version_at(store, page, None)
             version = read_version(node.reader().read, visit, node.settings.fetch.max_decoded)
-            return preview(version.body, version.header("content-type"), url, wish), wish
-        visited = await node.visit_once(store, url, wish)
-    content, answer = visited.content, visited.answer
-    if visited.failure is not None or answer is None:
-        why = f"{visited.failure.kind}: {visited.failure.detail}" if visited.failure is not None else "no answer"
+            return preview(version.body, version.header("content-type"), url, page_rules), page_rules
+        result = await node.visit_once(store, url, page_rules)
+    content, response = result.content, result.answer
+    if result.failure is not None or response is None:
+        why = f"{result.failure.kind}: {result.failure.detail}" if result.failure is not None else "no response"
         raise UsageError(f"{url} could not be visited ({why}).")
-    if status_class(answer.status or 0) is not StatusClass.CONTENT:
-        raise UsageError(f"{url} has no content to compare: the answer is status {answer.status}.")
+    if status_class(response.status or 0) is not StatusClass.CONTENT:
+        raise UsageError(f"{url} has no content to compare: the server responded with status {response.status}.")
     if content is not None:
-        return preview(content.body, content.content_type, url, wish), wish
-    body = node.decoded(answer)
-    return preview(body, answer.header("content-type"), answer.url, wish), wish
+        return preview(content.body, content.content_type, url, page_rules), page_rules
+    body = node.decoded(response)
+    return preview(body, response.header("content-type"), response.url, page_rules), page_rules

@@ -1,44 +1,48 @@
-"""`webstrata rules`: say how a page, or all pages of a tag, are looked at."""
+"""`webstrata rules`: how a page, or all pages with a tag, are fetched and compared."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from webstrata.cli.output import print_json, printable
-from webstrata.cli.page_options import (
+from webstrata.cli.options import (
     AcceptOption,
     EntriesOption,
     GraphOption,
     HandlerOption,
+    HomeOption,
     IgnoreOption,
     IgnoreTextOption,
-    IncludeOption,
+    JsonOption,
     LayerOption,
     MinSizeOption,
+    OptionalUrlArgument,
     OrderedOption,
     PageRowsOption,
     QueryOption,
+    SelectOption,
+    TagOption,
     UnorderedOption,
     page_rules_json,
     page_rules_of,
+    page_rules_options,
 )
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.output import print_json, printable
+from webstrata.cli.session import open_node, run_async
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
 from webstrata.records import PageRules
 
 
 def command(
-    address: Annotated[str | None, typer.Argument(metavar="URL", show_default=False)] = None,
-    tag: Annotated[
-        str | None, typer.Option("--tag", help="For all pages of this tag that have no wish of their own.")
-    ] = None,
+    address: OptionalUrlArgument = None,
+    tag: TagOption = None,
     handler: HandlerOption = None,
     layer: LayerOption = None,
-    include: IncludeOption = None,
+    select: SelectOption = None,
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     min_size: MinSizeOption = 0.0,
@@ -49,17 +53,21 @@ def command(
     entries: EntriesOption = False,
     graph: GraphOption = None,
     page_rows: PageRowsOption = 0,
-    clear: Annotated[bool, typer.Option("--clear", help="Back to the defaults.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the rules, so that the defaults apply.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show or set how a page (or a tag's pages) are looked at: handler, layer that counts, rules. `preview` tries rules out."""
+    """Show or replace the rules of a page or a tag: the handler, the layer that decides, and what is compared.
+
+    The rules of a tag apply to all pages with this tag that have no rules of their own. `preview` shows the effect of
+    rules before they are set.
+    """
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
-    wish = page_rules_of(
-        handler=handler or ("sparql" if graph else None),
+    given_rules = page_rules_of(
+        handler=handler,
         layer=layer,
-        include=include,
+        select=select,
         ignore=ignore,
         ignore_text=ignore_text,
         min_size=min_size,
@@ -71,32 +79,38 @@ def command(
         graphs=graph,
         page_rows=page_rows,
     )
-    if clear and wish is not None:
-        raise UsageError("--clear stands alone: it takes all wishes back.")
-    held = run_async(lambda: _apply(home, address, tag, wish, clear=clear))
-    document: dict[str, Any] = {"url": address, "tag": tag, "rules": page_rules_json(held)}
+    if clear and given_rules is not None:
+        raise UsageError("--clear removes all rules: do not combine it with rules.")
+    page_rules = run_async(lambda: _apply(home, address, tag, given_rules, clear=clear))
     if as_json:
-        print_json(document)
-    elif held is None:
-        typer.echo("Looked at by the defaults: useful content or data, without rules.")
+        print_json({"url": address, "tag": tag, "rules": page_rules_json(page_rules)})
+    elif page_rules is None:
+        typer.echo("No rules: the defaults apply (the main content, or the data of data formats, is compared).")
     else:
-        for name, value in document["rules"].items():
-            typer.echo(f"{name:<12} {printable(value)}")
+        typer.echo(printable(_command_line(address, tag, page_rules)))
+
+
+def _command_line(address: str | None, tag: str | None, page_rules: PageRules) -> str:
+    """The command that sets these rules."""
+    words = ["webstrata", "rules", *([address] if address is not None else ["--tag", tag or ""])]
+    for option, value in page_rules_options(page_rules):
+        words += [option, value] if value else [option]
+    return shlex.join(words)
 
 
 async def _apply(
-    home: Path | None, address: str | None, tag: str | None, wish: PageRules | None, *, clear: bool
+    home: Path | None, address: str | None, tag: str | None, page_rules: PageRules | None, *, clear: bool
 ) -> PageRules | None:
-    """Set what was asked for; what holds then."""
+    """Set or remove the rules if requested; returns the rules that apply then."""
     async with open_node(home).store() as store:
         if address is not None:
             page = await watched_page(store, address)
-            if wish is not None or clear:
-                await store.pages.set_rules(page.id, wish)
-                return wish
+            if page_rules is not None or clear:
+                await store.pages.set_rules(page.id, page_rules)
+                return page_rules
             return page.page_rules
         assert tag is not None
-        if wish is not None or clear:
-            await store.pages.set_tag_rules(tag, wish)
-            return wish
+        if page_rules is not None or clear:
+            await store.pages.set_tag_rules(tag, page_rules)
+            return page_rules
         return (await store.pages.tag_rules()).get(tag)

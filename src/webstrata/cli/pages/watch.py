@@ -1,4 +1,4 @@
-"""`webstrata watch`: add pages, lists of pages, or whole sites."""
+"""`webstrata watch`: add pages, lists of pages, or whole sites to the schedule."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.cli.output import counted, print_json, printable
-from webstrata.cli.page_options import (
+from webstrata.cli.options import (
     AcceptOption,
     EntriesOption,
     GraphOption,
     HandlerOption,
+    HomeOption,
     IgnoreOption,
     IgnoreTextOption,
-    IncludeOption,
+    JsonOption,
     LayerOption,
     MinSizeOption,
     OrderedOption,
     PageRowsOption,
     QueryOption,
+    SelectOption,
     UnorderedOption,
+    UrlsArgument,
     page_rules_of,
 )
-from webstrata.cli.session import HomeOption, JsonOption, open_node, run_async
+from webstrata.cli.output import counted, print_json, printable
+from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
 from webstrata.flows.crawl.discovery import seeds
 from webstrata.records import NewPage, Site
@@ -40,37 +43,52 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class BadLine(Struct, frozen=True):
+    """A line of a list that is not a page."""
+
     line: int
     text: str
     problem: str
 
 
 def command(
-    addresses: Annotated[list[str] | None, typer.Argument(metavar="URL", show_default=False)] = None,
+    addresses: UrlsArgument = None,
     from_file: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="FILE", help="One URL a line, `#` comments, - for stdin; tab: weight, tab: tags."
+            "--from",
+            metavar="FILE",
+            help="Read URLs from a file (- for stdin), one per line, optionally followed by a tab and the weight, and "
+            "a tab and tags separated by commas. Lines that begin with # are comments.",
         ),
     ] = None,
     site: Annotated[
-        str | None, typer.Option(metavar="URL", help="Watch a whole site, discovered by links and sitemaps.")
+        str | None,
+        typer.Option(metavar="URL", help="Watch a whole site. Its pages are discovered by links and sitemaps."),
     ] = None,
-    scope: Annotated[Literal["prefix", "host", "domain"], typer.Option(help="How far --site reaches.")] = "prefix",
-    depth: Annotated[int, typer.Option(min=0, help="--site: links from the start at most.")] = 5,
-    max_pages: Annotated[int, typer.Option(min=1, help="--site: pages at most.")] = 10_000,
+    scope: Annotated[
+        Literal["prefix", "host", "domain"],
+        typer.Option(help="--site: watch pages below this URL, of the same host, or of the same domain."),
+    ] = "prefix",
+    depth: Annotated[int, typer.Option(min=0, help="--site: maximum number of links from the start page.")] = 5,
+    max_pages: Annotated[int, typer.Option(min=1, help="--site: maximum number of pages.")] = 10_000,
     include: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="--site: only URLs like this (* and ?).")
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN", help="--site: watch only URLs that match this pattern (with * and ?). May be repeated."
+        ),
     ] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="--site: no URLs like this (* and ?).")
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="--site: do not watch URLs that match this pattern. May be repeated."),
     ] = None,
-    requisites: Annotated[bool, typer.Option(help="Archive the images, styles and scripts of the pages too.")] = False,
-    tag: Annotated[list[str] | None, typer.Option(help="Tag for the pages; may be repeated.")] = None,
-    weight: Annotated[float, typer.Option(min=0, help="How much the pages matter, against 1.")] = 1.0,
+    requisites: Annotated[
+        bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
+    ] = False,
+    tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
+    weight: Annotated[float, typer.Option(min=0, help="Weight of the pages in the budget, relative to 1.")] = 1.0,
     handler: HandlerOption = None,
     layer: LayerOption = None,
-    select: IncludeOption = None,
+    select: SelectOption = None,
     ignore: IgnoreOption = None,
     ignore_text: IgnoreTextOption = None,
     min_size: MinSizeOption = 0.0,
@@ -84,17 +102,20 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Watch pages. Adding a page again is harmless; a bad line in a file is reported and the rest is taken."""
+    """Watch pages: visit them from now on, and archive their versions.
+
+    Pages that are already watched stay watched. Bad lines of a file are reported, and the other lines are used.
+    """
     if not addresses and from_file is None and site is None:
         raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
     if site is None and (include or exclude):
-        raise UsageError("--include and --exclude choose among the pages of a --site. Name one, or leave them out.")
+        raise UsageError("--include and --exclude require --site. Leave them out, or add --site URL.")
     if not weight < float("inf"):
-        raise UsageError("--weight is a number from 0 up.")
+        raise UsageError("--weight must be a finite number of at least 0.")
     page_rules = page_rules_of(
-        handler="sparql" if query else handler or ("sparql" if graph else None),
+        handler="sparql" if query else handler,
         layer=layer,
-        include=select,
+        select=select,
         ignore=ignore,
         ignore_text=ignore_text,
         min_size=min_size,
@@ -106,14 +127,15 @@ def command(
         page_rows=page_rows,
     )
     if query and graph:
-        raise UsageError("a --query says itself which graphs it reads. Leave --graph out.")
+        raise UsageError("--graph cannot be combined with --query: name the graphs in the query.")
     if site is not None and page_rules is not None:
         raise UsageError(
-            "pages of a --site are looked at by their tag: `webstrata rules --tag TAG`, and --tag TAG here."
+            "the pages of a --site have the rules of their tag. Add --tag TAG, and set the rules with "
+            "`webstrata rules --tag TAG`."
         )
     tags = tuple(tag or ())
     if query:
-        addresses = [_asking(address, query) for address in addresses or ()]
+        addresses = [_query_url(address, query) for address in addresses or ()]
     pages = [_page(address, weight=weight, tags=tags, requisites=requisites) for address in addresses or ()]
     bad: list[BadLine] = []
     if from_file is not None:
@@ -121,9 +143,9 @@ def command(
         pages += listed
     if page_rules is not None:
         pages = [replace(page, page_rules=page_rules) for page in pages]
-    wanted = None
+    new_site = None
     if site is not None:
-        wanted = Site(
+        new_site = Site(
             id=0,
             url=urls.canonical(site),
             scope=scope,
@@ -135,18 +157,18 @@ def command(
             tags=tags,
             weight=weight,
         )
-    new, known = run_async(lambda: _add(home, pages, wanted))
+    new, known = run_async(lambda: _add(home, pages, new_site))
     for line in bad:
         typer.echo(f"line {line.line}: {printable(line.problem)}", err=True)
     if as_json:
-        print_json({"new": new, "known": known, "site": wanted.url if wanted else None, "bad": bad})
+        print_json({"new": new, "known": known, "site": new_site.url if new_site else None, "bad": bad})
         return
-    left_out = f", {counted(len(bad), 'bad line')} left out" if bad else ""
-    typer.echo(f"{new} new, {known} known already{left_out}")
-    if wanted is not None:
-        typer.echo(f"The site {wanted.url} is discovered as it is visited (at most {max_pages} pages).")
-    if pages or wanted:
-        typer.echo("They are due now: `webstrata crawl` visits them once, `webstrata run` keeps going.")
+    skipped = f", {counted(len(bad), 'bad line')} skipped" if bad else ""
+    typer.echo(f"{new} new, {known} already known{skipped}")
+    if new_site is not None:
+        typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {max_pages} pages).")
+    if pages or new_site:
+        typer.echo("They are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously.")
 
 
 async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tuple[int, int]:
@@ -161,7 +183,7 @@ async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tu
 def read_list(
     lines: Iterable[str], *, weight: float, tags: tuple[str, ...], requisites: bool
 ) -> tuple[list[NewPage], list[BadLine]]:
-    """Pages of a list, and the lines that name none."""
+    """The pages of a list, and its bad lines."""
     pages: list[NewPage] = []
     bad: list[BadLine] = []
     for number, line in enumerate(lines, 1):
@@ -178,8 +200,8 @@ def read_list(
     return pages, bad
 
 
-def _asking(address: str, query: str) -> str:
-    """A query is part of the page's address, so that one endpoint can be asked many things."""
+def _query_url(address: str, query: str) -> str:
+    """The URL of a query: each query to an endpoint is a page of its own."""
     return f"{address}{'&' if '?' in address else '?'}query={quote(query, safe='')}"
 
 
@@ -189,7 +211,9 @@ def _weight(text: str) -> float:
     except ValueError:
         weight = -1.0
     if not 0 <= weight < float("inf"):
-        raise UsageError(f"the weight {text[:40]!r} is not a number from 0 up. A line is URL, tab, weight, tab, tags.")
+        raise UsageError(
+            f"the weight {text[:40]!r} is not a number of at least 0. The columns are URL, weight and tags."
+        )
     return weight
 
 
@@ -204,7 +228,7 @@ def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: boo
 
 
 def read_lines(source: str) -> Iterable[str]:
-    """Lines as an editor counts them."""
+    """The lines of a file or of stdin, with any line ending."""
     try:
         content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as problem:

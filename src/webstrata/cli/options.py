@@ -1,0 +1,225 @@
+"""The options and arguments that several commands share, as annotated types, and the page rules made from them.
+
+An option that only one command has is defined in the file of that command.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import typer
+
+from webstrata.errors import UsageError
+from webstrata.records import PageRules
+
+# ── all commands ────────────────────────────────────────────────────────────────────────────────────────────
+
+HomeOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help="Home folder. Default: $WEBSTRATA_HOME, or the platform's folder for application data.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Set a setting for this run, like polite.delay=5s. May be repeated.",
+        show_default=False,
+    ),
+]
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="Schedule visits by this policy: a name, or module:Class for your own policy.",
+        show_default=False,
+    ),
+]
+
+# ── which page, which time ──────────────────────────────────────────────────────────────────────────────────
+
+UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]
+OptionalUrlArgument = Annotated[str | None, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]
+UrlsArgument = Annotated[list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.", show_default=False)]
+TagOption = Annotated[
+    str | None, typer.Option("--tag", metavar="TAG", help="All pages with this tag.", show_default=False)
+]
+FromOption = Annotated[
+    str | None, typer.Option("--from", metavar="T", help="Only visits at or after this time.", show_default=False)
+]
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="T", help="Only visits at or before this time.", show_default=False)
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Maximum number of rows.", show_default=False)
+]
+
+# ── contents of files ───────────────────────────────────────────────────────────────────────────────────────
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File with the content.", show_default=False)]
+MediaTypeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--type", metavar="MEDIA", help="Media type. Default: guessed from the file name.", show_default=False
+    ),
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option("--url", help="URL of the content; relative links are resolved against it.", show_default=False),
+]
+
+# ── page rules ──────────────────────────────────────────────────────────────────────────────────────────────
+
+HandlerOption = Annotated[
+    Literal["auto", "http", "rdf", "sparql", "feed", "sitemap", "browser"] | None,
+    typer.Option(
+        "--handler",
+        help="Handler that fetches the page. auto chooses by URL and media type.",
+        show_default=False,
+    ),
+]
+LayerOption = Annotated[
+    Literal["auto", "raw", "text", "main", "links", "data"] | None,
+    typer.Option(
+        "--layer",
+        help="Layer that decides whether the page changed. auto uses the main content, or the data of data formats.",
+        show_default=False,
+    ),
+]
+SelectOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select",
+        metavar="RULE",
+        help="Compare only what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
+        show_default=False,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="RULE",
+        help="Do not compare what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
+        show_default=False,
+    ),
+]
+IgnoreTextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore-text",
+        metavar="REGEX",
+        help="Do not compare text that matches this regular expression. May be repeated.",
+        show_default=False,
+    ),
+]
+MinSizeOption = Annotated[
+    float,
+    typer.Option(
+        "--min-size", min=0.0, max=1.0, help="Minimum share of the text (0 to 1) that must differ to count as a change."
+    ),
+]
+UnorderedOption = Annotated[bool, typer.Option("--unordered", help="Tables: ignore the order of the rows.")]
+OrderedOption = Annotated[
+    bool,
+    typer.Option(
+        "--ordered", help="Tables: compare the order of the rows, even if the first column identifies the rows."
+    ),
+]
+AcceptOption = Annotated[str, typer.Option("--accept", help="Accept header of the requests.", show_default=False)]
+QueryOption = Annotated[
+    str, typer.Option("--query", help="SPARQL query. Default: the whole dataset.", show_default=False)
+]
+EntriesOption = Annotated[bool, typer.Option("--entries", help="Feeds and sitemaps: also watch each entry as a page.")]
+GraphOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--graph",
+        metavar="IRI",
+        help="SPARQL: read this graph; all for every named graph, default for the default graph. May be repeated.",
+        show_default=False,
+    ),
+]
+PageRowsOption = Annotated[
+    int,
+    typer.Option("--page-rows", min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
+]
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+
+
+def page_rules_of(
+    *,
+    handler: str | None = None,
+    layer: str | None = None,
+    select: list[str] | None = None,
+    ignore: list[str] | None = None,
+    ignore_text: list[str] | None = None,
+    min_size: float = 0.0,
+    unordered: bool = False,
+    ordered: bool = False,
+    accept: str = "",
+    query: str = "",
+    entries: bool = False,
+    graphs: list[str] | None = None,
+    page_rows: int = 0,
+) -> PageRules | None:
+    """The page rules that the options define; None if all options have their defaults. Invalid rules raise UsageError."""
+    from webstrata.observe.rules.select import check_page_rules
+
+    page_rules = PageRules(
+        handler=handler or ("sparql" if graphs else "auto"),
+        layer=layer or "auto",
+        include=tuple(select or ()),
+        ignore=tuple(ignore or ()),
+        ignore_text=tuple(ignore_text or ()),
+        min_size=min_size,
+        unordered=unordered,
+        ordered=ordered,
+        accept=accept,
+        query=query,
+        entries=entries,
+        graphs=tuple(graphs or ()),
+        page_rows=page_rows,
+    )
+    if page_rules == PageRules():
+        return None
+    check_page_rules(page_rules)
+    for name in page_rules.graphs:
+        if name not in ("all", "default") and (":" not in name or _NOT_IN_IRI.search(name)):
+            raise UsageError(f"{name[:200]!r} is not the IRI of a graph. Give an IRI, `all` or `default`.")
+    if page_rules.graphs and page_rules.handler not in ("auto", "sparql"):
+        raise UsageError("--graph requires the handler sparql. Leave out --handler, or use --handler sparql.")
+    return page_rules
+
+
+_OPTIONS = {"include": "--select", "graphs": "--graph"}
+"""Fields of PageRules whose option has another name."""
+
+
+def page_rules_json(page_rules: PageRules | None) -> dict[str, Any]:
+    """The fields that differ from the defaults."""
+    default = PageRules()
+    return {
+        name: msgspec.to_builtins(value)
+        for name in PageRules.__struct_fields__
+        if (value := getattr(page_rules or default, name)) != getattr(default, name)
+    }
+
+
+def page_rules_options(page_rules: PageRules) -> list[tuple[str, str]]:
+    """The command-line options that define these rules, as (option, value); the value of a flag is empty."""
+    options: list[tuple[str, str]] = []
+    for name, value in page_rules_json(page_rules).items():
+        option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+        values = value if isinstance(value, list) else [value]
+        options += [(option, "" if item is True else str(item)) for item in values]
+    return options
