@@ -10,5 +10,5 @@ visit and before its revisit. The schedules try to make as many pages as possibl
     proof/      verdicts, certificate, signature, time stamp, and the coherence of any collection
 
 Rates come from forecasts, or from the priors in `rates.py` for pages without history. `schedule.py` converts rates to
-confidence intervals; `rhythm.py` finds the quietest stretch of a site's week.
+confidence intervals; `rhythm.py` finds the quietest period of a site's week.
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Call, Told, Town, started
+from tests.cli.conftest import Call, CommandResult, LocalServer, started
 from webstrata import verifier
 from webstrata.archive.wacz.writer import CERTIFICATE
 
@@ -23,27 +23,27 @@ WORDS = "the words of a page that stay as they are"
 
 
 @pytest.fixture
-def site(town: Town) -> Town:
+def site(server: LocalServer) -> LocalServer:
     """A home page, three other pages, a style sheet, and a broken link."""
     anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in ("a", "b", "c", "missing"))
     head = '<title>page</title><link rel="stylesheet" href="/s.css">'
-    town.pages["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
+    server.pages["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
     for name in ("a", "b", "c"):
-        town.pages[f"/{name}"] = ("text/html", f"{head}<main><h1>{name}</h1><p>{WORDS}</p></main>".encode())
-    town.pages["/s.css"] = ("text/css", b"p { color: red }")
-    return town
+        server.pages[f"/{name}"] = ("text/html", f"{head}<main><h1>{name}</h1><p>{WORDS}</p></main>".encode())
+    server.pages["/s.css"] = ("text/css", b"p { color: red }")
+    return server
 
 
-def captured(call: Call, home: Path, site: Town, *words: str) -> tuple[Told, dict[str, Any]]:
-    told = call("--home", home, "capture", site.url(), "--delay", "0.01s", "--json", *words, **site.settings)
-    (one,) = told.json["captures"]
-    return told, one
+def captured(call: Call, home: Path, site: LocalServer, *words: str) -> tuple[CommandResult, dict[str, Any]]:
+    result = call("--home", home, "capture", site.url(), "--delay", "0.01s", "--json", *words, **site.settings)
+    (one,) = result.json["captures"]
+    return result, one
 
 
-def test_capture_and_verify(home: Path, site: Town, call: Call, peer: Callable[[str], str]) -> None:
+def test_capture_and_verify(home: Path, site: LocalServer, call: Call, peer: Callable[[str], str]) -> None:
     """The summary agrees with the certificate; both verifiers and the tool `wacz` accept the file."""
-    told, one = captured(call, home, site, "--sharp")
-    assert told.code == 0, told.err
+    result, one = captured(call, home, site, "--sharp")
+    assert result.code == 0, result.err
     assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 1}
     assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}
     assert one["stopped"] is None
@@ -58,7 +58,7 @@ def test_capture_and_verify(home: Path, site: Town, call: Call, peer: Callable[[
     assert call("--home", home, "check").code == 0
 
 
-def test_one_altered_byte_is_detected(home: Path, site: Town, call: Call) -> None:
+def test_one_altered_byte_is_detected(home: Path, site: LocalServer, call: Call) -> None:
     """Both verifiers detect an altered byte of a page, of the certificate and of the index."""
     _, one = captured(call, home, site, "--sharp")
     whole = Path(one["file"]).read_bytes()
@@ -71,34 +71,34 @@ def test_one_altered_byte_is_detected(home: Path, site: Town, call: Call) -> Non
         assert subprocess.run([sys.executable, second, other], capture_output=True, check=False).returncode != 0, offset
 
 
-def test_text_output(home: Path, site: Town, call: Call) -> None:
+def test_text_output(home: Path, site: LocalServer, call: Call) -> None:
     """The text has the number of sharp pages, reasons for the other pages, and a hint about single passes."""
-    told = call("--home", home, "capture", site.url(), "--delay", "0.01s", **site.settings)
-    assert told.code == 0
-    assert "1 of 5 pages sharp" in told.text
-    assert "blurred" in told.text
-    assert "it was not downloaded" in told.text
-    assert "--sharp" in told.text
-    assert "status 404" in told.text
-    assert "signed by sha256:" in told.text
-    assert "visits " in told.err, "one line for each download"
+    result = call("--home", home, "capture", site.url(), "--delay", "0.01s", **site.settings)
+    assert result.code == 0
+    assert "1 of 5 pages sharp" in result.text
+    assert "blurred" in result.text
+    assert "it was not downloaded" in result.text
+    assert "--sharp" in result.text
+    assert "status 404" in result.text
+    assert "signed by sha256:" in result.text
+    assert "visits " in result.err, "one line for each download"
 
 
-def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_path: Path) -> None:
+def test_a_picture_a_list_and_weights(home: Path, site: LocalServer, call: Call, tmp_path: Path) -> None:
     """The chart is drawn; pages and weights come from files, or from stdin with -."""
     chart, out, weights = tmp_path / "chart.svg", tmp_path / "my.wacz", tmp_path / "weights"
     weights.write_text(f"# what matters\n{site.url('/a')}\t3\n*/c\t0.5\n")
-    told = call(
+    result = call(
         *("--home", home, "capture", site.url(), "--sharp", "--delay", "0.01s", "--seeds", "-", "--quiet", "--json"),
         *("--weights", weights, "--picture", chart, "--out", out, "--no-requisites"),
         stdin=f"{site.url('/a')}\n{site.url('/c')}\nnot a url\n".encode(),
         **site.settings,
     )
-    (one,) = told.json["captures"]
+    (one,) = result.json["captures"]
     assert one["counts"]["sharp"] == 2
     assert one["file"] == str(out)
     assert one["requisites"] == {"captured": 0, "failed": 0, "not_asked_for": 1}
-    assert "line 3" in told.err
+    assert "line 3" in result.err
     assert b"from the instant" in chart.read_bytes()
     shown = call("certificate", "show", out, "--json").json["certificate"]
     assert sorted(page["weight"] for page in shown["pages"]) == ["0.5", "3"]
@@ -112,7 +112,7 @@ def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_pa
         (("http://a.example/", "--out", "x.zip"), "ends in .wacz"),
         (("http://a.example/", "http://b.example/", "--out", "x.wacz"), "one site"),
         (("http://a.example/", "--tau", "1.5"), "above 0 and below 1"),
-        (("http://a.example/", "--max-time", "soon"), "length of time"),
+        (("http://a.example/", "--max-time", "soon"), "not a duration"),
         (("http://a.example/", "--sitemap", "--seeds", "-"), "Choose one"),
         (("http://a.example/", "--weights", "/nowhere"), "cannot read"),
         (("http://a.example/", "--repair", "1"), "Add --sharp"),
@@ -125,10 +125,10 @@ def test_a_picture_a_list_and_weights(home: Path, site: Town, call: Call, tmp_pa
 )
 def test_bad_options(words: tuple[str, ...], what: str, home: Path, call: Call) -> None:
     """Invalid options give one sentence and exit code 2; no request is sent."""
-    told = call("--home", home, "capture", *words)
-    assert (told.code, told.out) == (2, b"")
-    assert what in told.err
-    assert "Traceback" not in told.err
+    result = call("--home", home, "capture", *words)
+    assert (result.code, result.out) == (2, b"")
+    assert what in result.err
+    assert "Traceback" not in result.err
 
 
 def test_a_site_that_does_not_respond(home: Path, call: Call) -> None:
@@ -136,27 +136,27 @@ def test_a_site_that_does_not_respond(home: Path, call: Call) -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
-    settings = {"WEBSTRATA_FETCH_ALLOW": f"127.0.0.1/32:{port}", "WEBSTRATA_CAPTURE_PATIENCE": "0s"}
-    told = call("--home", home, "capture", f"http://127.0.0.1:{port}/", "--json", "-q", **settings)
-    assert told.code == 1
-    assert told.json["captures"][0]["counts"] == {"sharp": 0, "blurred": 0, "unreachable": 1}
+    settings = {"WEBSTRATA_FETCH_ALLOW_PRIVATE": f"127.0.0.1/32:{port}", "WEBSTRATA_CAPTURE_PATIENCE": "0s"}
+    result = call("--home", home, "capture", f"http://127.0.0.1:{port}/", "--json", "-q", **settings)
+    assert result.code == 1
+    assert result.json["captures"][0]["counts"] == {"sharp": 0, "blurred": 0, "unreachable": 1}
 
 
-def test_one_site_of_two_fails(home: Path, site: Town, call: Call) -> None:
+def test_one_site_of_two_fails(home: Path, site: LocalServer, call: Call) -> None:
     """If one of two sites fails, the other is captured and the exit code is 1."""
     words = ("--home", home, "capture", site.url("/a"), site.url("/nothing/"), "--sharp", "--sitemap", "-q", "--json")
     listed = (
         f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{site.url('/a')}</loc></url></urlset>"
     )
     site.pages["/sitemap.xml"] = ("application/xml", listed.encode())
-    told = call(*words, **site.settings)
-    assert told.code == 1
-    assert "no page below" in told.err
-    (one,) = told.json["captures"]
+    result = call(*words, **site.settings)
+    assert result.code == 1
+    assert "no page below" in result.err
+    (one,) = result.json["captures"]
     assert one["counts"] == {"sharp": 1, "blurred": 0, "unreachable": 0}
 
 
-def test_interrupt_and_resume(home: Path, site: Town, call: Call) -> None:
+def test_interrupt_and_resume(home: Path, site: LocalServer, call: Call) -> None:
     """An interrupted capture has a valid certificate; --resume completes it."""
     words = ("--home", home, "capture", site.url(), "--sharp", "--delay", "1s", "--json")
     with started(*words, **{**site.settings, "WEBSTRATA_POLITE_DELAY": "1s"}) as process:
@@ -165,8 +165,8 @@ def test_interrupt_and_resume(home: Path, site: Town, call: Call) -> None:
             pass
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=100)
-    told = Told(process.returncode, out, "")
-    (one,) = told.json["captures"]
+    result = CommandResult(process.returncode, out, "")
+    (one,) = result.json["captures"]
     assert one["stopped"] == "it was interrupted"
     assert call("certificate", "verify", one["file"]).code == 0
     again = call("--home", home, "capture", "--resume", one["id"], "--delay", "0.01s", "--json", **site.settings)
@@ -208,7 +208,9 @@ def replay(tmp_path: Path, peer: Callable[[str], str]) -> Iterator[Callable[[Pat
         server.wait(20)
 
 
-def test_pywb_replays_a_capture(home: Path, site: Town, call: Call, replay: Callable[[Path, str], bytes]) -> None:
+def test_pywb_replays_a_capture(
+    home: Path, site: LocalServer, call: Call, replay: Callable[[Path, str], bytes]
+) -> None:
     """pywb opens the WACZ file and replays a page whose second record is a revisit record."""
     _, one = captured(call, home, site, "--sharp")
     assert replay(Path(one["file"]), site.url("/a")) == site.pages["/a"][1]

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.cli.conftest import Call, Town, started
+from tests.cli.conftest import Call, LocalServer, started
 from webstrata.flows.capture.events import Event, PageDownloaded, RequisiteDownloaded, from_line
 
 NAMES = [f"p{number}" for number in range(8)]
@@ -32,9 +32,9 @@ class Counted(dict[str, tuple[str, bytes]]):
 
 
 @pytest.fixture
-def pages(town: Town) -> Counted:
+def pages(server: LocalServer) -> Counted:
     """A home page, eight other pages and a style sheet."""
-    town.pages = counted = Counted()
+    server.pages = counted = Counted()
     head = '<title>page</title><link rel="stylesheet" href="/s.css">'
     anchors = "".join(f'<p><a href="/{name}">to {name}</a>' for name in NAMES)
     counted["/"] = ("text/html", f"{head}<main><h1>Home</h1>{anchors}</main>".encode())
@@ -83,22 +83,22 @@ def run_and_kill(home: Path, words: tuple[object, ...], settings: dict[str, str]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_random_moments(seed: int, home: Path, town: Town, pages: Counted, call: Call) -> None:
+def test_killed_at_random_moments(seed: int, home: Path, server: LocalServer, pages: Counted, call: Call) -> None:
     """A capture that is killed (SIGKILL) at random times and resumed has a valid certificate. Downloads in the journal
     are not repeated; each kill repeats at most the one request that was in flight."""
     chance = random.Random(seed)
-    words: tuple[object, ...] = (town.url(), "--sharp")
+    words: tuple[object, ...] = (server.url(), "--sharp")
     kills = 0
     for _ in range(3):
         known = downloads(journal_events(home))
-        kills += run_and_kill(home, words, town.settings, chance.randint(1, 6), chance.uniform(0.0, 0.6))
+        kills += run_and_kill(home, words, server.settings, chance.randint(1, 6), chance.uniform(0.0, 0.6))
         acknowledged = downloads(journal_events(home))
         assert known <= acknowledged, "events in the journal stay"
         (journal,) = (home / "captures").glob("*.jsonl")
         words = ("--resume", journal.stem)
     assert kills >= 1
-    told = call("--home", home, "capture", *words, "--delay", "0.01s", "--json", **town.settings)
-    (one,) = told.json["captures"]
+    result = call("--home", home, "capture", *words, "--delay", "0.01s", "--json", **server.settings)
+    (one,) = result.json["captures"]
     assert one["counts"] == {"sharp": 9, "blurred": 0, "unreachable": 0}
     assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}
     verified = call("certificate", "verify", one["file"], "--key", one["key"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Call, Town
+from tests.cli.conftest import Call, LocalServer
 from webstrata.clock import parse_instant
 
 USUAL = b"<title>flip</title><main><h1>Flip</h1><p>the words that are usually here</p></main>"
@@ -39,25 +39,25 @@ class Flipping(dict[str, tuple[str, bytes]]):
 
 
 @pytest.mark.parametrize("layer", ["auto", "raw"])
-def test_changed_and_changed_back(layer: str, home: Path, town: Town, call: Call, tmp_path: Path) -> None:
+def test_changed_and_changed_back(layer: str, home: Path, server: LocalServer, call: Call, tmp_path: Path) -> None:
     """A page that changed and changed back between its downloads is sharp in every layer, whatever it had at the
     instant. The certificate is valid, has the probability of it, and states what it does not prove."""
-    town.pages = pages = Flipping()
+    server.pages = pages = Flipping()
     for name in ("/middle", "/a", "/b"):
         pages[name] = ("text/html", f"<title>t</title><main><h1>{name}</h1><p>words that stay</p></main>".encode())
     weights = tmp_path / "weights"
-    weights.write_text(f"{town.url('/middle')}\t100\n{town.url('/flip')}\t0.01\n")
-    told = call(
-        *("--home", home, "capture", town.url(), "--sharp", "--delay", "0.4s", "-q", "--json", "--layer", layer),
+    weights.write_text(f"{server.url('/middle')}\t100\n{server.url('/flip')}\t0.01\n")
+    result = call(
+        *("--home", home, "capture", server.url(), "--sharp", "--delay", "0.4s", "-q", "--json", "--layer", layer),
         *("--weights", weights, "--seeds", "-"),
-        stdin="".join(f"{town.url(name)}\n" for name in ("/middle", "/a", "/b", "/flip")).encode(),
-        **town.settings,
+        stdin="".join(f"{server.url(name)}\n" for name in ("/middle", "/a", "/b", "/flip")).encode(),
+        **server.settings,
     )
-    (one,) = told.json["captures"]
+    (one,) = result.json["captures"]
     assert one["counts"] == {"sharp": 4, "blurred": 0, "unreachable": 0}
     certificate = call("certificate", "show", one["file"], "--json").json["certificate"]
     by_url = {page["url"]: page for page in certificate["pages"]}
-    flip, middle = by_url[town.url("/flip")], by_url[town.url("/middle")]
+    flip, middle = by_url[server.url("/flip")], by_url[server.url("/middle")]
     assert middle["revisit"] is None, "its download is the instant"
     assert pages.at(parse_instant(certificate["instant"]["to"])) == OTHER, "a content that is not in the archive"
     assert pages.at(parse_instant(flip["visit"]["ended"])) == USUAL

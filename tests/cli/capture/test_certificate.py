@@ -27,9 +27,9 @@ def test_no_certificate(tmp_path: Path) -> None:
     """A file that is not a WACZ file gives one sentence."""
     path = tmp_path / "no.wacz"
     path.write_bytes(b"nothing")
-    told = call_here("certificate", "verify", path)
-    assert told.code == 1
-    assert "not a WACZ file" in told.err
+    result = call_here("certificate", "verify", path)
+    assert result.code == 1
+    assert "not a WACZ file" in result.err
 
 
 def test_the_second_verifier_runs_alone(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ def test_archive_files(call: Call, tmp_path: Path) -> None:
     """A page captured three times with equal content is proved for that span, one captured once only at that time."""
     home, _ = write_family(tmp_path)
 
-    told = call("coherence", home.warc, "--json").json
-    standings = {row["url"]: row["standing"] for row in told["standings"]}
+    result = call("coherence", home.warc, "--json").json
+    standings = {row["url"]: row["standing"] for row in result["standings"]}
     assert standings == {"http://example.com/a": "proved", "http://example.com/b?y=2&x=1": "proved"}
-    assert told["spread_s"] == 7200.0
+    assert result["spread_s"] == 7200.0
     later = call("coherence", home.warc, "--at", "2026-09-21T15:00:00Z", "--json").json
     assert {row["url"]: row["standing"] for row in later["standings"]}["http://example.com/b?y=2&x=1"] == "open"
     assert later["revisit"] == ["http://example.com/b?y=2&x=1"]
@@ -23,12 +23,12 @@ def test_archive_files(call: Call, tmp_path: Path) -> None:
 
 def test_own_visits(call: Call, demo: Demo) -> None:
     """Most pages of a demo site coexisted, by its ordinary visits."""
-    told = call("--home", demo.home, "coherence", "--store", "boost.test", "--json").json
-    assert told["pages"] > 10
-    assert 0 < told["proved"] <= told["pages"]
-    assert told["instant"]["from"] <= told["instant"]["to"]
+    result = call("--home", demo.home, "coherence", "--store", "boost.test", "--json").json
+    assert result["pages"] > 10
+    assert 0 < result["proved"] <= result["pages"]
+    assert result["instant"]["from"] <= result["instant"]["to"]
     shown = call("--home", demo.home, "coherence", "--store", "boost.test").text
-    assert f"{told['proved']} of {told['pages']} provably coexisted" in shown
+    assert f"{result['proved']} of {result['pages']} provably coexisted" in shown
 
 
 def test_bad_input(call: Call, demo: Demo, tmp_path: Path) -> None:
@@ -36,9 +36,9 @@ def test_bad_input(call: Call, demo: Demo, tmp_path: Path) -> None:
     for words, said in (
         (("coherence",), "--store"),
         (("coherence", tmp_path / "no.warc.gz"), "no file"),
-        (("coherence", Path(__file__)), "no archive"),
-        (("--home", demo.home, "coherence", "--store", "nowhere.test"), "nothing of nowhere.test"),
+        (("coherence", Path(__file__)), "not a supported archive file"),
+        (("--home", demo.home, "coherence", "--store", "nowhere.test"), "no page of nowhere.test"),
     ):
-        told = call(*words)
-        assert told.code in (1, 2), words
-        assert said in told.err
+        result = call(*words)
+        assert result.code in (1, 2), words
+        assert said in result.err

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
 
-from tests.flows.conftest import Life
-from tests.flows.town import Asked, Reply, Script, reply
+from tests.flows.conftest import Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, Script, reply
 from webstrata import verifier
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.wacz.writer import CERTIFICATE
@@ -41,7 +41,7 @@ class Taken(NamedTuple):
 
 
 async def capture(
-    life: Life,
+    archiver: Archiver,
     order: CaptureOrder | None = None,
     *,
     resume: str = "",
@@ -50,8 +50,8 @@ async def capture(
 ) -> Taken:
     """Run a capture to its end; both verifiers must find its certificate valid."""
     order = order or CaptureOrder(url=SITE, **options)
-    out = life.home.path / "out.wacz"
-    async with life.node.capturing() as service:
+    out = archiver.home.path / "out.wacz"
+    async with archiver.node.capturing() as service:
         running = await service.resume(resume, on_event) if resume else await service.begin(order, on_event)
         await running.run()
         finished = await service.finish(running, out)
@@ -76,20 +76,20 @@ def links(*paths: str, text: str = "") -> Reply:
     return reply(f"<title>page</title><main><h1>A page</h1><p>{text or 'some words'}</p>{anchors}</main>")
 
 
-def changing_at(*moments: float) -> Callable[[Asked], Reply]:
+def changing_at(*moments: float) -> Callable[[ReceivedRequest], Reply]:
     """A page whose text changes at each of these times."""
 
-    def script(asked: Asked) -> Reply:
-        return links(text=f"version {sum(asked.at >= moment for moment in moments)} of a text that changes")
+    def script(request: ReceivedRequest) -> Reply:
+        return links(text=f"version {sum(request.at >= moment for moment in moments)} of a text that changes")
 
     return script
 
 
-def site(life: Life, **pages: Script) -> None:
+def site(archiver: Archiver, **pages: Script) -> None:
     """A home page that links to all other pages."""
-    life.town.play(SITE, links(*(f"/{name}" for name in pages)))
+    archiver.servers.serve(SITE, links(*(f"/{name}" for name in pages)))
     for name, script in pages.items():
-        life.town.play(f"{SITE}{name}", script)
+        archiver.servers.serve(f"{SITE}{name}", script)
 
 
 def _path(url: str) -> str:

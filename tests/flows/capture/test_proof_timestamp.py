@@ -19,7 +19,7 @@ import pytest
 from rfc3161_client import decode_timestamp_response
 
 from tests.flows.capture.capturing import capture, envelope, faults, links, site
-from tests.flows.conftest import Life
+from tests.flows.conftest import Archiver
 from webstrata import verifier
 from webstrata.sharp.proof.timestamp import timestamp_fault
 
@@ -138,15 +138,15 @@ def faults_of_the_second_verifier(document: dict[str, Any]) -> None:
 
 @needs_openssl
 @pytest.mark.parametrize("status", [200, 500], ids=["stamped", "refused"])
-def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_path: Path) -> None:
+def test_certificates_are_stamped(status: int, run_scenario: Callable[..., None], tmp_path: Path) -> None:
     """The chain of the time stamp ends at the authority's root; without a time stamp the capture is still signed."""
     folder = tmp_path / "tsa"
     folder.mkdir()
     root = authority(folder)
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links())
-        taken = await capture(life)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links())
+        taken = await capture(archiver)
         assert taken.finished.stamped == (status == 200)
         document = envelope(taken.finished.file)
         assert ("timestamp" in document) == (status == 200)
@@ -156,7 +156,7 @@ def test_certificates_are_stamped(status: int, live: Callable[..., None], tmp_pa
             faults_of_the_second_verifier(document)
 
     with serving(folder, status=status) as port:
-        live(
+        run_scenario(
             scenario,
             f"capture.timestamp_url=http://127.0.0.9:{port}/stamp",
             f"fetch.allow_private=127.0.0.9/32:{port}",

@@ -6,80 +6,83 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from tests.flows.capture.capturing import SITE, capture, changing_at, links, site
-from tests.flows.conftest import START_AT, Life
+from tests.flows.conftest import START_AT, Archiver
 
 
-def test_a_site_without_changes_is_sharp(live: Callable[..., None]) -> None:
+def test_a_site_without_changes_is_sharp(run_scenario: Callable[..., None]) -> None:
     """Every page of a site that does not change is sharp; each is requested twice, except the one at the instant."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links("/deep"), b=links("/"), deep=links())
-        taken = await capture(life)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links("/deep"), b=links("/"), deep=links())
+        taken = await capture(archiver)
         assert taken.verdicts() == {"/": "sharp", "/a": "sharp", "/b": "sharp", "/deep": "sharp"}
-        asked = [path for path in life.town.paths("a.test") if path != "/robots.txt"]
+        asked = [path for path in archiver.servers.paths("a.test") if path != "/robots.txt"]
         assert sorted(asked.count(path) for path in set(asked)) == [1, 2, 2, 2]
-        assert min(after - before for before, after in pairwise(life.town.times("a.test"))) >= 2
+        assert min(after - before for before, after in pairwise(archiver.servers.times("a.test"))) >= 2
         assert taken.capture.stopped == ""
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_a_page_that_changes_is_blurred(live: Callable[..., None]) -> None:
+def test_a_page_that_changes_is_blurred(run_scenario: Callable[..., None]) -> None:
     """Only the page whose content changes between its visit and its revisit is blurred."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links(), b=changing_at(START_AT + 9), c=links(), d=links())
-        taken = await capture(life)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links(), b=changing_at(START_AT + 9), c=links(), d=links())
+        taken = await capture(archiver)
         verdicts = taken.verdicts()
         visit, revisit = taken.page("/b")["visit"], taken.page("/b")["revisit"]
         assert verdicts.pop("/b") == "blurred", (visit, revisit)
         assert set(verdicts.values()) == {"sharp"}
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_chance_of_changed_and_back(live: Callable[..., None]) -> None:
+def test_chance_of_changed_and_back(run_scenario: Callable[..., None]) -> None:
     """A page that changed and changed back between its downloads is sharp; the certificate has its probability."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         moments = [START_AT + 9.5, START_AT + 9.9]
         seen = {"then": links(text="another text for a moment"), "else": links(text="the usual text")}
         site(
-            life, a=lambda asked: seen["then" if moments[0] <= asked.at < moments[1] else "else"], b=links(), c=links()
+            archiver,
+            a=lambda request: seen["then" if moments[0] <= request.at < moments[1] else "else"],
+            b=links(),
+            c=links(),
         )
-        taken = await capture(life)
+        taken = await capture(archiver)
         assert taken.page("/a")["verdict"] == "sharp"
         revisited = [page for page in taken.certificate["pages"] if page["revisit"] is not None]
         assert all(float(page["changed_and_back"]) > 0 for page in revisited)
         assert "does not prove that a page was never another in between" in taken.certificate["statement"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_a_single_pass_proves_one_page(live: Callable[..., None]) -> None:
+def test_a_single_pass_proves_one_page(run_scenario: Callable[..., None]) -> None:
     """Without revisits the download of one page is the instant, and all other pages are blurred."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links(), b=links())
-        taken = await capture(life, sharp=False)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links(), b=links())
+        taken = await capture(archiver, sharp=False)
         assert sorted(taken.verdicts().values()) == ["blurred", "blurred", "sharp"]
-        assert len(life.town.requests("a.test", "/a")) == 1
+        assert len(archiver.servers.requests("a.test", "/a")) == 1
         assert taken.certificate["policy"]["sharp"] is False
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_captured_pages_are_stored_and_paused(live: Callable[..., None]) -> None:
+def test_captured_pages_are_stored_and_paused(run_scenario: Callable[..., None]) -> None:
     """Captured pages and their visits are in the store; the pages are tagged and paused, so no crawl visits them."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links())
-        await capture(life)
-        page = await life.page(f"{SITE}a")
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links())
+        await capture(archiver)
+        page = await archiver.page(f"{SITE}a")
         assert (page.tags, page.state) == (("capture",), "paused")
-        assert await life.outcomes(f"{SITE}a") in (["new", "same"], ["new"])
-        asked = len(life.town.asked)
-        assert await life.crawl(after_s=30 * 86_400) == 0
-        assert len(life.town.asked) == asked
+        assert await archiver.outcomes(f"{SITE}a") in (["new", "same"], ["new"])
+        asked = len(archiver.servers.received)
+        assert await archiver.crawl(after_s=30 * 86_400) == 0
+        assert len(archiver.servers.received) == asked
 
-    live(scenario)
+    run_scenario(scenario)

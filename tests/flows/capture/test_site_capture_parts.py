@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from tests.flows.capture.capturing import SITE, capture, changing_at, links, site
-from tests.flows.conftest import DAY_S, START_AT, Life
-from tests.flows.town import Asked, Reply, moved, reply, robots
+from tests.flows.conftest import DAY_S, START_AT, Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply, robots
 from webstrata.archive.wacz.reader import WaczReader
 from webstrata.clock import iso
 from webstrata.errors import UsageError
@@ -22,16 +22,16 @@ from webstrata.records import PageRules
 from webstrata.sharp.proof.certificate import Download
 
 
-def test_listed_pages(live: Callable[..., None]) -> None:
+def test_listed_pages(run_scenario: Callable[..., None]) -> None:
     """With a list, links are not followed, pages out of scope are left out, and the hottest page is at the instant."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links("/other"), b=links(), hot=changing_at(*(START_AT + DAY_S * day for day in range(40))))
-        await life.watch(f"{SITE}hot")
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links("/other"), b=links(), hot=changing_at(*(START_AT + DAY_S * day for day in range(40))))
+        await archiver.watch(f"{SITE}hot")
         for _ in range(12):
-            await life.crawl(after_s=3 * DAY_S)
+            await archiver.crawl(after_s=3 * DAY_S)
         listed = (f"{SITE}a", f"{SITE}hot", f"{SITE}b", SITE, "http://b.test/x")
-        taken = await capture(life, listed=listed)
+        taken = await capture(archiver, listed=listed)
         assert set(taken.verdicts()) == {"/a", "/hot", "/b", "/"}
         assert taken.certificate["policy"]["algorithm"] == "optimal"
         assert taken.page("/hot")["revisit"] is None, "its download is the instant"
@@ -39,36 +39,36 @@ def test_listed_pages(live: Callable[..., None]) -> None:
         assert "visits" in taken.page("/hot")["rate_from"]
         assert "1 pages of the site" in taken.page("/a")["rate_from"]
 
-    live(scenario, "schedule.policy=dyn", "schedule.max_interval=3d")
+    run_scenario(scenario, "schedule.policy=dyn", "schedule.max_interval=3d")
 
 
-def test_pages_from_sitemaps(live: Callable[..., None]) -> None:
+def test_pages_from_sitemaps(run_scenario: Callable[..., None]) -> None:
     """The pages of a capture can come from sitemaps, found by robots.txt and a sitemap index."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         xml = {"kind": "application/xml"}
         space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-        life.town.play("http://a.test/robots.txt", robots("Sitemap: http://a.test/maps.xml"))
-        life.town.play(
+        archiver.servers.serve("http://a.test/robots.txt", robots("Sitemap: http://a.test/maps.xml"))
+        archiver.servers.serve(
             "http://a.test/maps.xml",
             reply(f"<sitemapindex {space}><sitemap><loc>{SITE}m1.xml</loc></sitemap></sitemapindex>", **xml),
         )
         rows = "".join(f"<url><loc>{url}</loc></url>" for url in (f"{SITE}a", f"{SITE}b", "http://b.test/far"))
-        life.town.play("http://a.test/m1.xml", reply(f"<urlset {space}>{rows}</urlset>", **xml))
-        site(life, a=links("/unlisted"), b=links())
-        taken = await capture(life, use_sitemap=True)
+        archiver.servers.serve("http://a.test/m1.xml", reply(f"<urlset {space}>{rows}</urlset>", **xml))
+        site(archiver, a=links("/unlisted"), b=links())
+        taken = await capture(archiver, use_sitemap=True)
         assert taken.verdicts() == {"/a": "sharp", "/b": "sharp"}
-        again = await capture(life, use_sitemap=True)
+        again = await capture(archiver, use_sitemap=True)
         assert again.verdicts() == taken.verdicts(), "robots.txt is cached"
-        assert life.town.paths("a.test").count("/robots.txt") == 1
+        assert archiver.servers.paths("a.test").count("/robots.txt") == 1
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_rates_from_sitemaps(live: Callable[..., None]) -> None:
+def test_rates_from_sitemaps(run_scenario: Callable[..., None]) -> None:
     """`changefreq` and `lastmod` change the rates and the plan: the page with the highest rate is at the instant."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         rows = {
             "lively": f"<changefreq>hourly</changefreq><lastmod>{iso(START_AT - 7200)}</lastmod>",
             "old": f"<lastmod>{iso(START_AT - 900 * DAY_S)}</lastmod>",
@@ -77,11 +77,11 @@ def test_rates_from_sitemaps(live: Callable[..., None]) -> None:
         }
         entries = "".join(f"<url><loc>{SITE}{name}</loc>{fields}</url>" for name, fields in rows.items())
         space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-        life.town.play(
+        archiver.servers.serve(
             "http://a.test/sitemap.xml", reply(f"<urlset {space}>{entries}</urlset>", kind="application/xml")
         )
-        site(life, **{name: links() for name in rows})
-        taken = await capture(life, use_sitemap=True)
+        site(archiver, **{name: links() for name in rows})
+        taken = await capture(archiver, use_sitemap=True)
         pages = {name: taken.page(f"/{name}") for name in rows}
         rates = {name: float(page["rate_per_day"]) for name, page in pages.items()}
         assert rates["old"] < rates["silent"] < rates["lively"]
@@ -93,15 +93,15 @@ def test_rates_from_sitemaps(live: Callable[..., None]) -> None:
         assert pages["lively"]["revisit"] is None, "its download is the instant"
         assert pages["lively"]["rate_shape"] == "1.2"
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_slow_pages_are_outermost(live: Callable[..., None]) -> None:
+def test_slow_pages_are_outermost(run_scenario: Callable[..., None]) -> None:
     """A page with slow downloads is visited first and revisited last, so that it delays no other page."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         names = ["a", "b", "slow", "c", "d"]
-        site(life, **{name: links() for name in names})
+        site(archiver, **{name: links() for name in names})
         listed = [
             FoundPage(f"{SITE}{name}", 1e-3, "given", duration_s=60.0 if name == "slow" else 1.0) for name in names
         ]
@@ -122,87 +122,87 @@ def test_slow_pages_are_outermost(live: Callable[..., None]) -> None:
         assert visits[0] == f"{SITE}slow"
         assert first_revisits(state).order[-1] == f"{SITE}slow"
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_lists_without_pages(live: Callable[..., None]) -> None:
+def test_lists_without_pages(run_scenario: Callable[..., None]) -> None:
     """A list without a page of the site is an error; nothing is written."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         with pytest.raises(UsageError, match="no page below"):
-            await capture(life, listed=("http://b.test/x",))
+            await capture(archiver, listed=("http://b.test/x",))
         with pytest.raises(UsageError, match="no page below"):
-            await capture(life, use_sitemap=True)
-        assert not (life.home.path / "captures").exists()
+            await capture(archiver, use_sitemap=True)
+        assert not (archiver.home.path / "captures").exists()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_weights(live: Callable[..., None]) -> None:
+def test_weights(run_scenario: Callable[..., None]) -> None:
     """Weights come from the order (by URL or pattern), else from the watched page; the certificate contains them."""
 
-    async def scenario(life: Life) -> None:
-        site(life, a=links(), b=links(), c=links())
-        await life.watch(f"{SITE}c", weight=7.0)
-        taken = await capture(life, weights={f"{SITE}a": 5.0, "*/b": 0.5})
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=links(), b=links(), c=links())
+        await archiver.watch(f"{SITE}c", weight=7.0)
+        taken = await capture(archiver, weights={f"{SITE}a": 5.0, "*/b": 0.5})
         weights = {path: taken.page(path)["weight"] for path in taken.verdicts()}
         assert weights == {"/": "1", "/a": "5", "/b": "0.5", "/c": "7"}
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_requisites(live: Callable[..., None]) -> None:
+def test_requisites(run_scenario: Callable[..., None]) -> None:
     """Images and styles of any host are requested once, after all pages; they are archived and have no verdict."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         head = '<link rel="stylesheet" href="/s.css"><img src="http://b.test/i.png"><img src="/none.png">'
         page = reply(f"<title>t</title>{head}<main><p>words of a page</p><a href='/a'>a</a></main>")
-        site(life, a=page)
-        life.town.play(SITE, page)
-        life.town.play("http://a.test/s.css", reply("p{}", kind="text/css"))
-        life.town.play("http://b.test/i.png", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
-        taken = await capture(life)
+        site(archiver, a=page)
+        archiver.servers.serve(SITE, page)
+        archiver.servers.serve("http://a.test/s.css", reply("p{}", kind="text/css"))
+        archiver.servers.serve("http://b.test/i.png", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(archiver)
         assert taken.capture.state.requisites == {
             "http://a.test/s.css": True,
             "http://b.test/i.png": True,
             "http://a.test/none.png": False,
         }
-        asked = [asked.path for asked in life.town.asked if asked.path != "/robots.txt"]
+        asked = [request.path for request in archiver.servers.received if request.path != "/robots.txt"]
         assert sorted(asked[-3:]) == ["/i.png", "/none.png", "/s.css"]
         assert set(taken.verdicts()) == {"/", "/a"}
         with WaczReader(taken.finished.file) as package:
             kept = {record.url for record in package.kept() if not isinstance(record, str)}
         assert {"http://a.test/s.css", "http://b.test/i.png", "http://a.test/none.png"} <= kept
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_files_of_style_sheets(live: Callable[..., None]) -> None:
+def test_files_of_style_sheets(run_scenario: Callable[..., None]) -> None:
     """Files of a style sheet, and of the sheets that it imports, are captured once; deeper imports are not followed."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         head = '<link rel="stylesheet" href="/s/main.css"><style>b{background:url(inline.png)}</style>'
-        site(life, a=reply(f"<title>t</title>{head}<main><p>words of a page</p></main>"))
+        site(archiver, a=reply(f"<title>t</title>{head}<main><p>words of a page</p></main>"))
         sheets = {
             "main.css": '@import "more.css"; p{background:url(../one.png)} i{background:url(/one.png)}',
             "more.css": "@import 'third.css'; @font-face{src:url(font.woff2)} p{background:url(/s/main.css)}",
             "third.css": "@import 'fourth.css'; p{background:url(deep.png)}",
         }
         for name, sheet in sheets.items():
-            life.town.play(f"{SITE}s/{name}", reply(sheet, kind="text/css"))
+            archiver.servers.serve(f"{SITE}s/{name}", reply(sheet, kind="text/css"))
         for path in ("inline.png", "one.png", "s/font.woff2", "s/fourth.css", "s/deep.png"):
-            life.town.play(f"{SITE}{path}", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
-        taken = await capture(life)
+            archiver.servers.serve(f"{SITE}{path}", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        taken = await capture(archiver)
         captured = {url.removeprefix(SITE) for url, succeeded in taken.capture.state.requisites.items() if succeeded}
         assert captured == {"s/main.css", "inline.png", "s/more.css", "one.png", "s/third.css", "s/font.woff2"}
-        asked = Counter(life.town.paths("a.test"))
+        asked = Counter(archiver.servers.paths("a.test"))
         assert {asked[f"/{name}"] for name in captured} == {1}
-        again = await capture(life, resume=taken.certificate["capture"])
+        again = await capture(archiver, resume=taken.certificate["capture"])
         assert again.capture.state.requisites == taken.capture.state.requisites
-        few = await capture(life, max_requisites=3)
+        few = await capture(archiver, max_requisites=3)
         assert sum(succeeded is True for succeeded in few.capture.state.requisites.values()) == 3
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -210,83 +210,83 @@ def test_files_of_style_sheets(live: Callable[..., None]) -> None:
     [("auto", None, "sharp"), ("raw", None, "blurred"), ("raw", PageRules(ignore=("css:.count",)), "sharp")],
     ids=["useful content", "raw", "raw with a rule"],
 )
-def test_layers(layer: str, rules: PageRules | None, verdict: str, live: Callable[..., None]) -> None:
+def test_layers(layer: str, rules: PageRules | None, verdict: str, run_scenario: Callable[..., None]) -> None:
     """Invisible bytes blur a page only in the raw layer; content that the page's rules ignore never does."""
 
-    def counting(asked: Asked) -> Reply:
+    def counting(request: ReceivedRequest) -> Reply:
         return reply(
-            f"<title>t</title><main><p>the same words</p></main><i class=count hidden data-n={asked.at:.0f}></i>"
+            f"<title>t</title><main><p>the same words</p></main><i class=count hidden data-n={request.at:.0f}></i>"
         )
 
-    async def scenario(life: Life) -> None:
-        site(life, a=counting, b=links(), c=links())
-        await life.watch(f"{SITE}a", page_rules=rules)
-        taken = await capture(life, layer=layer)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=counting, b=links(), c=links())
+        await archiver.watch(f"{SITE}a", page_rules=rules)
+        taken = await capture(archiver, layer=layer)
         assert taken.page("/a")["verdict"] == verdict
-        page = await life.page(f"{SITE}a")
+        page = await archiver.page(f"{SITE}a")
         assert page.page_rules == rules, "the capture does not change the rules of the page"
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("conditional", [False, True])
-def test_conditional_requests(conditional: bool, live: Callable[..., None]) -> None:
+def test_conditional_requests(conditional: bool, run_scenario: Callable[..., None]) -> None:
     """Conditional requests are only sent if they are allowed; the certificate states it."""
 
-    def tagged(asked: Asked) -> Reply:
-        if asked.headers.get("if-none-match") == '"v"':
+    def tagged(request: ReceivedRequest) -> Reply:
+        if request.headers.get("if-none-match") == '"v"':
             return reply("", 304, ETag='"v"')
         return reply("<title>t</title><main><p>tagged words</p></main>", ETag='"v"')
 
-    async def scenario(life: Life) -> None:
-        site(life, a=tagged, b=links())
-        taken = await capture(life, conditional=conditional)
+    async def scenario(archiver: Archiver) -> None:
+        site(archiver, a=tagged, b=links())
+        taken = await capture(archiver, conditional=conditional)
         assert set(taken.verdicts().values()) == {"sharp"}
-        sent = ["if-none-match" in asked.headers for asked in life.town.requests("a.test", "/a")]
+        sent = ["if-none-match" in request.headers for request in archiver.servers.requests("a.test", "/a")]
         assert sent == ([False, True] if conditional else [False, False])
         assert taken.certificate["policy"]["conditional_requests"] is conditional
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_several_sites(live: Callable[..., None]) -> None:
+def test_several_sites(run_scenario: Callable[..., None]) -> None:
     """Two sites are captured at the same time, each with the pace of its host."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for host in ("a.test", "b.test"):
-            life.town.play(f"http://{host}/", links("/x", "/y"))
-            life.town.play(f"http://{host}/x", links())
-            life.town.play(f"http://{host}/y", moved("/x"))
-        async with life.node.capturing() as service:
+            archiver.servers.serve(f"http://{host}/", links("/x", "/y"))
+            archiver.servers.serve(f"http://{host}/x", links())
+            archiver.servers.serve(f"http://{host}/y", moved("/x"))
+        async with archiver.node.capturing() as service:
 
             async def capture_host(host: str) -> dict[str, int]:
                 running = await service.begin(CaptureOrder(url=f"http://{host}/"), lambda capture, event: None)
                 await running.run()
-                finished = await service.finish(running, life.home.path / f"{host}.wacz")
+                finished = await service.finish(running, archiver.home.path / f"{host}.wacz")
                 return dict(finished.certificate["counts"])
 
             counts = await asyncio.gather(capture_host("a.test"), capture_host("b.test"))
         assert [count["sharp"] for count in counts] == [3, 3]
         for host in ("a.test", "b.test"):
-            assert min(after - before for before, after in pairwise(life.town.times(host))) >= 2
-        assert life.town.times("b.test")[0] < life.town.times("a.test")[-1]
+            assert min(after - before for before, after in pairwise(archiver.servers.times(host))) >= 2
+        assert archiver.servers.times("b.test")[0] < archiver.servers.times("a.test")[-1]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_quietest_start(live: Callable[..., None]) -> None:
+def test_quietest_start(run_scenario: Callable[..., None]) -> None:
     """A site that changes at one time of the day is captured at another time."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         by_day = [START_AT + DAY_S * day for day in range(60)]
-        site(life, a=changing_at(*by_day))
-        await life.watch(f"{SITE}a")
+        site(archiver, a=changing_at(*by_day))
+        await archiver.watch(f"{SITE}a")
         for _ in range(40):
-            await life.crawl(after_s=DAY_S)
-        async with life.node.capturing() as service:
+            await archiver.crawl(after_s=DAY_S)
+        async with archiver.node.capturing() as service:
             start, past = await service.quietest_start(CaptureOrder(url=SITE, max_time_s=3600.0), DAY_S)
         assert len(past.changes_at) >= 30
         assert start.relative < 1
-        assert 3600 <= start.at - life.clock.now() <= DAY_S
+        assert 3600 <= start.at - archiver.clock.now() <= DAY_S
 
-    live(scenario, "schedule.policy=dyn", "schedule.max_interval=1d")
+    run_scenario(scenario, "schedule.policy=dyn", "schedule.max_interval=1d")

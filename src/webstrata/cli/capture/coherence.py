@@ -99,7 +99,8 @@ def _document(result: Coherence) -> dict[str, Any]:
         ],
         "revisit": [page.url for page in result.pages if page.standing == "open"],
         "other_instants": [
-            {"from": iso_or_none(other.start), "to": iso_or_none(other.end), "pages": len(other.pages)} for other in result.others
+            {"from": iso_or_none(other.start), "to": iso_or_none(other.end), "pages": len(other.pages)}
+            for other in result.others
         ],
     }
 
@@ -116,7 +117,9 @@ def _show(result: Coherence, limit: int | None, *, from_store: bool) -> None:
     )
     typer.echo(f"spread     {span(_spread_s(result))} from the first to the last sighting")
     for other in result.others:
-        typer.echo(f"also       {counted(len(other.pages), 'page')} at {date_time(other.start)} to {date_time(other.end)}")
+        typer.echo(
+            f"also       {counted(len(other.pages), 'page')} at {date_time(other.start)} to {date_time(other.end)}"
+        )
     rows = [(page.standing, date_time(page.start), date_time(page.end), page.url) for page in result.pages]
     print_table(("standing", "since", "until", "page"), rows[:limit])
     if limit is not None and len(rows) > limit:
