@@ -1,4 +1,4 @@
-"""The wiring: what a node opens, holds and cleans up."""
+"""`Node`: what it opens, locks and closes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ FORBIDDEN = b"User-agent: *\nDisallow: /"
 
 def node(folder: Path, *flags: str) -> Node:
     home, _ = Home.create(folder)
-    settings, _ = settings_file.load(folder, environment={}, flags=("crawl.workers=0", *flags))
+    settings, _ = settings_file.load(folder, environment={}, flags=flags)
     return Node(home, settings, ManualClock(NOW))
 
 
 def test_the_agent_names_product_and_contact(tmp_path: Path) -> None:
-    """A host's owner can tell who visits and whom to write to."""
+    """The User-Agent header names the product and the contact."""
     assert "me@example.org" in node(tmp_path, "polite.contact=me@example.org").agent
     assert node(tmp_path, "polite.robots_token=examplebot").agent.startswith("examplebot/")
     assert "no contact" in node(tmp_path).agent
 
 
-def test_leases_of_a_dead_run_are_given_back(tmp_path: Path) -> None:
-    """What a killed crawl of this home had taken up is due again when the next one starts."""
+def test_leases_of_a_killed_run_end(tmp_path: Path) -> None:
+    """Pages that a killed crawl of this home had leased are due again when the next one starts."""
 
     async def main() -> None:
         one = node(tmp_path)
@@ -48,8 +48,8 @@ def test_leases_of_a_dead_run_are_given_back(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_leases_of_others_are_left_alone(tmp_path: Path) -> None:
-    """Pages that another node has taken up stay with it."""
+def test_leases_of_other_nodes_stay(tmp_path: Path) -> None:
+    """Pages that another node has leased stay leased."""
 
     async def main() -> None:
         one = node(tmp_path)
@@ -64,8 +64,8 @@ def test_leases_of_others_are_left_alone(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_politeness_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
-    """Rests of hosts and addresses and robots files of an earlier run bind the gate of the next."""
+def test_politeness_survives_a_restart(tmp_path: Path) -> None:
+    """The back-off of hosts, the gaps of addresses and the robots.txt files of an earlier run apply to the next."""
 
     async def main() -> None:
         one = node(tmp_path)
@@ -86,8 +86,8 @@ def test_politeness_is_taken_up_where_it_was_left(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_home_is_held_while_crawling_and_checking(tmp_path: Path) -> None:
-    """Crawl, check and reindex do not run in one home at a time, and the home is free again after each."""
+def test_a_home_is_locked_while_crawling_and_checking(tmp_path: Path) -> None:
+    """Only one crawl, check or reindex runs in a home at a time, and the home is unlocked after each."""
 
     async def main() -> None:
         one, two = node(tmp_path), node(tmp_path)
@@ -118,10 +118,10 @@ def test_a_home_is_held_while_crawling_and_checking(tmp_path: Path) -> None:
         ("store.url=sqlite:////no/such/folder/x.db", StoreError),
     ],
 )
-def test_settings_that_cannot_work_are_told_and_free_the_home(
+def test_unusable_settings_are_errors_and_unlock_the_home(
     tmp_path: Path, flag: str, kind: type[WebstrataError]
 ) -> None:
-    """What only the wiring can find out is told as an error of our own; the home is not left locked."""
+    """Settings that only the node can check raise an error of the package, and the home is not left locked."""
 
     async def main() -> None:
         with pytest.raises(kind):

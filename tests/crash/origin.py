@@ -1,4 +1,4 @@
-"""A real HTTP server for crash tests: every answer is different, so every visit is a new version."""
+"""An HTTP server for crash tests: every response is different, so every visit is a new version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9, at random moments and at failpoints: nothing that was acknowledged is ever lost."""
+"""SIGKILL at random moments and at failpoints: no visit that was reported as committed is lost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.crash.killed_crawl import Acknowledged, Failpoint, Note, Synced, crawl
 from tests.crash.origin import origin
-from tests.crash.victim import Acknowledged, Failpoint, Note, Synced, crawl
 from webstrata import settings as settings_file
 from webstrata.archive.warc.check import ArchiveCheckResult
 from webstrata.archive.warc.reader import WarcReader
@@ -36,7 +36,7 @@ address_delay = "0s"
 connections_per_host = 8
 
 [fetch]
-allow = ["127.0.0.1/32:{port}"]
+allow_private = ["127.0.0.1/32:{port}"]
 hosts = {{ "crash.test" = "127.0.0.1:{port}" }}
 
 [archive]
@@ -54,40 +54,44 @@ total = "1000000000/day"
 round = "0.05s"
 workers = 0
 """
+"""Contents are parsed in the killed process: starting a parser process for each of the many kills would take most of
+the time. `test_loop_stop` checks that parser processes end with their crawler."""
 
 
-class Ward:
-    """A home, the ledger of what was promised, and the means to kill and to look."""
+class CrashTest:
+    """A home, the ledger of the visits that were reported as committed, and the crawls that are killed."""
 
     def __init__(self, path: Path, port: int) -> None:
         self.home, _ = Home.create(path, SETTINGS.format(port=port))
         self.ledger: list[Acknowledged] = []
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["tests.crash.victim"])
+        self._context.set_forkserver_preload(["tests.crash.killed_crawl"])
         asyncio.run(self._watch())
 
     def kill(
         self,
         *,
         after_s: float = 0.0,
-        promises: int = 0,
+        min_visits: int = 0,
         failpoint: Failpoint = None,
         build: str = "good",
         power_cut: bool = False,
     ) -> int:
-        """Run the loop and kill it, so long after it acknowledged so many visits (none: after its first sign of life);
-        how many it acknowledged in this life."""
+        """Run the loop and kill it `after_s` after it has reported `min_visits` visits (0: after its first message).
+
+        Returns the number of visits that it reported.
+        """
         ours, theirs = self._context.Pipe(duplex=False)
-        victim = self._context.Process(target=crawl, args=(str(self.home.path), theirs, failpoint, build))
-        victim.start()
+        process = self._context.Process(target=crawl, args=(str(self.home.path), theirs, failpoint, build))
+        process.start()
         theirs.close()
-        notes = _listen(ours, after_s if failpoint is None else PATIENCE_S, promises)
+        notes = _receive(ours, after_s if failpoint is None else PATIENCE_S, min_visits)
         if failpoint is not None:
-            victim.join(PATIENCE_S)  # it closes the pipe a moment before it is dead
-            assert victim.exitcode == -9, f"{failpoint} was never reached"
-        victim.kill()
-        victim.join()
-        notes += _rest(ours)
+            process.join(PATIENCE_S)  # it closes the pipe a moment before it ends
+            assert process.exitcode == -9, f"{failpoint} was never reached"
+        process.kill()
+        process.join()
+        notes += _remaining(ours)
         acknowledged = [note for note in notes if isinstance(note, Acknowledged)]
         self.ledger += acknowledged
         if power_cut:
@@ -95,13 +99,13 @@ class Ward:
         return len(acknowledged)
 
     def _cut_power(self, synced: dict[str, int]) -> None:
-        """Only synced bytes survive in the files that were growing."""
+        """Remove the bytes that were not synced from the files that were being written."""
         for path in self.home.archive.glob("*.open"):
             with path.open("r+b") as file:
                 file.truncate(synced.get(path.name.removesuffix(".open"), 0))
 
     def problems(self) -> list[str]:
-        """What is wrong with the home, after the repair that every start makes."""
+        """The faults of the home after the repair at the start of a crawl."""
         return asyncio.run(self._problems())
 
     async def _watch(self) -> None:
@@ -115,10 +119,10 @@ class Ward:
 
     async def _problems(self) -> list[str]:
         node = self._node()
-        async with node.crawling():  # the start repairs, as after every crash
+        async with node.crawling():  # the start repairs the archive
             pass
         checked: ArchiveCheckResult = await node.check(repair=False)
-        found = [f"{one.count} {one.file}:{one.offset} {one.what}" for one in checked.findings]
+        problems = [f"{finding.count} {finding.file}:{finding.offset} {finding.what}" for finding in checked.findings]
         reader = node.reader()
         async with node.store() as store:
             for url in {note.url for note in self.ledger}:
@@ -130,10 +134,10 @@ class Ward:
                         continue
                     visit = logged.get(note.at)
                     if visit is None or visit.position != note.position:
-                        found.append(f"not in the log: {note}")
+                        problems.append(f"not in the log: {note}")
                     elif (fault := _fault(reader, note)) is not None:
-                        found.append(f"{fault}: {note}")
-        return found
+                        problems.append(f"{fault}: {note}")
+        return problems
 
 
 def _fault(reader: WarcReader, note: Acknowledged) -> str | None:
@@ -141,13 +145,13 @@ def _fault(reader: WarcReader, note: Acknowledged) -> str | None:
         same = payload_digest(reader.read(note.position).body) == note.payload
     except ArchiveError as problem:
         return str(problem)
-    return None if same else "another content in the archive"
+    return None if same else "the archive has another content"
 
 
-def _listen(pipe: Connection, for_s: float, promises: int) -> list[Note]:
-    """Notes until the victim died or the time is over (see `Ward.kill` for when it starts)."""
+def _receive(pipe: Connection, for_s: float, min_visits: int) -> list[Note]:
+    """Messages until the process ends or the time is over (see `CrashTest.kill` for when it starts)."""
     notes: list[Note] = []
-    has_begun = False
+    has_started = False
     deadline = time.monotonic() + PATIENCE_S
     while (left := deadline - time.monotonic()) > 0:
         if not pipe.poll(left):
@@ -156,13 +160,13 @@ def _listen(pipe: Connection, for_s: float, promises: int) -> list[Note]:
             notes.append(msgspec.msgpack.decode(pipe.recv_bytes(), type=Note))
         except EOFError:
             break
-        if not has_begun and sum(isinstance(note, Acknowledged) for note in notes) >= promises:
-            has_begun = True
+        if not has_started and sum(isinstance(note, Acknowledged) for note in notes) >= min_visits:
+            has_started = True
             deadline = time.monotonic() + for_s
     return notes
 
 
-def _rest(pipe: Connection) -> list[Note]:
+def _remaining(pipe: Connection) -> list[Note]:
     notes: list[Note] = []
     with contextlib.suppress(EOFError, OSError):
         while pipe.poll(0.2):
@@ -171,21 +175,21 @@ def _rest(pipe: Connection) -> list[Note]:
 
 
 @pytest.fixture
-def ward(tmp_path: Path):  # type: ignore[no-untyped-def]
+def crash_test(tmp_path: Path):  # type: ignore[no-untyped-def]
     with origin() as port:
-        yield Ward(tmp_path / "home", port)
+        yield CrashTest(tmp_path / "home", port)
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(4))
-def test_random_kills_lose_nothing(ward: Ward, seed: int) -> None:
-    """Ten kills at random moments, one home: all that was acknowledged stays, and `check` is clean."""
+def test_random_kills_lose_nothing(crash_test: CrashTest, seed: int) -> None:
+    """After ten kills at random moments all committed visits are stored, and `check` finds no fault."""
     rng = random.Random(seed)
-    promised = sum(ward.kill(after_s=rng.uniform(0.0, 0.6), promises=n % 2) for n in range(10))
+    committed = sum(crash_test.kill(after_s=rng.uniform(0.0, 0.6), min_visits=n % 2) for n in range(10))
 
-    assert ward.problems() == []
-    assert promised > 0
-    assert len(ward.ledger) == promised
+    assert crash_test.problems() == []
+    assert committed > 0
+    assert len(crash_test.ledger) == committed
 
 
 FAILPOINTS: list[Failpoint] = [
@@ -198,49 +202,49 @@ FAILPOINTS: list[Failpoint] = [
 
 
 @pytest.mark.timeout(300)
-def test_failpoints_lose_nothing(ward: Ward) -> None:
-    """A kill in mid-write, before a sync, before a rename, before and after a commit, one after the other."""
+def test_failpoints_lose_nothing(crash_test: CrashTest) -> None:
+    """No committed visit is lost by kills during a write, before a sync or rename, before and after a commit."""
     for failpoint in FAILPOINTS:
-        ward.kill(failpoint=failpoint)
+        crash_test.kill(failpoint=failpoint)
 
-    assert ward.problems() == []
-    assert ward.ledger
+    assert crash_test.problems() == []
+    assert crash_test.ledger
 
 
 @pytest.mark.timeout(300)
-def test_power_cuts_lose_nothing(ward: Ward) -> None:
-    """Where only synced bytes of the archive survive, all that was acknowledged is among them."""
-    promised = sum(ward.kill(after_s=0.05 * n, promises=n - 1, power_cut=True) for n in range(1, 6))
+def test_power_cuts_lose_nothing(crash_test: CrashTest) -> None:
+    """If only the synced bytes of the archive survive, they contain all committed visits."""
+    committed = sum(crash_test.kill(after_s=0.05 * n, min_visits=n - 1, power_cut=True) for n in range(1, 6))
 
-    assert ward.problems() == []
-    assert promised > 0
+    assert crash_test.problems() == []
+    assert committed > 0
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("full", [("room", 250_000), ("no-space", 3)])
-def test_a_full_disk_loses_nothing(ward: Ward, full: Failpoint) -> None:
-    """Where the database's files cannot grow any more, or the archive's, the round fails and says so, all that was
-    acknowledged stays, and with room again the loop goes on."""
-    ward.kill(failpoint=full)
+def test_a_full_disk_loses_nothing(crash_test: CrashTest, full: Failpoint) -> None:
+    """If the files of the database or the archive cannot grow, the round fails, all committed visits are stored, and
+    the loop continues when there is space again."""
+    crash_test.kill(failpoint=full)
 
-    assert ward.problems() == []
-    assert ward.kill(after_s=0.1, promises=1) > 0
-    assert ward.problems() == []
-
-
-@pytest.mark.timeout(300)
-def test_a_build_without_syncs_is_caught(ward: Ward) -> None:
-    """The same test on a build that never syncs its archive must fail: this proves that it can."""
-    promised = ward.kill(after_s=0.1, promises=1, build="no-sync", power_cut=True)
-
-    assert promised > 0
-    assert ward.problems()
+    assert crash_test.problems() == []
+    assert crash_test.kill(after_s=0.1, min_visits=1) > 0
+    assert crash_test.problems() == []
 
 
 @pytest.mark.timeout(300)
-def test_a_build_without_order_is_caught(ward: Ward) -> None:
-    """The same test on a build that commits before the archive has the bytes must fail."""
-    promised = ward.kill(failpoint=("commit-after", 3), build="no-order")
+def test_a_build_without_syncs_is_caught(crash_test: CrashTest) -> None:
+    """The test finds the losses of a build that never syncs its archive."""
+    committed = crash_test.kill(after_s=0.1, min_visits=1, build="no-sync", power_cut=True)
 
-    assert promised > 0
-    assert ward.problems()
+    assert committed > 0
+    assert crash_test.problems()
+
+
+@pytest.mark.timeout(300)
+def test_a_build_without_order_is_caught(crash_test: CrashTest) -> None:
+    """The test finds the losses of a build that commits before it archives."""
+    committed = crash_test.kill(failpoint=("commit-after", 3), build="no-order")
+
+    assert committed > 0
+    assert crash_test.problems()

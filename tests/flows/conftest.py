@@ -19,7 +19,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
-from tests.flows.town import Town
+from tests.flows.scripted_servers import ScriptedServers
 from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import JumpingClock
@@ -89,19 +89,19 @@ def _read(record: ArcWarcRecord) -> WarcRecord:
     return WarcRecord(record.rec_type, head["WARC-Target-URI"], dict(head.headers), status, record.raw_stream.read())
 
 
-class Life:
-    """One home in one town. Every `crawl` and `run` opens the loop anew, as a restarted process would."""
+class Archiver:
+    """One home. Every `crawl` and `run` opens the loop again, like a restarted process."""
 
     def __init__(
         self,
         folder: Path,
         blank: Path,
-        town: Town,
+        servers: ScriptedServers,
         clock: JumpingClock,
         flags: tuple[str, ...],
         make_parsers: MakeParsers,
     ) -> None:
-        self.town = town
+        self.servers = servers
         self.clock = clock
         self.home, _ = Home.create(folder / "home")
         shutil.copy(blank, self.home.database)
@@ -114,14 +114,14 @@ class Life:
         loaded, _ = settings_file.load(self.home.path, environment={}, flags=flags)
         fetch = msgspec.structs.replace(
             loaded.fetch,
-            hosts=self.town.hosts | loaded.fetch.hosts,
-            allow_private=self.town.exceptions + loaded.fetch.allow_private,
+            hosts=self.servers.hosts | loaded.fetch.hosts,
+            allow_private=self.servers.exceptions + loaded.fetch.allow_private,
         )
         return msgspec.structs.replace(loaded, fetch=fetch)
 
     @asynccontextmanager
-    async def _page_rules(self) -> AsyncIterator[SqlStore]:
-        """A store of our own beside the loop's, as another command would have."""
+    async def _own_store(self) -> AsyncIterator[SqlStore]:
+        """A second connection to the store besides the loop's, like that of another command."""
         if self._store is None:
             self._store = await self._opened.enter_async_context(self.node.store())
         yield self._store
@@ -131,11 +131,11 @@ class Life:
 
     async def watch(self, *addresses: str, **fields: Any) -> None:
         pages = [NewPage(url=url, host=urls.host_of(url), **fields) for url in addresses]
-        async with self._page_rules() as store:
+        async with self._own_store() as store:
             await store.pages.add(pages, self.clock.now())
 
     async def watch_site(self, url: str, **fields: Any) -> None:
-        async with self._page_rules() as store:
+        async with self._own_store() as store:
             site = await store.pages.add_site(Site(id=0, url=url, **fields), self.clock.now())
             await store.pages.add(seeds(site), self.clock.now())
 
@@ -150,48 +150,48 @@ class Life:
             await loop.run(self.clock.now() + for_s)
 
     async def page(self, url: str) -> Page:
-        async with self._page_rules() as store:
+        async with self._own_store() as store:
             page = await store.pages.get(url)
         assert page is not None, f"{url} is not watched"
         return page
 
     async def pages(self) -> dict[str, Page]:
-        async with self._page_rules() as store:
+        async with self._own_store() as store:
             return {page.url: page async for page in store.pages.stream()}
 
     async def visits(self, url: str) -> list[Visit]:
         """Oldest first."""
         page = await self.page(url)
-        async with self._page_rules() as store:
+        async with self._own_store() as store:
             return await store.visit_log.of_page(page.id, order="oldest")
 
     async def last(self, url: str) -> Visit:
         return (await self.visits(url))[-1]
 
     async def outcomes(self, url: str) -> list[str]:
-        """What each visit said: the outcome, or the class of its failure."""
+        """Of each visit the outcome, or the kind of its failure."""
         return [visit.failure.kind if visit.failure else visit.outcome for visit in await self.visits(url)]
 
-    async def census(self) -> StoreTotals:
-        async with self._page_rules() as store:
+    async def totals(self) -> StoreTotals:
+        async with self._own_store() as store:
             return await store.maintenance.totals(self.clock.now())
 
     def warcs(self) -> list[Path]:
         return sorted(self.home.archive.glob("*.warc.gz"))
 
     def records(self, url: str = "") -> list[WarcRecord]:
-        """Responses and revisits in the archive, read by another implementation."""
-        found: list[WarcRecord] = []
+        """The response and revisit records of the archive, read by another implementation."""
+        records: list[WarcRecord] = []
         for path in self.warcs():
             with path.open("rb") as stream:
                 read = (
                     _read(record) for record in ArchiveIterator(stream) if record.rec_type in ("response", "revisit")
                 )
-                found += [record for record in read if url in ("", record.url)]
-        return found
+                records += [record for record in read if url in ("", record.url)]
+        return records
 
-    async def prove_whole(self) -> None:
-        """Whatever was played: the archive is well-formed, all three stores agree, and nobody holds a lease."""
+    async def check_consistency(self) -> None:
+        """The archive is well-formed; archive, index and store agree; no page is leased."""
         assert list(self.home.archive.glob("*.open")) == []
         for path in self.warcs():
             with path.open("rb") as stream, redirect_stdout(StringIO()):
@@ -199,15 +199,15 @@ class Life:
                     record.raw_stream.read()
         scrubbed = await self.node.check(repair=False)
         assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0), scrubbed.findings
-        assert (await self.census()).in_flight == 0
+        assert (await self.totals()).in_flight == 0
 
 
-Scenario = Callable[[Life], Awaitable[None]]
+Scenario = Callable[[Archiver], Awaitable[None]]
 
 
 @pytest.fixture(scope="session")
 def blank_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database as a first start makes it: copied, since making it is most of a short scenario's time."""
+    """An empty database with its tables, which each scenario copies: creating it takes longer than a short scenario."""
     home, _ = Home.create(tmp_path_factory.mktemp("blank"))
 
     async def make() -> None:
@@ -226,10 +226,10 @@ def shared_parsers() -> Iterator[SharedParsers]:
 
 
 @pytest.fixture
-def live(tmp_path: Path, blank_database: Path, shared_parsers: SharedParsers) -> Callable[..., None]:
+def run_scenario(tmp_path: Path, blank_database: Path, shared_parsers: SharedParsers) -> Callable[..., None]:
     """Run a scenario with a new home and new servers, then check that everything that it stored is consistent."""
 
-    def play(
+    def run(
         scenario: Scenario,
         *flags: str,
         hosts: dict[str, str] = HOSTS,
@@ -237,14 +237,14 @@ def live(tmp_path: Path, blank_database: Path, shared_parsers: SharedParsers) ->
     ) -> None:
         async def main() -> None:
             clock = JumpingClock(START_AT)
-            async with Town(clock, hosts) as town:
-                life = Life(tmp_path, blank_database, town, clock, flags, make_parsers)
+            async with ScriptedServers(clock, hosts) as servers:
+                archiver = Archiver(tmp_path, blank_database, servers, clock, flags, make_parsers)
                 try:
-                    await scenario(life)
-                    await life.prove_whole()
+                    await scenario(archiver)
+                    await archiver.check_consistency()
                 finally:
-                    await life.close()
+                    await archiver.close()
 
         asyncio.run(main())
 
-    return play
+    return run

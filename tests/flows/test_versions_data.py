@@ -1,4 +1,4 @@
-"""Data through the real loop: order is nothing, a changed triple, cell or value is a change of data and is shown."""
+"""Versions of data: another order is no change; a changed triple, cell or value is a change of data and is shown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import reply
 from webstrata.detect.diff.difference import Difference
 from webstrata.flows.versions import read_version, version_difference
 from webstrata.records import PageRules
@@ -49,36 +49,36 @@ CASES = {
 }
 
 
-async def shown(life: Life, url: str = PAGE) -> Difference:
-    """The difference between a page's last two versions."""
-    reader = life.node.reader()
-    visits = [visit for visit in await life.visits(url) if visit.raw is not None]
+async def shown(archiver: Archiver, url: str = PAGE) -> Difference:
+    """The difference of a page's last two versions."""
+    reader = archiver.node.reader()
+    visits = [visit for visit in await archiver.visits(url) if visit.raw is not None]
     before, after = (read_version(reader.read, visit, 10**8) for visit in visits[-2:])
     reader.close()
-    page_rules = (await life.page(url)).page_rules
+    page_rules = (await archiver.page(url)).page_rules
     return version_difference(before, after, page_rules, raw=False, before_name="before", after_name="after")
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_only_data_counts(live: Callable[..., None], name: str) -> None:
-    """The same data written otherwise is `same`, with its bytes archived; other data is `changed`, of the kind data."""
+def test_only_data_counts(run_scenario: Callable[..., None], name: str) -> None:
+    """The same data in another form is `same` and archived; other data is `changed`, of the kind data."""
     case = CASES[name]
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         bodies = (case.first, case.reordered, case.changed)
-        life.town.play(PAGE, *(reply(body, kind=case.kind) for body in bodies))
-        await life.watch(PAGE, page_rules=case.page_rules)
+        archiver.servers.serve(PAGE, *(reply(body, kind=case.kind) for body in bodies))
+        await archiver.watch(PAGE, page_rules=case.page_rules)
         for _ in bodies:
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(PAGE)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(PAGE)
         assert [(visit.outcome, visit.kind) for visit in visits] == [
             ("new", "new"),
             ("same", "markup"),
             ("changed", "data"),
         ]
         assert visits[2].significance > 0
-        assert len({record.body for record in life.records(PAGE)}) == 3
-        found = await shown(life)
+        assert len({record.body for record in archiver.records(PAGE)}) == 3
+        found = await shown(archiver)
         if name == "turtle":
             assert found.triples is not None
             assert [len(found.triples.added), len(found.triples.removed)] == [1, 1]
@@ -90,27 +90,27 @@ def test_only_data_counts(live: Callable[..., None], name: str) -> None:
             assert found.table is not None
             assert [(cell.column, cell.before, cell.after) for cell in found.table.cells] == [("rate", "5.5", "5.6")]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_what_is_ignored_is_not_shown(live: Callable[..., None]) -> None:
-    """A difference shows only what the page's rules leave."""
+def test_ignored_parts_are_not_shown(run_scenario: Callable[..., None]) -> None:
+    """A difference shows only the parts that the page's rules leave."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         page = "<title>t</title><main><p class=ad>Buy {}</p><p>The rate is {}.</p></main>"
-        life.town.play(PAGE, reply(page.format("soap", 1)), reply(page.format("soup", 2)))
-        await life.watch(PAGE, page_rules=PageRules(ignore=("css:.ad",)))
+        archiver.servers.serve(PAGE, reply(page.format("soap", 1)), reply(page.format("soup", 2)))
+        await archiver.watch(PAGE, page_rules=PageRules(ignore=("css:.ad",)))
         for _ in range(2):
-            await life.crawl(after_s=2 * DAY_S)
-        found = await shown(life)
+            await archiver.crawl(after_s=2 * DAY_S)
+        found = await shown(archiver)
         assert "+The rate is 2." in found.unified
         assert "Buy" not in found.unified
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_poison_graphs(live: Callable[..., None]) -> None:
-    """A graph that cannot be canonicalised is read within a limit, and counts by its bytes."""
+def test_poison_graphs(run_scenario: Callable[..., None]) -> None:
+    """A graph that cannot be canonicalised within the limit is compared by its bytes."""
     torus = "".join(
         f"_:n{a}x{b} <http://e.test/p> _:n{(a + x) % 40}x{(b + y) % 40} .\n"
         for a in range(40)
@@ -118,16 +118,18 @@ def test_poison_graphs(live: Callable[..., None]) -> None:
         for x, y in ((0, 1), (1, 0))
     )
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         kind = "application/n-triples"
-        life.town.play(PAGE, reply(torus, kind=kind), reply(torus, kind=kind), reply(torus + "# end\n", kind=kind))
-        life.town.play("http://b.test/good", reply("<p>a page beside it"))
-        await life.watch(PAGE, "http://b.test/good")
+        archiver.servers.serve(
+            PAGE, reply(torus, kind=kind), reply(torus, kind=kind), reply(torus + "# end\n", kind=kind)
+        )
+        archiver.servers.serve("http://b.test/good", reply("<p>a page beside it"))
+        await archiver.watch(PAGE, "http://b.test/good")
         begun = time.monotonic()
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
+            await archiver.crawl(after_s=2 * DAY_S)
         assert time.monotonic() - begun < 100
-        assert await life.outcomes(PAGE) == ["new", "same", "changed"]
-        assert await life.outcomes("http://b.test/good") == ["new", "same", "same"]
+        assert await archiver.outcomes(PAGE) == ["new", "same", "changed"]
+        assert await archiver.outcomes("http://b.test/good") == ["new", "same", "same"]
 
-    live(scenario, "crawl.workers=1")
+    run_scenario(scenario)

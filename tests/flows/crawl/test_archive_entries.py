@@ -1,4 +1,4 @@
-"""Conditional requests and revisit records: what was not sent again is still provable."""
+"""Conditional requests and revisit records: a content that is not sent again is still found in the archive."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import Asked, Reply, moved, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
 from webstrata.records import Outcome
 
 PAGE, OTHER, THIRD = "http://a.test/page", "http://b.test/copy", "http://c.test/copy"
@@ -26,164 +26,167 @@ DATE = "Mon, 02 Jan 2023 00:00:00 GMT"
     ],
 )
 def test_not_modified_is_same_and_refers_to_the_original(
-    live: Callable[..., None], sent: dict[str, str], asked_with: dict[str, str]
+    run_scenario: Callable[..., None], sent: dict[str, str], asked_with: dict[str, str]
 ) -> None:
-    """A 304 is the outcome `same`; its revisit record names the record that holds the content, again and again."""
+    """A 304 is the outcome `same`; each revisit record refers to the record with the content."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(BODY, **sent), reply("", 304, kind="", **sent))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(BODY, **sent), reply("", 304, kind="", **sent))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "same", "same"]
-        unconditional, *conditional = life.town.requests("a.test", "/page")
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "same", "same"]
+        unconditional, *conditional = archiver.servers.requests("a.test", "/page")
         assert not [name for name in unconditional.headers if name.startswith("if-")]
-        for asked in conditional:
-            assert {name: value for name, value in asked.headers.items() if name.startswith("if-")} == asked_with
-        original, *revisits = life.records(PAGE)
+        for request in conditional:
+            assert {name: value for name, value in request.headers.items() if name.startswith("if-")} == asked_with
+        original, *revisits = archiver.records(PAGE)
         assert original.kind == "response"
         for record in revisits:
             assert (record.kind, record.headers["WARC-Profile"]) == ("revisit", NOT_MODIFIED)
             assert record.headers["WARC-Refers-To"] == original.headers["WARC-Record-ID"]
             assert record.headers["WARC-Refers-To-Date"] == original.headers["WARC-Date"]
-        visits = await life.visits(PAGE)
+        visits = await archiver.visits(PAGE)
         assert {visit.payload for visit in visits} == {original.headers["WARC-Payload-Digest"]}
         assert len({visit.raw for visit in visits}) == 1
-        assert (await life.page(PAGE)).changes == 0
+        assert (await archiver.page(PAGE)).changes == 0
         last = visits[-1].position
         assert last is not None
-        reader = life.node.reader()
+        reader = archiver.node.reader()
         assert reader.read(last).body == BODY.encode()
         reader.close()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_not_modified_without_a_copy_is_a_failure(live: Callable[..., None]) -> None:
-    """A 304 that stands for nothing is logged with its class, and the next request is unconditional."""
+def test_not_modified_without_a_copy_is_a_failure(run_scenario: Callable[..., None]) -> None:
+    """A 304 without an archived copy is logged as a failure, and the next request is unconditional."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply("", 304, kind="", ETag='"x"'), reply(BODY, ETag='"y"'))
-        await life.watch(PAGE)
-        await life.crawl()
-        assert await life.outcomes(PAGE) == ["not-modified-without-copy"]
-        await life.crawl(after_s=DAY_S)
-        assert await life.outcomes(PAGE) == ["not-modified-without-copy", "new"]
-        assert not [name for name in life.town.requests("a.test", "/page")[1].headers if name.startswith("if-")]
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply("", 304, kind="", ETag='"x"'), reply(BODY, ETag='"y"'))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        assert await archiver.outcomes(PAGE) == ["not-modified-without-copy"]
+        await archiver.crawl(after_s=DAY_S)
+        assert await archiver.outcomes(PAGE) == ["not-modified-without-copy", "new"]
+        assert not [name for name in archiver.servers.requests("a.test", "/page")[1].headers if name.startswith("if-")]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_not_modified_that_was_not_asked_for_is_no_answer(live: Callable[..., None]) -> None:
-    """A server that says 304 to an unconditional request tells nothing of the page, though a copy is held."""
+def test_not_modified_for_an_unconditional_request_is_a_failure(run_scenario: Callable[..., None]) -> None:
+    """A 304 to an unconditional request proves nothing about the page, even if a copy is archived."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(BODY), reply("", 304, kind=""), reply("<p>other</p>"))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(BODY), reply("", 304, kind=""), reply("<p>other</p>"))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "not-modified-without-copy", "changed"]
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "not-modified-without-copy", "changed"]
 
-    live(scenario)
-
-
-def test_a_cut_copy_is_never_asked_for_conditionally(live: Callable[..., None]) -> None:
-    """Of a body that was cut at the limit no whole copy is held, so no 304 may stand for it."""
-
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply("x" * 5000, ETag='"long"'))
-        await life.watch(PAGE)
-        await life.crawl()
-        await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "same"]
-        assert [visit.truncated for visit in await life.visits(PAGE)] == ["length", "length"]
-        assert "if-none-match" not in life.town.requests("a.test", "/page")[1].headers
-        assert {record.headers["WARC-Truncated"] for record in life.records(PAGE)} == {"length"}
-
-    live(scenario, "fetch.max_body=1KB")
+    run_scenario(scenario)
 
 
-def test_a_page_that_is_gone_is_asked_for_in_full(live: Callable[..., None]) -> None:
-    """Validators of a page that disappeared are not sent: a 304 would not say that it is back."""
+def test_a_truncated_copy_is_never_requested_conditionally(run_scenario: Callable[..., None]) -> None:
+    """A body truncated at the limit has no complete copy to which a 304 could refer."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(BODY, ETag='"v"'), reply("", 404), reply(BODY, ETag='"v"'))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply("x" * 5000, ETag='"long"'))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "same"]
+        assert [visit.truncated for visit in await archiver.visits(PAGE)] == ["length", "length"]
+        assert "if-none-match" not in archiver.servers.requests("a.test", "/page")[1].headers
+        assert {record.headers["WARC-Truncated"] for record in archiver.records(PAGE)} == {"length"}
+
+    run_scenario(scenario, "fetch.max_body=1KB")
+
+
+def test_a_gone_page_is_requested_unconditionally(run_scenario: Callable[..., None]) -> None:
+    """The validators of a gone page are not sent: a 304 would not say whether it is back."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(BODY, ETag='"v"'), reply("", 404), reply(BODY, ETag='"v"'))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "gone", "back"]
-        assert [("if-none-match" in asked.headers) for asked in life.town.requests("a.test", "/page")] == [
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "gone", "back"]
+        assert [("if-none-match" in request.headers) for request in archiver.servers.requests("a.test", "/page")] == [
             False,
             True,
             False,
         ]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_identical_payloads_refer_to_the_first_and_never_to_a_revisit(live: Callable[..., None]) -> None:
-    """The same bytes under other addresses and at other times are revisits of the one record that holds them."""
+def test_identical_payloads_refer_to_the_first_and_never_to_a_revisit(run_scenario: Callable[..., None]) -> None:
+    """The same bytes at other URLs and other times are revisits of the one record that holds them."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for url in (PAGE, OTHER, THIRD):
-            life.town.play(url, reply(BODY))
+            archiver.servers.serve(url, reply(BODY))
         for url in (PAGE, OTHER, THIRD):
-            await life.watch(url)
-            await life.crawl()
-        await life.crawl(after_s=2 * DAY_S)
-        original, *revisits = [record for record in life.records() if not record.url.endswith("robots.txt")]
+            await archiver.watch(url)
+            await archiver.crawl()
+        await archiver.crawl(after_s=2 * DAY_S)
+        original, *revisits = [record for record in archiver.records() if not record.url.endswith("robots.txt")]
         assert (original.kind, original.url, len(revisits)) == ("response", PAGE, 5)
         for record in revisits:
             assert (record.kind, record.headers["WARC-Profile"]) == ("revisit", IDENTICAL)
             assert record.headers["WARC-Refers-To"] == original.headers["WARC-Record-ID"]
             assert record.headers["WARC-Refers-To-Target-URI"] == PAGE
         for url in (PAGE, OTHER, THIRD):
-            assert (await life.outcomes(url))[0] == Outcome.NEW
-            last = (await life.last(url)).position
+            assert (await archiver.outcomes(url))[0] == Outcome.NEW
+            last = (await archiver.last(url)).position
             assert last is not None
-            reader = life.node.reader()
+            reader = archiver.node.reader()
             assert reader.read(last).body == BODY.encode()
             reader.close()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_a_304_refers_to_the_first_holder_though_that_is_another_url(live: Callable[..., None]) -> None:
-    """Where a page's own content is already a revisit, its 304 refers past that to the record with the bytes."""
+def test_a_304_refers_to_the_original_even_at_another_url(run_scenario: Callable[..., None]) -> None:
+    """If the record of a page's content is a revisit, its 304 refers to the record with the bytes."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(BODY))
-        life.town.play(OTHER, reply(BODY, ETag='"o"'), reply("", 304, kind="", ETag='"o"'))
-        await life.watch(PAGE)
-        await life.crawl()
-        await life.watch(OTHER)
-        await life.crawl()
-        await life.crawl(after_s=2 * DAY_S)
-        (original, *_) = life.records(PAGE)
-        first, second = life.records(OTHER)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(BODY))
+        archiver.servers.serve(OTHER, reply(BODY, ETag='"o"'), reply("", 304, kind="", ETag='"o"'))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        await archiver.watch(OTHER)
+        await archiver.crawl()
+        await archiver.crawl(after_s=2 * DAY_S)
+        (original, *_) = archiver.records(PAGE)
+        first, second = archiver.records(OTHER)
         assert (first.headers["WARC-Profile"], second.headers["WARC-Profile"]) == (IDENTICAL, NOT_MODIFIED)
         assert second.headers["WARC-Refers-To"] == original.headers["WARC-Record-ID"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_validators_stay_with_their_own_url(live: Callable[..., None]) -> None:
-    """After a redirect neither the target gets the page's validators nor the page the target's."""
+def test_validators_stay_with_their_own_url(run_scenario: Callable[..., None]) -> None:
+    """After a redirect the target does not get the page's validators, nor the page those of the target."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         target = "http://b.test/target"
 
-        def first_content_then_redirect(asked: Asked) -> Reply:
-            return moved(target) if "if-none-match" in asked.headers else reply(BODY, ETag='"page"')
+        def first_content_then_redirect(request: ReceivedRequest) -> Reply:
+            return moved(target) if "if-none-match" in request.headers else reply(BODY, ETag='"page"')
 
-        life.town.play(PAGE, first_content_then_redirect, first_content_then_redirect, moved(target))
-        life.town.play(target, reply("<p>elsewhere</p>", ETag='"target"'))
-        await life.watch(PAGE)
+        archiver.servers.serve(PAGE, first_content_then_redirect, first_content_then_redirect, moved(target))
+        archiver.servers.serve(target, reply("<p>elsewhere</p>", ETag='"target"'))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "changed", "same"]
-        sent = [asked.headers.get("if-none-match") for asked in life.town.requests("a.test", "/page")]
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "changed", "same"]
+        sent = [request.headers.get("if-none-match") for request in archiver.servers.requests("a.test", "/page")]
         assert sent == [None, '"page"', None]
-        assert [asked.headers.get("if-none-match") for asked in life.town.requests("b.test", "/target")] == [None, None]
+        assert [request.headers.get("if-none-match") for request in archiver.servers.requests("b.test", "/target")] == [
+            None,
+            None,
+        ]
 
-    live(scenario)
+    run_scenario(scenario)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import reply
 from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
 from webstrata.home import Home
 from webstrata.node import Node
@@ -30,78 +30,84 @@ def shared(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-async def watch_lively(life: Life) -> None:
+async def watch_lively(archiver: Archiver) -> None:
     for host in "abc":
         for n in range(6):
-            life.town.play(f"http://{host}.test/{n}", lambda asked: reply(f"<p>edition {int(asked.at // 1800)} of it"))
-        await life.watch(*[f"http://{host}.test/{n}" for n in range(6)])
+            archiver.servers.serve(
+                f"http://{host}.test/{n}", lambda request: reply(f"<p>edition {int(request.at // 1800)} of it")
+            )
+        await archiver.watch(*[f"http://{host}.test/{n}" for n in range(6)])
 
 
 @pytest.mark.parametrize("policy", ["value", "dyn"])
-def test_two_loops_spend_one_budget(live: Callable[..., None], shared: str, tmp_path: Path, policy: str) -> None:
+def test_two_loops_spend_one_budget(
+    run_scenario: Callable[..., None], shared: str, tmp_path: Path, policy: str
+) -> None:
     """With pages that always want more, two loops together make the visits of the budget, and not twice as many."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         home, _ = Home.create(tmp_path / "neighbour")
-        nodes = [life.node, Node(home, life.settings, life.clock)]
-        await watch_lively(life)
-        until = life.clock.now() + DAYS * DAY_S
+        nodes = [archiver.node, Node(home, archiver.settings, archiver.clock)]
+        await watch_lively(archiver)
+        until = archiver.clock.now() + DAYS * DAY_S
 
         async def run(node: Node, after_s: float) -> None:
-            await life.clock.sleep_until(life.clock.now() + after_s)  # two archives, two names of files
+            await archiver.clock.sleep_until(archiver.clock.now() + after_s)  # two archives, two names of files
             async with node.crawling() as loop:
                 await loop.run(until)
 
         await asyncio.gather(run(nodes[0], 0.0), run(nodes[1], 600.0))
-        made = (await life.census()).visits
+        made = (await archiver.totals()).visits
         # What is saved at the start is a quarter of a day's.
         assert 0.75 * DAYS * PER_DAY <= made <= (DAYS + 0.25) * PER_DAY
-        async with life.node.store() as store:
+        async with archiver.node.store() as store:
             (pace,) = [pace for pace in await store.budgets.states() if pace.name == "all"]
             assert pace.credit > -1e-9  # sums of fractions of a visit
             assert await store.maintenance.contradictions() == []
         assert all(any(node.home.archive.iterdir()) for node in nodes)  # both had their share
-        for ours, theirs in ((life.home.archive, home.archive), (life.home.index, home.index)):
+        for ours, theirs in ((archiver.home.archive, home.archive), (archiver.home.index, home.index)):
             for path in theirs.iterdir():  # one database needs one archive to be checked against
                 shutil.copy(path, ours)
 
-    live(scenario, *FLAGS, f"schedule.policy={policy}", f"store.url={shared}")
+    run_scenario(scenario, *FLAGS, f"schedule.policy={policy}", f"store.url={shared}")
 
 
-def test_what_a_dead_neighbour_took_comes_back(live: Callable[..., None], shared: str) -> None:
+def test_what_a_dead_neighbour_took_comes_back(run_scenario: Callable[..., None], shared: str) -> None:
     """While a neighbour's portion is out nothing is visited; when its time is over, as much as it had taken."""
 
-    async def scenario(life: Life) -> None:
-        await watch_lively(life)
-        start = life.clock.now()
+    async def scenario(archiver: Archiver) -> None:
+        await watch_lively(archiver)
+        start = archiver.clock.now()
         empty = BudgetState(name="all", price=0.05, credit=0.0, at=start)
-        async with life.node.store() as store:
+        async with archiver.node.store() as store:
             await store.budgets.reserve("dead", start, start + DAY_S, lambda stands, own: [(empty, 3.0)])
-        await life.run(DAY_S - 3600)
-        assert (await life.census()).visits == 0
-        await life.run(2 * 3600)
-        assert 3 <= (await life.census()).visits <= 4
+        await archiver.run(DAY_S - 3600)
+        assert (await archiver.totals()).visits == 0
+        await archiver.run(2 * 3600)
+        assert 3 <= (await archiver.totals()).visits <= 4
 
     flags = ("budget.total=0.5/day", "budget.carry_over=7d", *FLAGS[1:])
-    live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
+    run_scenario(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
 
 
-def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(live: Callable[..., None], shared: str) -> None:
+def test_a_page_that_a_neighbour_left_no_budget_for_is_given_back(
+    run_scenario: Callable[..., None], shared: str
+) -> None:
     """What was chosen by what memory says and cannot be paid for is due again at once, and held by nobody."""
 
-    async def scenario(life: Life) -> None:
-        await watch_lively(life)
-        async with life.node.crawling() as loop:
+    async def scenario(archiver: Archiver) -> None:
+        await watch_lively(archiver)
+        async with archiver.node.crawling() as loop:
             assert await loop.crawl() == 4
-            now = life.clock.now() + DAY_S
-            await life.clock.sleep_until(now)
+            now = archiver.clock.now() + DAY_S
+            await archiver.clock.sleep_until(now)
             spent = BudgetState(name="all", price=0.05, credit=1.0, at=now)
-            async with life.node.store() as store:
+            async with archiver.node.store() as store:
                 await store.budgets.reserve("test", spent.at, spent.at, lambda states, held: [(spent, 0.0)])
             assert await loop.crawl() == 1
-        assert (await life.census()).in_flight == 0
-        async with life.node.store() as store:
+        assert (await archiver.totals()).in_flight == 0
+        async with archiver.node.store() as store:
             assert await store.maintenance.contradictions() == []
 
     flags = ("budget.total=4/day", "budget.carry_over=1d", *FLAGS[1:])
-    live(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")
+    run_scenario(scenario, *flags, "schedule.policy=dyn", f"store.url={shared}")

@@ -1,4 +1,4 @@
-"""Feeds and sitemaps in the loop: their entries become pages where that was asked for."""
+"""Entries of feeds and sitemaps become pages if the page's rules say so."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import Reply, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import Reply, reply
 from webstrata.records import PageRules
 
 FEED, MAP = "http://a.test/feed", "http://a.test/map.xml"
@@ -40,63 +40,63 @@ KINDS: dict[str, tuple[str, str, Callable[..., bytes], str, str]] = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_entries_become_pages(live: Callable[..., None], name: str) -> None:
-    """With --entries each entry is watched with the list's tags and weight and visited; a new entry too, once."""
+def test_entries_become_pages(run_scenario: Callable[..., None], name: str) -> None:
+    """With --entries each entry, old or new, is watched with the tags and weight of the list and visited once."""
     url, handler, make, kind, host = KINDS[name]
 
-    async def scenario(life: Life) -> None:
-        life.town.play(url, reply(make("x", "y"), kind=kind), reply(make("z", "x", "y"), kind=kind))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(url, reply(make("x", "y"), kind=kind), reply(make("z", "x", "y"), kind=kind))
         for entry in "xyz":
-            life.town.play(f"http://{host}/{entry}", reply(f"<p>entry {entry}"))
-        await life.watch(url, tags=("news",), weight=2.0, page_rules=PageRules(handler=handler, entries=True))
+            archiver.servers.serve(f"http://{host}/{entry}", reply(f"<p>entry {entry}"))
+        await archiver.watch(url, tags=("news",), weight=2.0, page_rules=PageRules(handler=handler, entries=True))
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        pages = await life.pages()
+            await archiver.crawl(after_s=2 * DAY_S)
+        pages = await archiver.pages()
         entries = {f"http://{host}/{entry}" for entry in "xyz"}
         assert set(pages) == {url, *entries}
         assert all(
             (pages[one].tags, pages[one].weight, pages[one].site_id) == (("news",), 2.0, None) for one in entries
         )
-        assert await life.outcomes(f"http://{host}/z") == ["new", "same"]
-        assert await life.outcomes(url) == ["new", "changed", "same"]
-        assert (await life.visits(url))[1].kind == "data"
+        assert await archiver.outcomes(f"http://{host}/z") == ["new", "same"]
+        assert await archiver.outcomes(url) == ["new", "changed", "same"]
+        assert (await archiver.visits(url))[1].kind == "data"
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_entries_only_on_request(live: Callable[..., None]) -> None:
-    """A feed that is watched like any page brings no other pages along; entries in another order are no change."""
+def test_entries_only_on_request(run_scenario: Callable[..., None]) -> None:
+    """A feed without --entries adds no pages; another order of its entries is no change."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(
             FEED, reply(rss("x", "y"), kind="application/rss+xml"), reply(rss("y", "x"), kind="application/rss+xml")
         )
-        await life.watch(FEED)
+        await archiver.watch(FEED)
         for _ in range(2):
-            await life.crawl(after_s=2 * DAY_S)
-        assert set(await life.pages()) == {FEED}
-        assert await life.outcomes(FEED) == ["new", "same"]
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert set(await archiver.pages()) == {FEED}
+        assert await archiver.outcomes(FEED) == ["new", "same"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_index_of_sitemaps(live: Callable[..., None]) -> None:
-    """Of a sitemap index watched with --entries, the pages of its sitemaps are watched."""
+def test_index_of_sitemaps(run_scenario: Callable[..., None]) -> None:
+    """A sitemap index with --entries adds the pages of its sitemaps."""
     index = (
         "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>"
         "<sitemap><loc>http://a.test/part.xml</loc></sitemap></sitemapindex>"
     )
 
-    async def scenario(life: Life) -> None:
-        life.town.play(MAP, reply(index, kind="application/xml"))
-        life.town.play("http://a.test/part.xml", reply(sitemap("x"), kind="application/xml"))
-        life.town.play("http://b.test/x", reply("<p>x"))
-        await life.watch(MAP, page_rules=PageRules(handler="sitemap", entries=True))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(MAP, reply(index, kind="application/xml"))
+        archiver.servers.serve("http://a.test/part.xml", reply(sitemap("x"), kind="application/xml"))
+        archiver.servers.serve("http://b.test/x", reply("<p>x"))
+        await archiver.watch(MAP, page_rules=PageRules(handler="sitemap", entries=True))
         for _ in range(3):
-            await life.crawl(after_s=DAY_S)
-        assert set(await life.pages()) == {MAP, "http://a.test/part.xml", "http://b.test/x"}
+            await archiver.crawl(after_s=DAY_S)
+        assert set(await archiver.pages()) == {MAP, "http://a.test/part.xml", "http://b.test/x"}
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -104,15 +104,15 @@ def test_index_of_sitemaps(live: Callable[..., None]) -> None:
     [reply("<rss><channel><item><link>", kind="application/rss+xml"), reply(b"\x1f\x8b\x00", kind="application/gzip")],
     ids=["cut", "no gzip"],
 )
-def test_broken_lists(live: Callable[..., None], answer: Reply) -> None:
-    """A list that is none is a page like any other: no entries, no failure of ours."""
+def test_broken_lists(run_scenario: Callable[..., None], answer: Reply) -> None:
+    """A list that cannot be parsed is a page like any other: no entries, no failure."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for url, handler in ((FEED, "feed"), (MAP, "sitemap")):
-            life.town.play(url, answer)
-            await life.watch(url, page_rules=PageRules(handler=handler, entries=True))
-        await life.crawl()
-        assert set(await life.pages()) == {FEED, MAP}
-        assert "internal" not in [*await life.outcomes(FEED), *await life.outcomes(MAP)]
+            archiver.servers.serve(url, answer)
+            await archiver.watch(url, page_rules=PageRules(handler=handler, entries=True))
+        await archiver.crawl()
+        assert set(await archiver.pages()) == {FEED, MAP}
+        assert "internal" not in [*await archiver.outcomes(FEED), *await archiver.outcomes(MAP)]
 
-    live(scenario)
+    run_scenario(scenario)

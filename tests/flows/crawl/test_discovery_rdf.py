@@ -1,4 +1,4 @@
-"""What RDF names by rdfs:seeAlso and owl:sameAs becomes pages: on request, and within scope."""
+"""Resources that RDF names by rdfs:seeAlso and owl:sameAs become pages: on request, and within scope."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import Life
-from tests.flows.town import Reply, reply
+from tests.flows.conftest import Archiver
+from tests.flows.scripted_servers import Reply, reply
 from webstrata.records import PageRules, Site
 
 THING = "http://a.test/things/one"
@@ -31,50 +31,50 @@ FORMS = {
 }
 
 
-async def after(life: Life, answer: Reply, page_rules: PageRules, **watching: object) -> set[str]:
-    """The pages that are watched after two rounds, but for the one that began."""
-    life.town.play(THING, answer)
+async def after(archiver: Archiver, answer: Reply, page_rules: PageRules, **watching: object) -> set[str]:
+    """The pages that are watched after two rounds, without the first one."""
+    archiver.servers.serve(THING, answer)
     for url in (NEAR, ELSEWHERE_HERE, FOREIGN):
-        life.town.play(url, reply("<p>x"))
-    await life.watch(THING, page_rules=page_rules, **watching)
+        archiver.servers.serve(url, reply("<p>x"))
+    await archiver.watch(THING, page_rules=page_rules, **watching)
     for _ in range(2):
-        await life.crawl()
-    return set(await life.pages()) - {THING}
+        await archiver.crawl()
+    return set(await archiver.pages()) - {THING}
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_only_on_the_page_s_host(live: Callable[..., None], form: str) -> None:
-    """Of a page that is watched alone, what it names on its own host becomes pages, in whatever form it names them."""
+def test_only_on_the_page_s_host(run_scenario: Callable[..., None], form: str) -> None:
+    """For a page without a site, resources on its own host become pages, in every format."""
 
-    async def scenario(life: Life) -> None:
-        found = await after(life, FORMS[form], PageRules(handler="rdf", entries=True))
+    async def scenario(archiver: Archiver) -> None:
+        found = await after(archiver, FORMS[form], PageRules(handler="rdf", entries=True))
         assert found == {NEAR, ELSEWHERE_HERE}
-        assert life.town.requests("b.test") == []
+        assert archiver.servers.requests("b.test") == []
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_only_on_request(live: Callable[..., None]) -> None:
-    """Without --entries nothing that RDF names is watched."""
+def test_only_on_request(run_scenario: Callable[..., None]) -> None:
+    """Without --entries no resource becomes a page."""
 
-    async def scenario(life: Life) -> None:
-        assert await after(life, FORMS["Turtle"], PageRules(handler="rdf")) == set()
+    async def scenario(archiver: Archiver) -> None:
+        assert await after(archiver, FORMS["Turtle"], PageRules(handler="rdf")) == set()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
     ("scope", "expected"),
     [("prefix", {NEAR}), ("host", {NEAR, ELSEWHERE_HERE}), ("domain", {NEAR, ELSEWHERE_HERE})],
 )
-def test_within_the_site(live: Callable[..., None], scope: str, expected: set[str]) -> None:
-    """Of a page of a watched site, the site's own scope decides."""
+def test_within_the_site(run_scenario: Callable[..., None], scope: str, expected: set[str]) -> None:
+    """For a page of a site, the scope of the site decides."""
 
-    async def scenario(life: Life) -> None:
-        async with life.node.store() as store:
+    async def scenario(archiver: Archiver) -> None:
+        async with archiver.node.store() as store:
             kept = Site(id=0, url="http://a.test/things/", scope=scope)  # type: ignore[arg-type]
-            site = await store.pages.add_site(kept, life.node.clock.now())
+            site = await store.pages.add_site(kept, archiver.node.clock.now())
         page_rules = PageRules(handler="rdf", entries=True)
-        assert await after(life, FORMS["Turtle"], page_rules, site_id=site.id, depth=5) == expected
+        assert await after(archiver, FORMS["Turtle"], page_rules, site_id=site.id, depth=5) == expected
 
-    live(scenario)
+    run_scenario(scenario)

@@ -1,4 +1,4 @@
-"""What the loop says of a page over several visits, and when it comes back."""
+"""The outcomes of a page over several visits, and its next visits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import DAY_S, START_AT, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAILY, DAY_S, START_AT, Archiver
+from tests.flows.scripted_servers import reply
 from webstrata.records import Outcome
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.textbook.adaptive import Dyn
@@ -19,11 +19,11 @@ def html(text: str, comment: str = "") -> str:
     return f"<html><!-- {comment} --><title>t</title><body><p>{text}</p></body></html>"
 
 
-def test_every_outcome_over_several_visits(live: Callable[..., None]) -> None:
-    """New, same, changed, gone, still gone, back and error are told apart, and counters follow."""
+def test_every_outcome_over_several_visits(run_scenario: Callable[..., None]) -> None:
+    """New, same, changed, gone, still gone, back and error are distinguished, and the counters follow."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(
             PAGE,
             reply(html("one")),
             reply(html("one")),
@@ -34,14 +34,23 @@ def test_every_outcome_over_several_visits(live: Callable[..., None]) -> None:
             reply("broken", 500),
             reply(html("two")),
         )
-        await life.watch(PAGE)
+        await archiver.watch(PAGE)
         seen_at = []
         for _ in range(8):
-            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
-            seen_at.append(life.clock.now())
-            assert await life.crawl() == 1
-        assert await life.outcomes(PAGE) == ["new", "same", "changed", "gone", "same", "back", "server-error", "same"]
-        assert [visit.counts for visit in await life.visits(PAGE)] == [
+            await archiver.clock.sleep_until((await archiver.page(PAGE)).next_at or 0)
+            seen_at.append(archiver.clock.now())
+            assert await archiver.crawl() == 1
+        assert await archiver.outcomes(PAGE) == [
+            "new",
+            "same",
+            "changed",
+            "gone",
+            "same",
+            "back",
+            "server-error",
+            "same",
+        ]
+        assert [visit.counts for visit in await archiver.visits(PAGE)] == [
             False,
             False,
             True,
@@ -51,12 +60,12 @@ def test_every_outcome_over_several_visits(live: Callable[..., None]) -> None:
             False,
             False,
         ]
-        page = await life.page(PAGE)
+        page = await archiver.page(PAGE)
         assert (page.visits, page.changes, page.failures, page.gone) == (8, 3, 0, False)
-        changed_at = [visit.at for visit in await life.visits(PAGE) if visit.counts]
+        changed_at = [visit.at for visit in await archiver.visits(PAGE) if visit.counts]
         assert page.last_change_at == changed_at[-1]
         assert page.last_seen_at == page.last_visit_at == pytest.approx(seen_at[-1], abs=5)
-        assert [record.status for record in life.records(PAGE)] == [
+        assert [record.status for record in archiver.records(PAGE)] == [
             "200",
             "200",
             "200",
@@ -67,20 +76,20 @@ def test_every_outcome_over_several_visits(live: Callable[..., None]) -> None:
             "200",
         ]
 
-    live(scenario)
+    run_scenario(scenario, DAILY)  # each page is visited at the end of its interval
 
 
-def test_failures_in_a_row_are_counted_and_waited_for_longer(live: Callable[..., None]) -> None:
-    """Each failure in a row waits longer, keeps the interval, and what the page was stays known."""
+def test_the_wait_grows_with_each_failure_in_a_row(run_scenario: Callable[..., None]) -> None:
+    """The wait grows with each failure in a row; the interval and the last content of the page are kept."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(html("one")), *[reply("", 500)] * 4, reply(html("one")))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(html("one")), *[reply("", 500)] * 4, reply(html("one")))
+        await archiver.watch(PAGE)
         waits = []
         for expected_failures in (0, 1, 2, 3, 4):
-            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
-            await life.crawl()
-            page = await life.page(PAGE)
+            await archiver.clock.sleep_until((await archiver.page(PAGE)).next_at or 0)
+            await archiver.crawl()
+            page = await archiver.page(PAGE)
             assert page.failures == expected_failures
             assert page.interval_s == DAY_S
             assert page.next_at is not None
@@ -88,51 +97,51 @@ def test_failures_in_a_row_are_counted_and_waited_for_longer(live: Callable[...,
             waits.append(page.next_at - page.last_visit_at)
         assert waits[0] == DAY_S
         assert 200 < waits[1] < waits[2] < waits[3] < waits[4] < DAY_S / 10
-        await life.clock.sleep_until(page.next_at)
-        await life.crawl()
-        assert (await life.page(PAGE)).last_outcome is Outcome.SAME
-        assert (await life.page(PAGE)).failures == 0
+        await archiver.clock.sleep_until(page.next_at)
+        await archiver.crawl()
+        assert (await archiver.page(PAGE)).last_outcome is Outcome.SAME
+        assert (await archiver.page(PAGE)).failures == 0
 
-    live(scenario)
+    run_scenario(scenario, DAILY)  # the interval is known
 
 
-def test_raw_changes_are_archived_but_do_not_count(live: Callable[..., None]) -> None:
-    """Other bytes with the same useful text are kept, marked, and no change for the schedule."""
+def test_raw_changes_are_archived_but_do_not_count(run_scenario: Callable[..., None]) -> None:
+    """Other bytes with the same text are archived and marked in the log, but are no change for the schedule."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(html("same", "1")), reply(html("same", "2")))
-        await life.watch(PAGE)
-        await life.crawl()
-        await life.crawl(after_s=DAY_S)
-        first, second = await life.visits(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(html("same", "1")), reply(html("same", "2")))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        await archiver.crawl(after_s=DAY_S)
+        first, second = await archiver.visits(PAGE)
         assert (second.outcome, second.raw_changed, second.counts) == (Outcome.SAME, True, False)
         assert second.raw != first.raw
         assert second.text == first.text
-        assert [record.kind for record in life.records(PAGE)] == ["response", "response"]
-        page = await life.page(PAGE)
+        assert [record.kind for record in archiver.records(PAGE)] == ["response", "response"]
+        page = await archiver.page(PAGE)
         assert (page.changes, page.last_change_at) == (0, None)
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_dyn_follows_its_definition_over_a_scripted_history(live: Callable[..., None]) -> None:
-    """Over a long history the intervals are those that the strategy's definition gives for what the visits saw."""
+def test_dyn_follows_its_definition_over_a_scripted_history(run_scenario: Callable[..., None]) -> None:
+    """Over a long history the intervals equal those of the definition of `dyn`."""
     history = [True] * 6 + [False] * 26 + [True, False] * 2 + [True] * 10
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         number = 0
         bodies = [html("v0")]
         for changed in history:
             number += changed
             bodies.append(html(f"v{number}"))
-        life.town.play(PAGE, *map(reply, bodies))
-        await life.watch(PAGE)
+        archiver.servers.serve(PAGE, *map(reply, bodies))
+        await archiver.watch(PAGE)
         expected = _reference(history, start_days=8.0)
         seen = []
         for _ in range(len(history) + 1):
-            await life.clock.sleep_until((await life.page(PAGE)).next_at or 0)
-            await life.crawl()
-            page = await life.page(PAGE)
+            await archiver.clock.sleep_until((await archiver.page(PAGE)).next_at or 0)
+            await archiver.crawl()
+            page = await archiver.page(PAGE)
             assert page.next_at is not None
             assert page.last_visit_at is not None
             assert page.interval_s is not None
@@ -143,11 +152,13 @@ def test_dyn_follows_its_definition_over_a_scripted_history(live: Callable[..., 
         assert (min(expected), max(expected)) == (4.0, 180.0)
         assert page.changes == sum(history)
 
-    live(scenario, "schedule.start_interval=8d", "schedule.min_interval=1d", "schedule.max_interval=180d")
+    run_scenario(
+        scenario, DAILY, "schedule.start_interval=8d", "schedule.min_interval=1d", "schedule.max_interval=180d"
+    )
 
 
 def _reference(history: list[bool], start_days: float) -> list[float]:
-    """`dyn` as the paper words it, one visit at a time."""
+    """`dyn` as the paper defines it, one visit at a time."""
     interval, at_it = start_days, []
     given = []
     for changed in history:
@@ -166,21 +177,21 @@ def _reference(history: list[bool], start_days: float) -> list[float]:
     return given
 
 
-def test_run_visits_each_page_when_its_turn_comes(live: Callable[..., None]) -> None:
-    """The loop lives weeks by itself: a page that always changes is seen ever more often, a still one ever less."""
+def test_run_visits_changing_pages_more_often(run_scenario: Callable[..., None]) -> None:
+    """In a run of 30 days a page that always changes is visited more and more often, an unchanged one less."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         still, busy = "http://a.test/still", "http://b.test/busy"
-        life.town.play(still, reply(html("still")))
-        life.town.play(busy, lambda asked: reply(html(f"at {asked.at}")))
-        await life.watch(still, busy)
-        await life.run(30 * DAY_S)
-        assert life.clock.now() == START_AT + 30 * DAY_S
-        visits = {url: await life.visits(url) for url in (still, busy)}
+        archiver.servers.serve(still, reply(html("still")))
+        archiver.servers.serve(busy, lambda request: reply(html(f"at {request.at}")))
+        await archiver.watch(still, busy)
+        await archiver.run(30 * DAY_S)
+        assert archiver.clock.now() == START_AT + 30 * DAY_S
+        visits = {url: await archiver.visits(url) for url in (still, busy)}
         assert {visit.outcome for visit in visits[still]} == {Outcome.NEW, Outcome.SAME}
         assert {visit.outcome for visit in visits[busy]} == {Outcome.NEW, Outcome.CHANGED}
         assert len(visits[busy]) > 3 * len(visits[still]) > 6
         state = Dyn(Bounds()).start(1)
-        assert len((await life.page(still)).policy_state) == state.itemsize
+        assert len((await archiver.page(still)).policy_state) == state.itemsize
 
-    live(scenario, "schedule.min_interval=6h")
+    run_scenario(scenario, DAILY, "schedule.min_interval=6h")  # the state is that of `dyn`

@@ -1,4 +1,4 @@
-"""Noise in data, through the real loop: places that change at every visit stop counting, the rest never does."""
+"""Noise in data: fields that change at every visit stop counting, all other fields count."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import Asked, Reply, reply
+from tests.flows.conftest import DAILY, DAY_S, Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata.clock import iso
 from webstrata.detect.memory import unpack
 
@@ -34,48 +34,48 @@ MADE = {
 }
 
 
-def restless(name: str, edits: int) -> Callable[[Asked], Reply]:
+def restless(name: str, edits: int) -> Callable[[ReceivedRequest], Reply]:
     kind, template, _ = MADE[name]
     numbers = count(1)
-    return lambda asked: reply(template.format(at=iso(asked.at), edit=int(next(numbers) >= edits)), kind=kind)
+    return lambda request: reply(template.format(at=iso(request.at), edit=int(next(numbers) >= edits)), kind=kind)
 
 
 @pytest.mark.parametrize("apart", ["minutes", "days"])
 @pytest.mark.parametrize("name", MADE)
-def test_times_of_making_are_learned(live: Callable[..., None], name: str, apart: str) -> None:
-    """A time that is another at every visit stops counting and is named; what else changes counts, as data."""
+def test_generation_times_are_learned(run_scenario: Callable[..., None], name: str, apart: str) -> None:
+    """A time that differs at every visit stops counting and is named; any other change counts, as data."""
     apart_s, visits = (600.0, 6) if apart == "minutes" else (2 * DAY_S, 12)
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, restless(name, visits))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, restless(name, visits))
+        await archiver.watch(PAGE)
         for _ in range(visits + 1):
-            await life.crawl(after_s=apart_s)
-        outcomes = await life.outcomes(PAGE)
+            await archiver.crawl(after_s=apart_s)
+        outcomes = await archiver.outcomes(PAGE)
         assert outcomes[visits - 2 :] == ["same", "changed", "same"], outcomes
-        assert (await life.visits(PAGE))[visits - 1].kind == "data"
-        page = await life.page(PAGE)
+        assert (await archiver.visits(PAGE))[visits - 1].kind == "data"
+        page = await archiver.page(PAGE)
         (place,) = [one for one in unpack(page.memory).noise if one.state == "learned"]
         assert (place.kind, place.example.partition(": ")[0]) == ("data", MADE[name][2])
         assert len(page.memory) < 2_000
-        async with life.node.store() as store:
+        async with archiver.node.store() as store:
             await store.pages.set_counted(page.id, [place.key])
-        await life.crawl(after_s=apart_s)
-        assert (await life.outcomes(PAGE))[-1] == "changed", "the user has the last word"
+        await archiver.crawl(after_s=apart_s)
+        assert (await archiver.outcomes(PAGE))[-1] == "changed", "the user lets it count"
 
-    live(scenario, "schedule.start_interval=5m", "schedule.min_interval=1m", "schedule.max_interval=1d")
+    run_scenario(scenario, DAILY, "schedule.start_interval=5m", "schedule.min_interval=1m", "schedule.max_interval=1d")
 
 
-def test_figures_are_no_noise(live: Callable[..., None]) -> None:
-    """A price that is another every day counts every day."""
+def test_prices_are_not_noise(run_scenario: Callable[..., None]) -> None:
+    """A price that differs every day counts every day."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         numbers = count(1)
         body = '{{"name": "N", "unit": "EUR", "note": "x", "price": {}}}'
-        life.town.play(PAGE, lambda asked: reply(body.format(next(numbers)), kind="application/json"))
-        await life.watch(PAGE)
+        archiver.servers.serve(PAGE, lambda request: reply(body.format(next(numbers)), kind="application/json"))
+        await archiver.watch(PAGE)
         for _ in range(12):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new"] + ["changed"] * 11
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new"] + ["changed"] * 11
 
-    live(scenario, "schedule.max_interval=1d")
+    run_scenario(scenario, "schedule.max_interval=1d")

@@ -1,4 +1,4 @@
-"""Another representation of a page is told from other content; data of whatever form is compared as a graph."""
+"""Another representation of a page is no change of its content; data in any format is compared as a graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.fetch.asking import Answer, serving
 from tests.fetch.endpoint import Endpoint, store_of
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.test_handlers import beside
-from tests.flows.town import Reply, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.crawl.test_visit_pipeline_handlers import beside
+from tests.flows.scripted_servers import Reply, reply
 from webstrata.records import PageRules
 
 THING, CONTEXT = "http://a.test/thing", "http://a.test/context"
@@ -31,10 +31,10 @@ def triple(size: int) -> Reply:
     return reply(line, kind="application/n-triples", Vary="Accept")
 
 
-def captures(life: Life, url: str) -> int:
-    """Records of answers of this address, as another implementation reads them."""
+def captures(archiver: Archiver, url: str) -> int:
+    """The number of records of this URL, as another implementation reads them."""
     count = 0
-    for path in life.warcs():
+    for path in archiver.warcs():
         with path.open("rb") as stream:
             for record in ArchiveIterator(stream):
                 count += record.rec_type in ("response", "revisit") and record.rec_headers["WARC-Target-URI"] == url
@@ -91,50 +91,50 @@ SERVERS = {
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_representations(live: Callable[..., None], name: str) -> None:
-    """A server that offers several forms and gives another one changed nothing; all of them are archived."""
+def test_representations(run_scenario: Callable[..., None], name: str) -> None:
+    """Another format from a server that offers several is no change; all of them are archived."""
     answers, expected = SERVERS[name]
 
-    async def scenario(life: Life) -> None:
-        life.town.play(THING, *answers)
-        await life.watch(THING, page_rules=PageRules(handler="http"))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(THING, *answers)
+        await archiver.watch(THING, page_rules=PageRules(handler="http"))
         for _ in answers:
-            await life.crawl(after_s=2 * DAY_S)
-        assert [(visit.outcome, visit.kind) for visit in await life.visits(THING)] == expected
-        assert len(life.records(THING)) == len(answers)
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert [(visit.outcome, visit.kind) for visit in await archiver.visits(THING)] == expected
+        assert len(archiver.records(THING)) == len(answers)
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 def rdfa(size: int, hour: int) -> Reply:
     return reply(f"<p about=# typeof=schema:Thing><b property=schema:size>{size}</b> <i>at {hour} o'clock</i></p>")
 
 
-def test_rdfa(live: Callable[..., None]) -> None:
-    """RDFa of a page is compared as a graph, whatever else the page says, and kept as N-Quads."""
+def test_rdfa(run_scenario: Callable[..., None]) -> None:
+    """The RDFa of a page is compared as a graph, whatever its other content, and archived as N-Quads."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(THING, rdfa(1, 1), rdfa(1, 2), rdfa(2, 2))
-        await life.watch(THING, page_rules=PageRules(handler="rdf"))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(THING, rdfa(1, 1), rdfa(1, 2), rdfa(2, 2))
+        await archiver.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(THING)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(THING)
         assert [(visit.outcome, visit.kind) for visit in visits] == [
             ("new", "new"),
             ("same", "none"),
             ("changed", "data"),
         ]
-        reader = life.node.reader()
+        reader = archiver.node.reader()
         position = visits[-1].position
         assert position is not None
         assert b'<http://schema.org/size> "2" .' in reader.read(position).body
         reader.close()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_context_elsewhere(live: Callable[..., None]) -> None:
-    """A context is archived with the visit that asked for it; a renamed key is no change, another meaning is one."""
+def test_context_elsewhere(run_scenario: Callable[..., None]) -> None:
+    """A JSON-LD context is archived with the visit; a renamed key is no change, another meaning of it is one."""
 
     def context(key: str, meaning: str) -> Reply:
         return reply(f'{{"@context": {{"{key}": "http://e.test/{meaning}"}}}}', kind=LD)
@@ -142,45 +142,45 @@ def test_context_elsewhere(live: Callable[..., None]) -> None:
     def thing(key: str) -> Reply:
         return reply(f'{{"@context": "/context", "@id": "{THING}", "{key}": 1}}', kind=LD)
 
-    async def scenario(life: Life) -> None:
-        life.town.play(THING, thing("size"), thing("groesse"), thing("groesse"))
-        life.town.play(CONTEXT, context("size", "s"), context("groesse", "s"), context("groesse", "other"))
-        await life.watch(THING, page_rules=PageRules(handler="rdf"))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(THING, thing("size"), thing("groesse"), thing("groesse"))
+        archiver.servers.serve(CONTEXT, context("size", "s"), context("groesse", "s"), context("groesse", "other"))
+        await archiver.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(THING)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(THING)
         assert [(visit.outcome, visit.kind) for visit in visits] == [
             ("new", "new"),
             ("same", "none"),
             ("changed", "data"),
         ]
-        assert captures(life, CONTEXT) == 3
+        assert captures(archiver, CONTEXT) == 3
         assert [hop.url for hop in visits[0].hops] == [THING, CONTEXT]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_context_that_goes(live: Callable[..., None]) -> None:
-    """A context that cannot be had any more is a failure, then given up for JSON: never a change of the page."""
+def test_context_that_goes(run_scenario: Callable[..., None]) -> None:
+    """A missing context is a failure, later the page is compared as JSON: it is never a change of the page."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(THING, reply(f'{{"@context": "/context", "@id": "{THING}", "size": 1}}', kind=LD))
-        life.town.play(CONTEXT, reply('{"@context": {"size": "http://e.test/s"}}', kind=LD), reply("gone", 410))
-        await life.watch(THING, page_rules=PageRules(handler="rdf"))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(THING, reply(f'{{"@context": "/context", "@id": "{THING}", "size": 1}}', kind=LD))
+        archiver.servers.serve(CONTEXT, reply('{"@context": {"size": "http://e.test/s"}}', kind=LD), reply("gone", 410))
+        await archiver.watch(THING, page_rules=PageRules(handler="rdf"))
         for _ in range(8):
-            await life.crawl(after_s=20 * DAY_S)
-        visits = await life.visits(THING)
+            await archiver.crawl(after_s=20 * DAY_S)
+        visits = await archiver.visits(THING)
         found = [visit.failure.kind if visit.failure else visit.kind for visit in visits]
         assert found[:8] == ["new", *["partial-answer"] * 5, "form", "none"]
         assert not any(visit.counts for visit in visits)
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 # Hours until the next visit, and whether it goes on where the last one stopped.
 @pytest.mark.parametrize(("hours", "goes_on"), [(2, True), (25, False)])
-def test_interrupted_dataset(live: Callable[..., None], hours: int, goes_on: bool) -> None:
-    """A dataset that breaks off half-way is a failure that says where; a visit within a day goes on from there."""
+def test_interrupted_dataset(run_scenario: Callable[..., None], hours: int, goes_on: bool) -> None:
+    """An incomplete download of a dataset is a failure that says where it ended; a visit within a day continues it."""
     endpoint = Endpoint(store_of("@prefix : <http://e.test/> . :a :p 1, 2, 3 ."))
     broken = True
 
@@ -190,22 +190,22 @@ def test_interrupted_dataset(live: Callable[..., None], hours: int, goes_on: boo
     endpoint.faults.append(fault)
     with serving(endpoint) as site:
 
-        async def scenario(life: Life) -> None:
+        async def scenario(archiver: Archiver) -> None:
             nonlocal broken
             url = f"{site.url}/sparql"
-            await life.watch(url, page_rules=PageRules(handler="sparql"))
-            await life.crawl()
+            await archiver.watch(url, page_rules=PageRules(handler="sparql"))
+            await archiver.crawl()
             broken = False
             endpoint.queries.clear()
-            await life.crawl(after_s=hours * 3600.0)
-            first, second = await life.visits(url)
+            await archiver.crawl(after_s=hours * 3600.0)
+            first, second = await archiver.visits(url)
             assert first.failure is not None
             assert "row 2" in first.failure.detail
             assert (first.failure.kind, second.outcome) == ("server-error", "new")
             assert any(query.endswith("OFFSET 0") for query in endpoint.queries) is not goes_on
             assert second.position is not None
-            reader = life.node.reader()
+            reader = archiver.node.reader()
             assert len(reader.read(second.position).body.splitlines()) == 3
             reader.close()
 
-        live(scenario, *beside(site))
+        run_scenario(scenario, *beside(site))

@@ -1,4 +1,4 @@
-"""A month of two recorded sites: with politeness their servers have nothing to complain of, without it they do."""
+"""A month of two recorded sites: their servers count no violations of politeness, unless it is switched off."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingW
         return living, census.visits
 
 
-def test_polite_visits_give_no_cause_for_complaint(tmp_path: Path) -> None:
-    """The servers' own meter counts not one violation in a month, over hundreds of requests."""
+def test_polite_visits_cause_no_violations(tmp_path: Path) -> None:
+    """The servers count no violation in a month with hundreds of requests."""
     living, visits = asyncio.run(live(tmp_path, 31, POLITE))
     assert visits > 200
     assert living.meter.requests.total() > visits
     assert living.meter.violations() == []
 
 
-def test_the_meter_sees_rude_visits(tmp_path: Path) -> None:
-    """With politeness switched off the same meter counts gaps, overlaps and pages without robots.txt."""
+def test_impolite_visits_are_counted(tmp_path: Path) -> None:
+    """With politeness switched off the servers count short gaps, overlaps and pages without robots.txt."""
     living, visits = asyncio.run(live(tmp_path, 10, RUDE))
     assert visits > 100
     assert {"host-gap", "overlap", "no-robots"} <= set(living.meter.counts)

@@ -1,4 +1,4 @@
-"""Stopping: what is in flight is finished, the rest is given back, and nothing is left behind."""
+"""Stopping the loop: requests in flight are finished, other pages are released, and no process or file is left."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from threading import Thread
 
 import pytest
 
-from tests.flows.conftest import Life
-from tests.flows.town import Asked, Reply, reply, robots
+from tests.flows.conftest import Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, reply, robots
 from webstrata import settings as settings_file
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
 from webstrata.home import Home
@@ -28,97 +28,97 @@ def urls(count: int) -> list[str]:
     return [f"http://a.test/{n:03}" for n in range(count)]
 
 
-def test_stop_finishes_what_is_in_flight(live: Callable[..., None]) -> None:
-    """After `stop` in mid-round no further visit begins, the one in flight is settled, the rest stays due."""
+def test_stop_finishes_the_visit_in_flight(run_scenario: Callable[..., None]) -> None:
+    """After `stop` during a round no further visit starts, the one in flight is committed, other pages stay due."""
 
-    async def scenario(life: Life) -> None:
-        async with life.node.crawling() as loop:
+    async def scenario(archiver: Archiver) -> None:
+        async with archiver.node.crawling() as loop:
 
-            def stops_at_the_third(asked: Asked) -> Reply:
+            def stops_at_the_third(request: ReceivedRequest) -> Reply:
                 loop.stop()
                 return reply("<p>third</p>")
 
-            life.town.play(urls(10)[2], stops_at_the_third)
-            await life.watch(*urls(10))
+            archiver.servers.serve(urls(10)[2], stops_at_the_third)
+            await archiver.watch(*urls(10))
             assert await loop.crawl() == 3
-        assert life.town.paths() == ["/robots.txt", "/000", "/001", "/002"]
-        assert await life.outcomes(urls(10)[2]) == ["new"]
-        assert (await life.census()).in_flight == 0
-        left = [page for page in (await life.pages()).values() if page.visits == 0]
+        assert archiver.servers.paths() == ["/robots.txt", "/000", "/001", "/002"]
+        assert await archiver.outcomes(urls(10)[2]) == ["new"]
+        assert (await archiver.totals()).in_flight == 0
+        left = [page for page in (await archiver.pages()).values() if page.visits == 0]
         assert len(left) == 7
-        await life.crawl(after_s=60)
-        assert all(page.visits == 1 for page in (await life.pages()).values())
+        await archiver.crawl(after_s=60)
+        assert all(page.visits == 1 for page in (await archiver.pages()).values())
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("held", ["page", "robots"])
-def test_cancel_gives_everything_back_at_once(live: Callable[..., None], held: str) -> None:
+def test_cancel_releases_all_pages_at_once(run_scenario: Callable[..., None], held: str) -> None:
     """A cancelled loop does not wait for a slow server: all its pages are due again, the next loop visits them."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         reached = asyncio.Event()
 
-        def never_ends(asked: Asked) -> Reply:
+        def never_ends(request: ReceivedRequest) -> Reply:
             reached.set()
             return Reply(b"HTTP/1.1 200 OK\r\n", "stall")
 
         if held == "page":
-            life.town.play(urls(5)[0], never_ends)
+            archiver.servers.serve(urls(5)[0], never_ends)
         else:
-            life.town.play("http://a.test/robots.txt", never_ends)
-        await life.watch(*urls(5))
-        async with life.node.crawling() as loop:
+            archiver.servers.serve("http://a.test/robots.txt", never_ends)
+        await archiver.watch(*urls(5))
+        async with archiver.node.crawling() as loop:
             task = asyncio.create_task(loop.run())
             await asyncio.wait_for(reached.wait(), 5)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        census = await life.census()
-        assert (census.in_flight, census.visits) == (0, 0)
-        life.town.play("http://a.test/robots.txt", robots(""))
-        life.town.play(urls(5)[0], reply("<p>well now"))
-        await life.crawl(after_s=60)
-        assert (await life.census()).visits == 5
+        totals = await archiver.totals()
+        assert (totals.in_flight, totals.visits) == (0, 0)
+        archiver.servers.serve("http://a.test/robots.txt", robots(""))
+        archiver.servers.serve(urls(5)[0], reply("<p>well now"))
+        await archiver.crawl(after_s=60)
+        assert (await archiver.totals()).visits == 5
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_progress_is_told_of_every_visit_once(live: Callable[..., None]) -> None:
-    """What the display hears adds up: pages and hosts of each round, every visit once, and what was left."""
-    heard: list[tuple[str, object]] = []
+def test_progress_receives_every_visit_once(run_scenario: Callable[..., None]) -> None:
+    """`CrawlProgress` receives the pages and hosts of the round, every visit once, and the number of pages left."""
+    received: list[tuple[str, object]] = []
 
-    class Listener(CrawlProgress):
+    class Recorder(CrawlProgress):
         def round_started(self, pages: int, hosts: int) -> None:
-            heard.append(("started", (pages, hosts)))
+            received.append(("started", (pages, hosts)))
 
         def visited(self, visits: object) -> None:
-            heard.append(("visited", [visit.url for visit in visits]))  # type: ignore[attr-defined]
+            received.append(("visited", [visit.url for visit in visits]))  # type: ignore[attr-defined]
 
         def host_ended(self) -> None:
-            heard.append(("lane", None))
+            received.append(("host", None))
 
         def round_ended(self, left: int) -> None:
-            heard.append(("ended", left))
+            received.append(("ended", left))
 
-    async def scenario(life: Life) -> None:
-        await life.watch(*urls(3), "http://b.test/x")
-        async with life.node.crawling(Listener()) as loop:
+    async def scenario(archiver: Archiver) -> None:
+        await archiver.watch(*urls(3), "http://b.test/x")
+        async with archiver.node.crawling(Recorder()) as loop:
             await loop.crawl()
 
-    live(scenario)
-    assert heard[0] == ("started", (4, 2))
-    assert heard[-1] == ("ended", 0)
-    assert [what for what, _ in heard].count("lane") == 2
-    told = [url for what, many in heard if what == "visited" for url in many]  # type: ignore[attr-defined]
-    assert sorted(told) == [*urls(3), "http://b.test/x"]
+    run_scenario(scenario)
+    assert received[0] == ("started", (4, 2))
+    assert received[-1] == ("ended", 0)
+    assert [what for what, _ in received].count("host") == 2
+    visited = [url for what, many in received if what == "visited" for url in many]  # type: ignore[attr-defined]
+    assert sorted(visited) == [*urls(3), "http://b.test/x"]
 
 
 # ── as a process ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class _Slow(BaseHTTPRequestHandler):
-    """Answers after a moment, so that something is always in flight."""
+    """Responds after a moment, so that there is always a request in flight."""
 
     def do_GET(self) -> None:
         time.sleep(0.05)
@@ -143,19 +143,19 @@ def _webstrata(home: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def _said(process: subprocess.Popen[str], *, code: int) -> str:
-    """What a process said until it ended as it should."""
-    said, _ = process.communicate(timeout=30)
-    assert process.returncode == code, said
-    return said
+def _output(process: subprocess.Popen[str], *, code: int) -> str:
+    """The output of a process that ends with this code."""
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == code, output
+    return output
 
 
 def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_a_signal_ends_run_well_and_a_second_run_is_told(tmp_path: Path) -> None:
-    """SIGTERM: exit code 0, no open file, no lease, no child process; meanwhile a second run learns who is there."""
+def test_a_signal_ends_run_and_a_second_run_is_refused(tmp_path: Path) -> None:
+    """SIGTERM leaves exit code 0 and no open file, lease or child process. A second run names the first process."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
     Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_address[1]
@@ -164,7 +164,7 @@ def test_a_signal_ends_run_well_and_a_second_run_is_told(tmp_path: Path) -> None
         delay = 0.01
         address_delay = "0s"
         [fetch]
-        allow = ["127.0.0.1/32:{port}"]
+        allow_private = ["127.0.0.1/32:{port}"]
         hosts = {{ "a.test" = "127.0.0.1:{port}" }}
         [crawl]
         workers = 1
@@ -180,10 +180,10 @@ def test_a_signal_ends_run_well_and_a_second_run_is_told(tmp_path: Path) -> None
             assert time.monotonic() < deadline
             time.sleep(0.05)
         second = _webstrata(home.path, "run", "--quiet")
-        said = _said(second, code=1)
-        assert f"in use by process {first.pid}" in said
+        output = _output(second, code=1)
+        assert f"in use by process {first.pid}" in output
         first.send_signal(signal.SIGTERM)
-        assert "Traceback" not in _said(first, code=0)
+        assert "Traceback" not in _output(first, code=0)
     finally:
         first.kill()
         first.communicate()
@@ -192,12 +192,12 @@ def test_a_signal_ends_run_well_and_a_second_run_is_told(tmp_path: Path) -> None
     assert list(home.archive.glob("*.open")) == []
     assert len(list(home.archive.glob("*.warc.gz"))) == 1
     deadline = time.monotonic() + 5
-    while any(map(_is_alive, children)):  # the last one notices the end of its parent, and goes
+    while any(map(_is_alive, children)):  # they end after their parent
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    census = asyncio.run(_census(node))
-    assert census.in_flight == 0
-    assert 0 < census.visits < 500
+    totals = asyncio.run(_census(node))
+    assert totals.in_flight == 0
+    assert 0 < totals.visits < 500
     scrubbed = asyncio.run(node.check(repair=False))
     assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""Answers that are not the page: errors with a class, no changes; the next good one is compared with the last good."""
+"""Error pages with status 200 are failures, not changes; the next good content is compared with the last good one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import moved, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import moved, reply
 from webstrata.records import ChangeKind
 
 PAGE = "http://a.test/page"
@@ -33,76 +33,76 @@ DISGUISES = {
 
 
 @pytest.mark.parametrize("name", DISGUISES)
-def test_disguises_are_errors(live: Callable[..., None], name: str) -> None:
-    """The visit is an error of its class and archived; the next good one is `same` as the last good content."""
+def test_error_pages_are_failures(run_scenario: Callable[..., None], name: str) -> None:
+    """The visit is a failure of its kind and archived; the next good content is `same` as the last one."""
     answer, kind = DISGUISES[name]
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(GOOD), answer, reply(GOOD))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(GOOD), answer, reply(GOOD))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=DAY_S)
-        assert await life.outcomes(PAGE) == ["new", kind, "same"]
-        bad = (await life.visits(PAGE))[1]
+            await archiver.crawl(after_s=DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", kind, "same"]
+        bad = (await archiver.visits(PAGE))[1]
         assert (bad.kind, bad.counts, bad.significance) == (ChangeKind.ERROR, False, 0.0)
         assert bad.failure is not None
         assert bad.failure.detail
         assert bad.position is not None
-        assert (await life.page(PAGE)).changes == 0
+        assert (await archiver.page(PAGE)).changes == 0
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_changes_behind_a_disguise_are_seen(live: Callable[..., None]) -> None:
-    """What changed while a challenge stood in the way is a change against the last good content."""
+def test_changes_during_an_error_page_are_found(run_scenario: Callable[..., None]) -> None:
+    """A content that changed while a challenge page was served is a change against the last good content."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         edited = GOOD.replace("Paragraph 7 of a story", "Paragraph 7 of another tale")
-        life.town.play(PAGE, reply(GOOD), DISGUISES["captcha"][0], reply(edited))
-        await life.watch(PAGE)
+        archiver.servers.serve(PAGE, reply(GOOD), DISGUISES["captcha"][0], reply(edited))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "block-page", "changed"]
+            await archiver.crawl(after_s=DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "block-page", "changed"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_what_stays_is_the_page(live: Callable[..., None]) -> None:
-    """A doubtful notice that is still there at the fifth visit is what the page has become."""
+def test_a_lasting_notice_becomes_the_page(run_scenario: Callable[..., None]) -> None:
+    """An ambiguous error page that is still served at the fifth visit is taken as the page."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(GOOD), DISGUISES["soft 404"][0])
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(GOOD), DISGUISES["soft 404"][0])
+        await archiver.watch(PAGE)
         for _ in range(7):
-            await life.crawl(after_s=3 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", *["soft-404"] * 4, "changed", "same"]
+            await archiver.crawl(after_s=3 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", *["soft-404"] * 4, "changed", "same"]
 
-    live(scenario)
-
-
-def test_a_page_about_errors_is_a_page(live: Callable[..., None]) -> None:
-    """A first visit knows no better: what says `not found` there is the page."""
-
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply("<title>404</title><p>What the status 404 means: the page was not found."))
-        await life.watch(PAGE)
-        await life.crawl()
-        assert await life.outcomes(PAGE) == ["new"]
-
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_kinds_in_the_log(live: Callable[..., None]) -> None:
-    """Each visit says what kind of change it saw: markup, content, links with how many are new, back to what was."""
+def test_a_first_visit_accepts_an_ambiguous_error_page(run_scenario: Callable[..., None]) -> None:
+    """A page that says `not found` at its first visit is taken as the page."""
+
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply("<title>404</title><p>What the status 404 means: the page was not found."))
+        await archiver.watch(PAGE)
+        await archiver.crawl()
+        assert await archiver.outcomes(PAGE) == ["new"]
+
+    run_scenario(scenario)
+
+
+def test_kinds_in_the_log(run_scenario: Callable[..., None]) -> None:
+    """The log has the kind of each change: markup, content, links with the number of new ones, reverted."""
     linked = GOOD.replace("</main>", "<p>More: <a href=/x>one</a> <a href=/y>two</a></p></main>")
     other = linked.replace("/y", "/z")
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(GOOD), reply(GOOD + "<!-- -->"), reply(linked), reply(other), reply(linked))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(GOOD), reply(GOOD + "<!-- -->"), reply(linked), reply(other), reply(linked))
+        await archiver.watch(PAGE)
         for _ in range(5):
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(PAGE)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(PAGE)
         assert [(visit.outcome, visit.kind, visit.new_links) for visit in visits] == [
             ("new", "new", 0),
             ("same", "markup", 0),
@@ -113,23 +113,23 @@ def test_kinds_in_the_log(live: Callable[..., None]) -> None:
         assert all(0 < visit.significance <= 1 for visit in visits[2:4])
         assert visits[1].significance == 0
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_moved(live: Callable[..., None]) -> None:
-    """The same content from another address is one change of the kind `moved`."""
+def test_moved(run_scenario: Callable[..., None]) -> None:
+    """The same content at another URL is one change of the kind `moved`."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(GOOD), moved("http://b.test/new-home"))
-        life.town.play("http://b.test/new-home", reply(GOOD))
-        await life.watch(PAGE)
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(GOOD), moved("http://b.test/new-home"))
+        archiver.servers.serve("http://b.test/new-home", reply(GOOD))
+        await archiver.watch(PAGE)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(PAGE)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(PAGE)
         assert [(visit.outcome, visit.kind) for visit in visits] == [
             ("new", "new"),
             ("changed", "moved"),
             ("same", "none"),
         ]
 
-    live(scenario)
+    run_scenario(scenario)

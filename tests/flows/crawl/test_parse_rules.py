@@ -1,4 +1,4 @@
-"""How pages are looked at, through the real loop: rules of pages and tags, the layer that counts, the least size."""
+"""Rules of pages and tags in the loop: ignored parts, the layer that counts, the smallest change that counts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import reply
 from webstrata.records import PageRules
 
 PAGE = "http://a.test/page"
@@ -39,59 +39,59 @@ RULES: dict[str, tuple[PageRules, str, Callable[[object], bytes]]] = {
 
 @pytest.mark.parametrize("by", ["page", "tag"])
 @pytest.mark.parametrize("name", RULES)
-def test_what_is_ignored_does_not_count(live: Callable[..., None], name: str, by: str) -> None:
-    """Rules of a page or of its tag: only what they leave is compared; all bytes are archived."""
+def test_ignored_parts_do_not_count(run_scenario: Callable[..., None], name: str, by: str) -> None:
+    """Only the parts that the rules of a page or its tag leave are compared; all bytes are archived."""
     page_rules, kind, make = RULES[name]
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         changed = make(3).replace(b"4.2", b"4.3").replace(b"[1,", b"[5,").replace(b"three", b"3")
-        life.town.play(PAGE, *(reply(body, kind=kind) for body in (make(1), make(2), changed)))
+        archiver.servers.serve(PAGE, *(reply(body, kind=kind) for body in (make(1), make(2), changed)))
         if by == "page":
-            await life.watch(PAGE, page_rules=page_rules)
+            await archiver.watch(PAGE, page_rules=page_rules)
         else:
-            await life.watch(PAGE, tags=("rates",))
-            async with life.node.store() as store:
+            await archiver.watch(PAGE, tags=("rates",))
+            async with archiver.node.store() as store:
                 await store.pages.set_tag_rules("rates", page_rules)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "same", "changed"]
-        assert [visit.raw_changed for visit in await life.visits(PAGE)] == [False, True, True]
-        assert len([record for record in life.records(PAGE) if record.kind == "response"]) == 3
-        assert (await life.page(PAGE)).page_rules == (page_rules if by == "page" else None)
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "same", "changed"]
+        assert [visit.raw_changed for visit in await archiver.visits(PAGE)] == [False, True, True]
+        assert len([record for record in archiver.records(PAGE) if record.kind == "response"]) == 3
+        assert (await archiver.page(PAGE)).page_rules == (page_rules if by == "page" else None)
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_a_page_s_own_wish_goes_before_its_tags(live: Callable[..., None]) -> None:
-    """A page with a wish of its own is not looked at as its tag says."""
+def test_rules_of_a_page_replace_those_of_its_tags(run_scenario: Callable[..., None]) -> None:
+    """The rules of its tag do not apply to a page with rules of its own."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(html(1)), reply(html(2)))
-        await life.watch(PAGE, tags=("rates",), page_rules=PageRules(layer="raw"))
-        async with life.node.store() as store:
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(html(1)), reply(html(2)))
+        await archiver.watch(PAGE, tags=("rates",), page_rules=PageRules(layer="raw"))
+        async with archiver.node.store() as store:
             await store.pages.set_tag_rules("rates", PageRules(include=("css:b",)))
         for _ in range(2):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", "changed"]
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", "changed"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("least", "outcome"), [(0.0, "changed"), (0.2, "same")])
-def test_small_changes(live: Callable[..., None], least: float, outcome: str) -> None:
-    """A change of a smaller share than asked for does not count; a large one does."""
+def test_small_changes(run_scenario: Callable[..., None], least: float, outcome: str) -> None:
+    """A change of a smaller share than the rules set does not count; a larger one does."""
     long = "".join(f"<p>Paragraph number {number} stays as it is.</p>" for number in range(30))
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         small = long.replace("number 7 stays", "number 7 remains")
         large = "<p>All is new.</p>" * 20
-        life.town.play(PAGE, *(reply(html(1, text)) for text in (long, small, large)))
-        await life.watch(PAGE, page_rules=PageRules(min_size=least))
+        archiver.servers.serve(PAGE, *(reply(html(1, text)) for text in (long, small, large)))
+        await archiver.watch(PAGE, page_rules=PageRules(min_size=least))
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == ["new", outcome, "changed"]
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == ["new", outcome, "changed"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -102,65 +102,65 @@ def test_small_changes(live: Callable[..., None], least: float, outcome: str) ->
         ("links", ["new", "same", "same", "changed"]),
     ],
 )
-def test_layers(live: Callable[..., None], layer: str, outcomes: list[str]) -> None:
-    """The layer that was asked for decides: bytes, text or links."""
+def test_layers(run_scenario: Callable[..., None], layer: str, outcomes: list[str]) -> None:
+    """The layer of the rules decides: bytes, text or links."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         versions = [
             "<p>a <a href=/x>b</a>",
             "<p id=i>a <a href=/x>b</a>",
             "<p>c <a href=/x>b</a>",
             "<p>c <a href=/y>b</a>",
         ]
-        life.town.play(PAGE, *map(reply, versions))
-        await life.watch(PAGE, page_rules=PageRules(layer=layer))
+        archiver.servers.serve(PAGE, *map(reply, versions))
+        await archiver.watch(PAGE, page_rules=PageRules(layer=layer))
         for _ in versions:
-            await life.crawl(after_s=2 * DAY_S)
-        assert await life.outcomes(PAGE) == outcomes
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert await archiver.outcomes(PAGE) == outcomes
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("by", ["page", "tag", "watching again"])
-def test_another_wish_asks_in_full(live: Callable[..., None], by: str) -> None:
-    """After a wish was changed the next request is unconditional: a 304 would stand for what nobody looked at."""
+def test_changed_rules_make_the_next_request_unconditional(run_scenario: Callable[..., None], by: str) -> None:
+    """After rules were changed the next request is unconditional: no content was compared by them so far."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(
             PAGE, reply(html(1), ETag='"v1"'), reply("", 304, kind="", ETag='"v1"'), reply(html(1), ETag='"v1"')
         )
-        await life.watch(PAGE, tags=("rates",))
-        await life.crawl()
-        await life.crawl(after_s=2 * DAY_S)
-        async with life.node.store() as store:
+        await archiver.watch(PAGE, tags=("rates",))
+        await archiver.crawl()
+        await archiver.crawl(after_s=2 * DAY_S)
+        async with archiver.node.store() as store:
             if by == "page":
-                await store.pages.set_rules((await life.page(PAGE)).id, PageRules(include=("css:b",)))
+                await store.pages.set_rules((await archiver.page(PAGE)).id, PageRules(include=("css:b",)))
             elif by == "tag":
                 await store.pages.set_tag_rules("rates", PageRules(include=("css:b",)))
             else:
-                await life.watch(PAGE, page_rules=PageRules(include=("css:b",)))
-        await life.crawl(after_s=2 * DAY_S)
-        assert ["if-none-match" in asked.headers for asked in life.town.requests("a.test", "/page")] == [
+                await archiver.watch(PAGE, page_rules=PageRules(include=("css:b",)))
+        await archiver.crawl(after_s=2 * DAY_S)
+        assert ["if-none-match" in request.headers for request in archiver.servers.requests("a.test", "/page")] == [
             False,
             True,
             False,
         ]
-        assert await life.outcomes(PAGE) == ["new", "same", "same"]
-        mark = (await life.page(PAGE)).fingerprint
+        assert await archiver.outcomes(PAGE) == ["new", "same", "same"]
+        mark = (await archiver.page(PAGE)).fingerprint
         assert mark is not None
         assert mark.selected is not None
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_accept_is_sent(live: Callable[..., None]) -> None:
-    """The Accept header that was asked for is what the server gets, and `Vary` is in the log."""
+def test_accept_is_sent(run_scenario: Callable[..., None]) -> None:
+    """The Accept header of the rules is sent, and `Vary` is in the log."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(PAGE, reply(document(1), kind=JSON, Vary="Accept"))
-        await life.watch(PAGE, page_rules=PageRules(accept="application/json"))
-        await life.crawl()
-        assert life.town.requests("a.test", "/page")[0].headers["accept"] == "application/json"
-        assert (await life.last(PAGE)).headers["vary"] == "Accept"
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(PAGE, reply(document(1), kind=JSON, Vary="Accept"))
+        await archiver.watch(PAGE, page_rules=PageRules(accept="application/json"))
+        await archiver.crawl()
+        assert archiver.servers.requests("a.test", "/page")[0].headers["accept"] == "application/json"
+        assert (await archiver.last(PAGE)).headers["vary"] == "Accept"
 
-    live(scenario)
+    run_scenario(scenario)

@@ -1,4 +1,4 @@
-"""`ParserPool`: the results equal those of this process, and a page that ends its parser process affects no other page."""
+"""`ParserPool`: results equal those of this process; a page that ends its parser process affects no other page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from tests.flows.conftest import DAILY, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAILY, Archiver
+from tests.flows.scripted_servers import reply
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.flows.crawl.parser_process import serve
@@ -156,23 +156,23 @@ def test_other_processes_continue_while_one_hangs() -> None:
     assert asyncio.run(main()) < 50.0
 
 
-def test_the_loop_continues_after_a_parser_process_ended(live: Callable[..., None]) -> None:
+def test_the_loop_continues_after_a_parser_process_ended(run_scenario: Callable[..., None]) -> None:
     """In the real loop the deadly page is archived and new, then same; the text of the other pages is compared."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         pages = {"one": b"<p>one", "deadly": DEADLY, "two": b"<p>two"}
         for name, body in pages.items():
-            life.town.play(f"http://a.test/{name}", reply(body))
-        await life.watch(*[f"http://a.test/{name}" for name in pages])
-        await life.run(1.5 * 86_400)
+            archiver.servers.serve(f"http://a.test/{name}", reply(body))
+        await archiver.watch(*[f"http://a.test/{name}" for name in pages])
+        await archiver.run(1.5 * 86_400)
         for name, body in pages.items():
-            assert await life.outcomes(f"http://a.test/{name}") == ["new", "same"]
-            fingerprint = (await life.page(f"http://a.test/{name}")).fingerprint
+            assert await archiver.outcomes(f"http://a.test/{name}") == ["new", "same"]
+            fingerprint = (await archiver.page(f"http://a.test/{name}")).fingerprint
             assert fingerprint is not None
             assert fingerprint.size == len(body)
             assert (fingerprint.text is None) == (name == "deadly")
 
-    live(scenario, DAILY, make_parsers=lambda processes: ParserPool(processes, parse=parse_hostile))
+    run_scenario(scenario, DAILY, make_parsers=lambda processes: ParserPool(processes, parse=parse_hostile))
 
 
 def test_bytes_are_compared_without_their_coding() -> None:

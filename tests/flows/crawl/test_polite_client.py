@@ -14,7 +14,7 @@ RESPONSE_S = 3.0
 
 
 class SlowWeb:
-    """Every host has the same address; every response takes three seconds of the clock. Records the starts of requests."""
+    """All hosts have one address; every response takes three seconds of the clock. Records the starts of requests."""
 
     def __init__(self, clock: JumpingClock) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Politeness through the real loop: robots.txt, gaps and rests, as the servers see them, across restarts too."""
+"""Politeness of the loop as the servers see it: robots.txt, gaps and back-off, across restarts as well."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.flows.conftest import DAY_S, START_AT, Life
-from tests.flows.town import reply, robots
+from tests.flows.conftest import DAILY, DAY_S, START_AT, Archiver
+from tests.flows.scripted_servers import reply, robots
 from webstrata.records import FailureKind
 
 
@@ -20,147 +20,149 @@ def a_pages(count: int) -> list[str]:
     return [f"http://a.test/{n}" for n in range(count)]
 
 
-def test_a_forbidden_page_is_never_requested(live: Callable[..., None]) -> None:
-    """What robots.txt forbids is not asked for; it is logged as such and looked at again after a day."""
+def test_a_forbidden_page_is_never_requested(run_scenario: Callable[..., None]) -> None:
+    """A page that robots.txt forbids is not requested; it is logged as such and checked again after a day."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play("http://a.test/robots.txt", robots("User-agent: webstrata\nDisallow: /0"))
-        await life.watch(*a_pages(2))
-        await life.crawl()
-        assert life.town.paths() == ["/robots.txt", "/1"]
-        visit = await life.last("http://a.test/0")
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve("http://a.test/robots.txt", robots("User-agent: webstrata\nDisallow: /0"))
+        await archiver.watch(*a_pages(2))
+        await archiver.crawl()
+        assert archiver.servers.paths() == ["/robots.txt", "/1"]
+        visit = await archiver.last("http://a.test/0")
         assert visit.failure is not None
         assert visit.failure.kind is FailureKind.ROBOTS
         assert (visit.status, visit.position) == (None, None)
-        page = await life.page("http://a.test/0")
+        page = await archiver.page("http://a.test/0")
         assert page.next_at == pytest.approx(START_AT + DAY_S, abs=10)
-        life.town.play("http://a.test/robots.txt", robots(""))
-        life.town.play("http://a.test/0", reply("<p>free now</p>"))
-        await life.run(1.5 * DAY_S)
-        assert await life.outcomes("http://a.test/0") == ["robots", "new"]
+        archiver.servers.serve("http://a.test/robots.txt", robots(""))
+        archiver.servers.serve("http://a.test/0", reply("<p>free now</p>"))
+        await archiver.run(1.5 * DAY_S)
+        assert await archiver.outcomes("http://a.test/0") == ["robots", "new"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_nothing_is_requested_while_robots_fails(live: Callable[..., None], status: int) -> None:
-    """A robots.txt that answers with a server error forbids everything until it answers well."""
+def test_nothing_is_requested_while_robots_fails(run_scenario: Callable[..., None], status: int) -> None:
+    """A server error for robots.txt forbids all pages until robots.txt can be read."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play("http://a.test/robots.txt", robots("", status))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve("http://a.test/robots.txt", robots("", status))
         for url in a_pages(3):
-            life.town.play(url, reply("<p>x</p>"))
-        await life.watch(*a_pages(3))
-        await life.run(DAY_S)
-        assert set(life.town.paths()) == {"/robots.txt"}
-        assert 3 <= len(life.town.paths()) <= 40
-        life.town.play("http://a.test/robots.txt", reply("", 404))
-        await life.run(DAY_S)
-        assert set(life.town.paths()) == {"/robots.txt", "/0", "/1", "/2"}
+            archiver.servers.serve(url, reply("<p>x</p>"))
+        await archiver.watch(*a_pages(3))
+        await archiver.run(DAY_S)
+        assert set(archiver.servers.paths()) == {"/robots.txt"}
+        assert 3 <= len(archiver.servers.paths()) <= 40
+        archiver.servers.serve("http://a.test/robots.txt", reply("", 404))
+        await archiver.run(DAY_S)
+        assert set(archiver.servers.paths()) == {"/robots.txt", "/0", "/1", "/2"}
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_robots_is_asked_once_and_again_after_a_day(live: Callable[..., None]) -> None:
-    """However many pages wait, one request for robots.txt serves a host for 24 hours, across restarts."""
+def test_robots_is_requested_once_and_again_after_a_day(run_scenario: Callable[..., None]) -> None:
+    """robots.txt is requested once for all pages of a host and again after 24 hours, across restarts."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for url in a_pages(20):
-            life.town.play(url, reply("<p>x</p>"))
-        await life.watch(*a_pages(20))
-        await life.crawl()
-        assert life.town.paths().count("/robots.txt") == 1
-        assert life.town.paths()[0] == "/robots.txt"
-        await life.watch("http://a.test/late")
-        await life.crawl(after_s=DAY_S - 3600)
-        assert life.town.paths().count("/robots.txt") == 1
-        await life.watch("http://a.test/later")
-        await life.crawl(after_s=2 * 3600)
-        assert life.town.paths().count("/robots.txt") == 2
-        assert life.town.paths().index("/robots.txt", 1) < life.town.paths().index("/later")
+            archiver.servers.serve(url, reply("<p>x</p>"))
+        await archiver.watch(*a_pages(20))
+        await archiver.crawl()
+        assert archiver.servers.paths().count("/robots.txt") == 1
+        assert archiver.servers.paths()[0] == "/robots.txt"
+        await archiver.watch("http://a.test/late")
+        await archiver.crawl(after_s=DAY_S - 3600)
+        assert archiver.servers.paths().count("/robots.txt") == 1
+        await archiver.watch("http://a.test/later")
+        await archiver.crawl(after_s=2 * 3600)
+        assert archiver.servers.paths().count("/robots.txt") == 2
+        assert archiver.servers.paths().index("/robots.txt", 1) < archiver.servers.paths().index("/later")
 
-    live(scenario, "polite.connections_per_host=4", "schedule.start_interval=7d")
+    run_scenario(scenario, "polite.connections_per_host=4", "schedule.start_interval=7d")
 
 
 @pytest.mark.parametrize("across_restart", [False, True])
-def test_crawl_delay_is_kept(live: Callable[..., None], across_restart: bool) -> None:
-    """Between two requests to a host lies what its robots.txt asks, also when the loop was started anew between."""
+def test_crawl_delay_is_kept(run_scenario: Callable[..., None], across_restart: bool) -> None:
+    """The Crawl-delay lies between two requests to a host, also across a restart of the loop."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play("http://a.test/robots.txt", robots("User-agent: *\nCrawl-delay: 17"))
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve("http://a.test/robots.txt", robots("User-agent: *\nCrawl-delay: 17"))
         urls = a_pages(6)
         if across_restart:
             for url in urls:
-                await life.watch(url)
-                await life.crawl()
+                await archiver.watch(url)
+                await archiver.crawl()
         else:
-            await life.watch(*urls)
-            await life.crawl()
-        assert len(life.town.times()) == 7
-        assert gaps(life.town.times()) == pytest.approx([17] * 6)
+            await archiver.watch(*urls)
+            await archiver.crawl()
+        assert len(archiver.servers.times()) == 7
+        assert gaps(archiver.servers.times()) == pytest.approx([17] * 6)
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("status", "asked_s"), [(429, "700"), (503, "900"), (429, None)])
-def test_a_rest_is_kept_across_a_restart(live: Callable[..., None], status: int, asked_s: str | None) -> None:
-    """After 429 or 503 the host is left alone as long as it asked (or a minute), by the next process too."""
+def test_a_back_off_is_kept_across_a_restart(
+    run_scenario: Callable[..., None], status: int, asked_s: str | None
+) -> None:
+    """After 429 or 503 the host gets no request for the Retry-After time (or a minute), even by the next process."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         headers = {"Retry_After": asked_s} if asked_s else {}
-        life.town.play("http://a.test/0", reply("slow down", status, **headers))
-        await life.watch("http://a.test/0")
-        await life.crawl()
-        assert await life.outcomes("http://a.test/0") == [FailureKind.BACKOFF]
-        assert life.records("http://a.test/0")[0].status == str(status)
-        await life.watch("http://a.test/1")
-        await life.run(3600)
-        first, second = life.town.requests("a.test", "/0")[0], life.town.requests("a.test", "/1")[0]
+        archiver.servers.serve("http://a.test/0", reply("slow down", status, **headers))
+        await archiver.watch("http://a.test/0")
+        await archiver.crawl()
+        assert await archiver.outcomes("http://a.test/0") == [FailureKind.BACKOFF]
+        assert archiver.records("http://a.test/0")[0].status == str(status)
+        await archiver.watch("http://a.test/1")
+        await archiver.run(3600)
+        first, second = archiver.servers.requests("a.test", "/0")[0], archiver.servers.requests("a.test", "/1")[0]
         assert second.at - first.at >= float(asked_s or 60)
-        assert await life.outcomes("http://a.test/1") == ["gone"]
+        assert await archiver.outcomes("http://a.test/1") == ["gone"]
 
-    live(scenario)
-
-
-def test_a_resting_host_holds_up_nobody_else(live: Callable[..., None]) -> None:
-    """While a host asks for hours of rest, even for its robots.txt, rounds end in time and others are visited."""
-
-    async def scenario(life: Life) -> None:
-        life.town.play("http://a.test/robots.txt", robots("", 503, Retry_After="36000"))
-        life.town.play("http://b.test/x", lambda asked: reply(f"<p>{asked.at}</p>"))
-        await life.watch("http://a.test/0", "http://b.test/x")
-        await life.run(8 * 3600)
-        assert len(life.town.times("a.test")) == 1
-        assert len(life.town.requests("b.test", "/x")) >= 30
-
-    live(scenario, "schedule.start_interval=10m", "schedule.min_interval=10m")
+    run_scenario(scenario)
 
 
-def test_hosts_on_one_address_share_its_gap(live: Callable[..., None]) -> None:
-    """Two hosts on one address are not asked faster together than the address's own gap; others are not slowed."""
+def test_a_host_in_back_off_delays_no_other_host(run_scenario: Callable[..., None]) -> None:
+    """While a host is in back-off for hours, even for its robots.txt, rounds end in time and others are visited."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve("http://a.test/robots.txt", robots("", 503, Retry_After="36000"))
+        archiver.servers.serve("http://b.test/x", lambda request: reply(f"<p>{request.at}</p>"))
+        await archiver.watch("http://a.test/0", "http://b.test/x")
+        await archiver.run(8 * 3600)
+        assert len(archiver.servers.times("a.test")) == 1
+        assert len(archiver.servers.requests("b.test", "/x")) >= 30
+
+    run_scenario(scenario, DAILY, "schedule.start_interval=10m", "schedule.min_interval=10m")
+
+
+def test_hosts_on_one_address_share_its_gap(run_scenario: Callable[..., None]) -> None:
+    """Requests to two hosts at one address keep the gap of the address; other hosts are not delayed."""
+
+    async def scenario(archiver: Archiver) -> None:
         shared = [f"http://{host}.test/{n}" for host in "cd" for n in range(5)]
-        await life.watch(*shared, *a_pages(5))
-        await life.crawl()
-        together = sorted(life.town.times("c.test") + life.town.times("d.test"))
+        await archiver.watch(*shared, *a_pages(5))
+        await archiver.crawl()
+        together = sorted(archiver.servers.times("c.test") + archiver.servers.times("d.test"))
         assert len(together) == 12
         assert min(gaps(together)) >= 1.5
-        assert gaps(life.town.times("a.test")) == pytest.approx([2] * 5)
+        assert gaps(archiver.servers.times("a.test")) == pytest.approx([2] * 5)
 
-    live(scenario, "polite.address_delay=1.5s")
+    run_scenario(scenario, "polite.address_delay=1.5s")
 
 
-def test_every_request_says_who_asks(live: Callable[..., None]) -> None:
-    """The user agent names product and contact on every request, robots.txt included."""
+def test_every_request_names_the_crawler(run_scenario: Callable[..., None]) -> None:
+    """The User-Agent header names product and contact in every request, for robots.txt as well."""
 
-    async def scenario(life: Life) -> None:
-        await life.watch(*a_pages(3))
-        await life.crawl()
-        agents = {asked.headers["user-agent"] for asked in life.town.asked}
+    async def scenario(archiver: Archiver) -> None:
+        await archiver.watch(*a_pages(3))
+        await archiver.crawl()
+        agents = {request.headers["user-agent"] for request in archiver.servers.received}
         assert len(agents) == 1
         assert agents.pop().startswith("webstrata/")
-        assert all("me@example.org" in asked.headers["user-agent"] for asked in life.town.asked)
-        assert not any("cookie" in asked.headers for asked in life.town.asked)
+        assert all("me@example.org" in request.headers["user-agent"] for request in archiver.servers.received)
+        assert not any("cookie" in request.headers for request in archiver.servers.received)
 
-    live(scenario, "polite.contact=me@example.org")
+    run_scenario(scenario, "polite.contact=me@example.org")

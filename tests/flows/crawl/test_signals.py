@@ -1,4 +1,4 @@
-"""Signals through the real loop: kept once, checked by visits, believed as far as they have proved right."""
+"""Signals in the loop: stored once, checked by visits, and trusted as far as they were right."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.flows.conftest import DAY_S, START_AT, Life
-from tests.flows.town import Asked, Reply, reply
+from tests.flows.conftest import DAY_S, START_AT, Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata.clock import iso
 from webstrata.predict.source_trust import is_trusted
 from webstrata.records import Batch, NewAnnouncements, PageRules, SignalSource
@@ -42,16 +42,18 @@ LISTS: dict[str, tuple[str, Callable[[dict[str, float]], str], str]] = {
 
 
 class Place:
-    """Pages that change at given days, and lists that say so, or something else."""
+    """Pages that change on given days, and lists with these or other times."""
 
-    def __init__(self, life: Life, changes: dict[str, list[float]]) -> None:
+    def __init__(self, archiver: Archiver, changes: dict[str, list[float]]) -> None:
         self.changes = {name: [START_AT + day * DAY_S for day in days] for name, days in changes.items()}
         for name in changes:
-            life.town.play(f"http://b.test/{name}", self._page(name))
+            archiver.servers.serve(f"http://b.test/{name}", self._page(name))
 
-    def _page(self, name: str) -> Callable[[Asked], Reply]:
-        def answer(asked: Asked) -> Reply:
-            return reply(f"<title>{name}</title><main><p>Version {self.edits(name, asked.at)} of the words.</p></main>")
+    def _page(self, name: str) -> Callable[[ReceivedRequest], Reply]:
+        def answer(request: ReceivedRequest) -> Reply:
+            return reply(
+                f"<title>{name}</title><main><p>Version {self.edits(name, request.at)} of the words.</p></main>"
+            )
 
         return answer
 
@@ -66,166 +68,168 @@ class Place:
         }
 
 
-def played(life: Life, kind: str, times: Callable[[float], dict[str, float]]) -> str:
+def played(archiver: Archiver, kind: str, times: Callable[[float], dict[str, float]]) -> str:
     url, make, media_type = LISTS[kind]
-    life.town.play(url, lambda asked: reply(make(times(asked.at)), kind=media_type))
+    archiver.servers.serve(url, lambda request: reply(make(times(request.at)), kind=media_type))
     return url
 
 
-async def source_of(life: Life, url: str) -> SignalSource:
-    async with life.node.store() as store:
+async def source_of(archiver: Archiver, url: str) -> SignalSource:
+    async with archiver.node.store() as store:
         (source,) = await store.signals.sources([url])
     return source
 
 
 @pytest.mark.parametrize("kind", LISTS)
-def test_an_honest_list_is_believed(live: Callable[..., None], kind: str) -> None:
-    """Signals proved right make a source trusted; then a fresh one brings the visit forward, and says so."""
+def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str) -> None:
+    """Signals that were right make a source trusted; then a new one brings the visit forward, with this reason."""
 
-    async def scenario(life: Life) -> None:
-        place = Place(life, {"p": [10, 24, 38, 51.2], "q": []})
-        url = played(life, kind, place.last)
-        await life.watch(url, page_rules=PageRules(handler=kind))
-        await life.watch("http://b.test/p", "http://b.test/q")
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {"p": [10, 24, 38, 51.2], "q": []})
+        url = played(archiver, kind, place.last)
+        await archiver.watch(url, page_rules=PageRules(handler=kind))
+        await archiver.watch("http://b.test/p", "http://b.test/q")
         for day in (0, 8, 16, 25, 40, 50):
-            await life.crawl(after_s=START_AT + day * DAY_S - life.clock.now())
-        assert await life.outcomes("http://b.test/p") == ["new", "same", "changed", "changed", "changed", "same"]
-        source = await source_of(life, url)
+            await archiver.crawl(after_s=START_AT + day * DAY_S - archiver.clock.now())
+        assert await archiver.outcomes("http://b.test/p") == ["new", "same", "changed", "changed", "changed", "same"]
+        source = await source_of(archiver, url)
         assert (source.right > 1.8, source.wrong) == (True, 0.0)
         assert is_trusted(source.right, source.wrong)
-        page = await life.page("http://b.test/p")
-        async with life.node.store() as store:
+        page = await archiver.page("http://b.test/p")
+        async with archiver.node.store() as store:
             assert [one.news for one in await store.signals.announcements([page.id])] == [0]
-            await store.queue.release([((await life.page(url)).id, START_AT + 51.5 * DAY_S)])
-        await life.crawl(after_s=1.6 * DAY_S)
-        called, left = await life.page("http://b.test/p"), await life.page("http://b.test/q")
+            await store.queue.release([((await archiver.page(url)).id, START_AT + 51.5 * DAY_S)])
+        await archiver.crawl(after_s=1.6 * DAY_S)
+        called, left = await archiver.page("http://b.test/p"), await archiver.page("http://b.test/q")
         assert called.next_at is not None
         assert called.next_at < (page.next_at or 0.0)
-        assert called.next_at <= life.clock.now()
+        assert called.next_at <= archiver.clock.now()
         assert called.reason.startswith(f"announced by {url}, whose announcements are right in ")
         assert "announced" not in left.reason
-        async with life.node.store() as store:
+        async with archiver.node.store() as store:
             (said,) = await store.signals.announcements([page.id])
         assert (said.news, said.at) == (1, pytest.approx(START_AT + 51.2 * DAY_S))
-        await life.crawl()
-        assert (await life.outcomes("http://b.test/p"))[-1] == "changed"
-        assert (await source_of(life, url)).right > source.right
+        await archiver.crawl()
+        assert (await archiver.outcomes("http://b.test/p"))[-1] == "changed"
+        assert (await source_of(archiver, url)).right > source.right
 
-    live(scenario, *WEEKLY)
+    run_scenario(scenario, *WEEKLY)
 
 
-def test_a_list_that_stamps_everything_with_now_is_not(live: Callable[..., None]) -> None:
-    """Times that change at every fetch are proved wrong by the visits, move no visit and are kept for a sample only."""
+def test_a_list_that_gives_the_present_time_is_not_trusted(run_scenario: Callable[..., None]) -> None:
+    """Times that change at every request are found wrong by visits, move no visit, and only a sample is stored."""
 
-    async def scenario(life: Life) -> None:
-        place = Place(life, {name: [] for name in NAMES})
-        url = played(life, "sitemap", lambda at: dict.fromkeys(place.changes, at))
-        await life.watch(url, page_rules=PageRules(handler="sitemap"))
-        await life.watch(*(f"http://b.test/{name}" for name in NAMES))
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {name: [] for name in NAMES})
+        url = played(archiver, "sitemap", lambda at: dict.fromkeys(place.changes, at))
+        await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
+        await archiver.watch(*(f"http://b.test/{name}" for name in NAMES))
         for _ in range(5):
-            await life.crawl(after_s=WEEK_S + DAY_S)
-        source = await source_of(life, url)
+            await archiver.crawl(after_s=WEEK_S + DAY_S)
+        source = await source_of(archiver, url)
         assert (source.right, source.wrong > 20, source.reads, source.floods) == (0.0, True, 5, 4)
         assert not is_trusted(source.right, source.wrong)
-        for page in (await life.pages()).values():
+        for page in (await archiver.pages()).values():
             assert "announced" not in page.reason
 
-    live(scenario, *WEEKLY)
+    run_scenario(scenario, *WEEKLY)
 
 
-def test_silence_and_delay_are_counted(live: Callable[..., None]) -> None:
-    """A change that a list keeps quiet about counts against its recall; late words count as delay."""
+def test_silence_and_delay_are_counted(run_scenario: Callable[..., None]) -> None:
+    """A change that a list does not announce lowers its recall; late announcements count as delay."""
 
-    async def scenario(life: Life) -> None:
-        place = Place(life, {"p": [3], "q": [3]})
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {"p": [3], "q": [3]})
 
         def times(at: float) -> dict[str, float]:
             return {"p": place.last(at)["p"], "q": START_AT - 50 * DAY_S}
 
-        url = played(life, "sitemap", times)
-        await life.watch(url, page_rules=PageRules(handler="sitemap"))
-        await life.watch("http://b.test/p", "http://b.test/q")
-        await life.crawl()
-        async with life.node.store() as store:
-            await store.queue.release([((await life.page(url)).id, START_AT + 5 * DAY_S)])
-        await life.crawl(after_s=5 * DAY_S)
-        await life.crawl(after_s=10 * DAY_S)
-        source = await source_of(life, url)
+        url = played(archiver, "sitemap", times)
+        await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
+        await archiver.watch("http://b.test/p", "http://b.test/q")
+        await archiver.crawl()
+        async with archiver.node.store() as store:
+            await store.queue.release([((await archiver.page(url)).id, START_AT + 5 * DAY_S)])
+        await archiver.crawl(after_s=5 * DAY_S)
+        await archiver.crawl(after_s=10 * DAY_S)
+        source = await source_of(archiver, url)
         assert (source.right, source.wrong) == (pytest.approx(0.985), 0.0)
         assert source.announced == source.silent == source.right
         assert source.delay_s / source.delays == pytest.approx(2 * DAY_S, abs=60)
 
-    live(scenario, *WEEKLY)
+    run_scenario(scenario, *WEEKLY)
 
 
-def test_what_is_watched_later(live: Callable[..., None]) -> None:
-    """What a list said of an address is known to whoever watches it later; dropped pages are forgotten."""
+def test_signals_of_pages_watched_later(run_scenario: Callable[..., None]) -> None:
+    """Signals of a URL apply when it is watched later; those of pages that the list drops are deleted."""
 
-    async def scenario(life: Life) -> None:
-        place = Place(life, {"p": [], "q": [], "x": []})
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {"p": [], "q": [], "x": []})
         listed = [place.changes, {"q": [], "x": []}]
-        url = played(life, "sitemap", lambda at: dict.fromkeys(listed[at > START_AT + DAY_S], START_AT - DAY_S))
-        await life.watch(url, page_rules=PageRules(handler="sitemap"))
-        await life.watch("http://b.test/p", "http://b.test/q")
-        await life.crawl()
-        async with life.node.store() as store:
+        url = played(archiver, "sitemap", lambda at: dict.fromkeys(listed[at > START_AT + DAY_S], START_AT - DAY_S))
+        await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
+        await archiver.watch("http://b.test/p", "http://b.test/q")
+        await archiver.crawl()
+        async with archiver.node.store() as store:
             assert set(await store.signals.listed_by(url)) == {"http://b.test/p", "http://b.test/q"}
-        await life.watch("http://b.test/x")
-        page = await life.page("http://b.test/x")
-        async with life.node.store() as store:
+        await archiver.watch("http://b.test/x")
+        page = await archiver.page("http://b.test/x")
+        async with archiver.node.store() as store:
             (said,) = await store.signals.announcements([page.id])
             assert (said.at, said.news) == (START_AT - DAY_S, 0)
-        await life.crawl(after_s=WEEK_S + DAY_S)
-        async with life.node.store() as store:
+        await archiver.crawl(after_s=WEEK_S + DAY_S)
+        async with archiver.node.store() as store:
             assert set(await store.signals.listed_by(url)) == {"http://b.test/q", "http://b.test/x"}
 
-    live(scenario, *WEEKLY)
+    run_scenario(scenario, *WEEKLY)
 
 
 # Hours from the beginning of the visit to the time that is announced meanwhile, and whether that calls for a next one.
 @pytest.mark.parametrize(("hours", "called"), [(0.1, True), (-5.0, False)])
-def test_a_call_during_the_visit_holds(live: Callable[..., None], hours: float, called: bool) -> None:
-    """What a trusted list announces while the page is being visited brings the next visit forward all the same."""
+def test_an_announcement_during_the_visit_is_kept(
+    run_scenario: Callable[..., None], hours: float, called: bool
+) -> None:
+    """An announcement of a trusted list during the visit of the page still brings the next visit forward."""
 
-    async def scenario(life: Life) -> None:
-        place = Place(life, {"p": [10, 24, 38]})
-        url = played(life, "sitemap", place.last)
-        await life.watch(url, page_rules=PageRules(handler="sitemap"))
-        await life.watch("http://b.test/p")
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {"p": [10, 24, 38]})
+        url = played(archiver, "sitemap", place.last)
+        await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
+        await archiver.watch("http://b.test/p")
         for day in (0, 8, 16, 25, 40):
-            await life.crawl(after_s=START_AT + day * DAY_S - life.clock.now())
-        source = await source_of(life, url)
+            await archiver.crawl(after_s=START_AT + day * DAY_S - archiver.clock.now())
+        source = await source_of(archiver, url)
         assert is_trusted(source.right, source.wrong)
 
-        def answer(asked: Asked) -> Reply:
-            given_at = asked.at + hours * 3600.0
+        def answer(request: ReceivedRequest) -> Reply:
+            given_at = request.at + hours * 3600.0
             said = ("http://b.test/p", given_at, given_at)
             news = NewAnnouncements(
                 source=url,
                 kind="sitemap-lastmod",
-                seen_at=asked.at + 600.0,
+                seen_at=request.at + 600.0,
                 signals=(said,),
                 visit_soon=said[:1],
                 reason="now",
             )
             with ThreadPoolExecutor(1) as another:  # as another process would
-                another.submit(asyncio.run, announce(life, news)).result()
+                another.submit(asyncio.run, announce(archiver, news)).result()
             return reply("<main><p>Other words.</p></main>")
 
-        life.town.play("http://b.test/p", answer)
-        async with life.node.store() as store:
-            await store.queue.release([((await life.page("http://b.test/p")).id, START_AT + 45 * DAY_S)])
-        await life.crawl(after_s=5 * DAY_S)
-        page = await life.page("http://b.test/p")
+        archiver.servers.serve("http://b.test/p", answer)
+        async with archiver.node.store() as store:
+            await store.queue.release([((await archiver.page("http://b.test/p")).id, START_AT + 45 * DAY_S)])
+        await archiver.crawl(after_s=5 * DAY_S)
+        page = await archiver.page("http://b.test/p")
         assert page.last_visit_at is not None
         assert page.next_at is not None
         assert page.reason.startswith("announced by") is called
         soon = page.last_visit_at + 3600.0
         assert (page.next_at == soon) if called else (page.next_at > soon)
 
-    live(scenario, *WEEKLY)
+    run_scenario(scenario, *WEEKLY)
 
 
-async def announce(life: Life, news: NewAnnouncements) -> None:
-    async with life.node.store() as store:
+async def announce(archiver: Archiver, news: NewAnnouncements) -> None:
+    async with archiver.node.store() as store:
         await store.visit_log.commit(Batch(announced=(news,)))

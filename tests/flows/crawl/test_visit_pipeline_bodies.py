@@ -1,4 +1,4 @@
-"""Odd, broken and hostile answers: each is archived as it came and classed; none is a false change or an end."""
+"""Unusual, broken and hostile responses are archived as received and classified; none is a false change."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import gzip
 import zlib
 from collections.abc import Callable
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import Reply, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import Reply, reply
 
 TEXT = "<html><body><p>" + "words of the page " * 200 + "</p></body></html>"
 PACKED = gzip.compress(TEXT.encode(), mtime=0)
@@ -53,53 +53,53 @@ STEADY: dict[str, Reply] = {
 }
 
 
-def test_odd_answers_between_whole_ones_are_no_changes(live: Callable[..., None]) -> None:
-    """Whatever comes between two equal contents has its class in the log, and the second content is `same`."""
+def test_broken_responses_between_complete_ones_are_no_changes(run_scenario: Callable[..., None]) -> None:
+    """A broken response between two equal contents is logged with its failure kind; the second content is `same`."""
     urls = {name: f"http://{name}.test/" for name in ODD}
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for name, url in urls.items():
-            life.town.play(url, reply(TEXT), ODD[name][0], reply(TEXT))
-        await life.watch(*urls.values())
+            archiver.servers.serve(url, reply(TEXT), ODD[name][0], reply(TEXT))
+        await archiver.watch(*urls.values())
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        assert {name: (await life.outcomes(url)) for name, url in urls.items()} == {
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert {name: (await archiver.outcomes(url)) for name, url in urls.items()} == {
             name: ["new", said, "same"] for name, (_, said) in ODD.items()
         }
-        pages = await life.pages()
+        pages = await archiver.pages()
         assert {page.changes for page in pages.values()} == {0}
         for name in ("unauthorised", "forbidden", "error", "torn-gzip", "disconnect", "stalled"):
-            _, odd, _ = life.records(urls[name])
+            _, odd, _ = archiver.records(urls[name])
             assert odd.status in ("200", "401", "403", "500")
-        assert life.records(urls["disconnect"])[1].headers["WARC-Truncated"] == "disconnect"
-        assert life.records(urls["stalled"])[1].headers["WARC-Truncated"] == "time"
-        assert life.records(urls["disconnect"])[1].body.endswith(TEXT[:500].encode())
-        assert (await life.visits(urls["disconnect"]))[1].truncated == "disconnect"
+        assert archiver.records(urls["disconnect"])[1].headers["WARC-Truncated"] == "disconnect"
+        assert archiver.records(urls["stalled"])[1].headers["WARC-Truncated"] == "time"
+        assert archiver.records(urls["disconnect"])[1].body.endswith(TEXT[:500].encode())
+        assert (await archiver.visits(urls["disconnect"]))[1].truncated == "disconnect"
 
     hosts = {f"{name}.test": f"127.0.2.{n}" for n, name in enumerate(ODD, 1)}
-    live(scenario, "fetch.total_timeout=0.6s", "fetch.first_byte_timeout=0.5s", hosts=hosts)
+    run_scenario(scenario, "fetch.total_timeout=0.6s", "fetch.first_byte_timeout=0.5s", hosts=hosts)
 
 
-def test_strange_contents_are_versions_like_others(live: Callable[..., None]) -> None:
-    """Empty, undecodable, mislabelled, bombed or cut contents are new once and the same ever after."""
+def test_unusual_contents_are_versions(run_scenario: Callable[..., None]) -> None:
+    """Empty, undecodable, mislabelled, truncated contents and decompression bombs are new once and then the same."""
     urls = {name: f"http://{name}.test/" for name in STEADY}
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for name, url in urls.items():
-            life.town.play(url, STEADY[name])
-        await life.watch(*urls.values())
+            archiver.servers.serve(url, STEADY[name])
+        await archiver.watch(*urls.values())
         for _ in range(2):
-            await life.crawl(after_s=2 * DAY_S)
-        assert {name: (await life.outcomes(url)) for name, url in urls.items()} == {
+            await archiver.crawl(after_s=2 * DAY_S)
+        assert {name: (await archiver.outcomes(url)) for name, url in urls.items()} == {
             name: ["new", "same"] for name in STEADY
         }
-        bomb = await life.page(urls["bomb"])
+        bomb = await archiver.page(urls["bomb"])
         assert bomb.fingerprint is not None
         assert bomb.fingerprint.size <= 5_000_000
-        assert (await life.last(urls["bomb"])).bytes == len(BOMB)
-        assert (await life.last(urls["too-long"])).truncated == "length"
-        assert (await life.last(urls["too-long"])).bytes == 2_000_000
-        assert (await life.last(urls["none"])).status == 204
+        assert (await archiver.last(urls["bomb"])).bytes == len(BOMB)
+        assert (await archiver.last(urls["too-long"])).truncated == "length"
+        assert (await archiver.last(urls["too-long"])).bytes == 2_000_000
+        assert (await archiver.last(urls["none"])).status == 204
 
     hosts = {f"{name}.test": f"127.0.2.{n}" for n, name in enumerate(STEADY, 1)}
-    live(scenario, "fetch.max_body=2MB", "fetch.max_decoded=5MB", hosts=hosts)
+    run_scenario(scenario, "fetch.max_body=2MB", "fetch.max_decoded=5MB", hosts=hosts)

@@ -1,4 +1,4 @@
-"""What a user changes while the page is being visited: another process writes, and the visit must not undo it."""
+"""Changes by a user while the page is being visited: the commit of the visit does not undo them."""
 
 from __future__ import annotations
 
@@ -6,79 +6,81 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.test_noise import NOISY, PAGE, learned, restless
-from tests.flows.town import Asked, Reply, reply
+from tests.flows.conftest import DAILY, DAY_S, Archiver
+from tests.flows.crawl.test_judge_noise import NOISY, PAGE, learned, restless
+from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata.detect.memory import unpack
 from webstrata.records import PageRules
 
 PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
 
 
-def command(life: Life, *words: str) -> None:
-    """The command line in a process of its own, to its end."""
+def command(archiver: Archiver, *words: str) -> None:
+    """Run a command in a process of its own."""
     done = subprocess.run(
-        [*PROGRAM, "--home", str(life.home.path), *words], capture_output=True, check=False, timeout=100
+        [*PROGRAM, "--home", str(archiver.home.path), *words], capture_output=True, check=False, timeout=100
     )
     assert done.returncode == 0, done.stderr.decode()
 
 
-def test_a_wish_set_during_a_visit_holds(live: Callable[..., None]) -> None:
-    """`rules` while a visit is under way: the next visit asks in full and compares by the new rules only."""
+def test_rules_set_during_a_visit_are_kept(run_scenario: Callable[..., None]) -> None:
+    """`rules` during a visit: the next request is unconditional and is compared by the new rules only."""
 
-    async def scenario(life: Life) -> None:
-        asked: list[Asked] = []
+    async def scenario(archiver: Archiver) -> None:
+        requests: list[ReceivedRequest] = []
 
-        def answer(one: Asked) -> Reply:
-            asked.append(one)
-            if len(asked) == 2:
-                command(life, "rules", PAGE, "--ignore", "css:.ad")
-            body = f"<main><p>Words that stay.</p><p class=ad>Buy {len(asked)}</p></main>"
-            return reply(body, ETag=f'"{len(asked)}"')
+        def answer(request: ReceivedRequest) -> Reply:
+            requests.append(request)
+            if len(requests) == 2:
+                command(archiver, "rules", PAGE, "--ignore", "css:.ad")
+            body = f"<main><p>Words that stay.</p><p class=ad>Buy {len(requests)}</p></main>"
+            return reply(body, ETag=f'"{len(requests)}"')
 
-        life.town.play(PAGE, answer)
-        await life.watch(PAGE, page_rules=PageRules(ignore=("css:b",)))
-        await life.crawl()
-        assert (await life.page(PAGE)).etag == '"1"'
-        await life.crawl(after_s=8 * DAY_S)
-        page = await life.page(PAGE)
+        archiver.servers.serve(PAGE, answer)
+        await archiver.watch(PAGE, page_rules=PageRules(ignore=("css:b",)))
+        await archiver.crawl()
+        assert (await archiver.page(PAGE)).etag == '"1"'
+        await archiver.crawl(after_s=8 * DAY_S)
+        page = await archiver.page(PAGE)
         assert page.page_rules == PageRules(ignore=("css:.ad",))
-        assert (page.etag, page.edits) == (None, 1), "the answer belongs to the old wishes"
+        assert (page.etag, page.edits) == (None, 1), "the response belongs to the old rules"
         assert page.fingerprint is not None
         assert page.fingerprint.selected is None
         for _ in range(2):
-            await life.crawl(after_s=8 * DAY_S)
-        assert "if-none-match" not in asked[2].headers
-        assert "if-none-match" in asked[3].headers
-        assert (await life.outcomes(PAGE))[3:] == ["same"]
+            await archiver.crawl(after_s=8 * DAY_S)
+        assert "if-none-match" not in requests[2].headers
+        assert "if-none-match" in requests[3].headers
+        assert (await archiver.outcomes(PAGE))[3:] == ["same"]
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_a_place_counted_during_a_visit_counts(live: Callable[..., None]) -> None:
-    """`noise --count` while a visit is under way: what the visit learned is kept, and the user's word too."""
+def test_noise_counted_during_a_visit_counts(run_scenario: Callable[..., None]) -> None:
+    """`noise --count` during a visit: what the visit learned is kept, and so is the user's decision."""
 
-    async def scenario(life: Life) -> None:
-        play = restless(NOISY["a counter in the text"], {})
-        asked: list[Asked] = []
+    async def scenario(archiver: Archiver) -> None:
+        noisy_page = restless(NOISY["a counter in the text"], {})
+        requests: list[ReceivedRequest] = []
 
-        def answer(one: Asked) -> Reply:
-            asked.append(one)
-            if len(asked) == 9:
-                command(life, "noise", PAGE, "--count", "1")
-            return play(one)
+        def answer(request: ReceivedRequest) -> Reply:
+            requests.append(request)
+            if len(requests) == 9:
+                command(archiver, "noise", PAGE, "--count", "1")
+            return noisy_page(request)
 
-        life.town.play(PAGE, answer)
-        await life.watch(PAGE)
+        archiver.servers.serve(PAGE, answer)
+        await archiver.watch(PAGE)
         for _ in range(8):
-            await life.crawl(after_s=30 * 60)
-        (place,) = await learned(life)
+            await archiver.crawl(after_s=30 * 60)
+        (place,) = await learned(archiver)
         for _ in range(3):
-            await life.crawl(after_s=30 * 60)
-        page = await life.page(PAGE)
+            await archiver.crawl(after_s=30 * 60)
+        page = await archiver.page(PAGE)
         assert page.counted == (place.key,)
-        assert (await life.outcomes(PAGE))[8:] == ["same", "changed", "changed"], "from the next visit on"
+        assert (await archiver.outcomes(PAGE))[8:] == ["same", "changed", "changed"], "from the next visit on"
         (now,) = [one for one in unpack(page.memory, page.counted).noise if one.key == place.key]
         assert (now.state, now.changed) == ("denied", place.changed + 3)
 
-    live(scenario, "schedule.start_interval=10m", "schedule.min_interval=1m", "schedule.max_interval=20m")
+    run_scenario(
+        scenario, DAILY, "schedule.start_interval=10m", "schedule.min_interval=1m", "schedule.max_interval=20m"
+    )

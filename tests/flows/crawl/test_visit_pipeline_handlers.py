@@ -14,8 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.fetch.asking import Answer, Site, pages, serving
 from tests.fetch.endpoint import Endpoint, store_of
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import Asked, Reply, moved, reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
 from webstrata.fetch.handlers.browser import find_chromium, missing_software
 from webstrata.records import PageRules
 
@@ -28,12 +28,12 @@ def turtle(size: int) -> Reply:
     return reply(TURTLE.format(size), kind="text/turtle")
 
 
-def negotiated(*sizes: int) -> Callable[[Asked], Reply]:
-    """RDF for who asks for it, a web page for the rest."""
+def negotiated(*sizes: int) -> Callable[[ReceivedRequest], Reply]:
+    """RDF for requests that accept it, a web page for others."""
     left = list(sizes)
 
-    def answer(asked: Asked) -> Reply:
-        if "text/turtle" not in asked.headers["accept"]:
+    def answer(request: ReceivedRequest) -> Reply:
+        if "text/turtle" not in request.headers["accept"]:
             return reply("<p>for people")
         return turtle(left.pop(0) if len(left) > 1 else left[0])
 
@@ -49,7 +49,7 @@ def embedded(size: int) -> Reply:
     return html(head=f'<script type="application/ld+json">{block}</script>')
 
 
-WAYS: dict[str, dict[str, list[Reply | Callable[[Asked], Reply]]]] = {
+WAYS: dict[str, dict[str, list[Reply | Callable[[ReceivedRequest], Reply]]]] = {
     "negotiation": {THING: [negotiated(1, 1, 2)]},
     "see other": {THING: [moved(DOCUMENT, 303)], DOCUMENT: [turtle(1), turtle(1), turtle(2)]},
     "Link header": {
@@ -65,54 +65,54 @@ WAYS: dict[str, dict[str, list[Reply | Callable[[Asked], Reply]]]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_rdf(live: Callable[..., None], way: str) -> None:
-    """Whichever way the data is offered, it is found, compared as a graph, shown in the log and kept."""
+def test_rdf(run_scenario: Callable[..., None], way: str) -> None:
+    """However the data is offered, it is found, compared as a graph, logged and archived."""
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for url, script in WAYS[way].items():
-            life.town.play(url, *script)
-        await life.watch(THING, page_rules=RDF)
+            archiver.servers.serve(url, *script)
+        await archiver.watch(THING, page_rules=RDF)
         for _ in range(3):
-            await life.crawl(after_s=2 * DAY_S)
-        visits = await life.visits(THING)
+            await archiver.crawl(after_s=2 * DAY_S)
+        visits = await archiver.visits(THING)
         assert [(visit.outcome, visit.kind) for visit in visits] == [
             ("new", "new"),
             ("same", "none"),
             ("changed", "data"),
         ]
-        mark = (await life.page(THING)).fingerprint
+        mark = (await archiver.page(THING)).fingerprint
         assert mark is not None
         assert mark.data_kind == "graph"
-        reader = life.node.reader()
+        reader = archiver.node.reader()
         assert all(visit.position is not None and b"size" in reader.read(visit.position).body for visit in visits)
         reader.close()
 
-    live(scenario)
+    run_scenario(scenario)
 
 
-def test_no_rdf_is_an_error(live: Callable[..., None]) -> None:
-    """A server that has only a web page where RDF was asked for: an error of its class, archived."""
+def test_no_rdf_is_an_error(run_scenario: Callable[..., None]) -> None:
+    """A web page where RDF was requested is a failure of its kind, and archived."""
 
-    async def scenario(life: Life) -> None:
-        life.town.play(THING, html())
-        await life.watch(THING, page_rules=RDF)
-        await life.crawl()
-        assert await life.outcomes(THING) == ["unexpected-content"]
-        assert len(life.records(THING)) == 1
+    async def scenario(archiver: Archiver) -> None:
+        archiver.servers.serve(THING, html())
+        await archiver.watch(THING, page_rules=RDF)
+        await archiver.crawl()
+        assert await archiver.outcomes(THING) == ["unexpected-content"]
+        assert len(archiver.records(THING)) == 1
 
-    live(scenario)
+    run_scenario(scenario)
 
 
 @contextmanager
 def endpoint(graph: str, *, shuffled: bool = True) -> Iterator[tuple[Endpoint, Site]]:
-    """A real SPARQL endpoint; its rows come in another order each time, unless it is asked page by page."""
+    """A real SPARQL endpoint; if `shuffled`, its rows have another order each time."""
     asked = Endpoint(store_of(graph), shuffled=shuffled)
     with serving(asked) as site:
         yield asked, site
 
 
 def beside(site: Site) -> tuple[str, ...]:
-    """Settings of a loop that may visit a server outside the town."""
+    """Settings of a loop that may visit another server than the scripted ones."""
     return (f"fetch.allow_private=127.0.0.1/32:{site.port}",)
 
 
@@ -129,91 +129,91 @@ MORE = ox.Quad(ox.NamedNode("http://e.test/c"), ox.NamedNode("http://e.test/p"),
         "DESCRIBE ?s { ?s <http://e.test/p> ?o }",
     ],
 )
-def test_sparql_query(live: Callable[..., None], query: str) -> None:
-    """A query in the address is asked of the endpoint; the order of rows is nothing, another answer is a change."""
+def test_sparql_query(run_scenario: Callable[..., None], query: str) -> None:
+    """A query in the URL is sent to the endpoint; another order of rows is no change, another result is one."""
     with endpoint(GRAPH) as (asked, site):
 
-        async def scenario(life: Life) -> None:
+        async def scenario(archiver: Archiver) -> None:
             url = f"{site.url}/sparql?query={quote(query, safe='')}"
-            await life.watch(url, page_rules=PageRules(handler="sparql"))
-            await life.crawl()
-            await life.crawl(after_s=2 * DAY_S)
+            await archiver.watch(url, page_rules=PageRules(handler="sparql"))
+            await archiver.crawl()
+            await archiver.crawl(after_s=2 * DAY_S)
             asked.store.add(MORE)
-            await life.crawl(after_s=2 * DAY_S)
-            assert await life.outcomes(url) == ["new", "same", "changed"]
-            assert (await life.last(url)).kind == "data"
+            await archiver.crawl(after_s=2 * DAY_S)
+            assert await archiver.outcomes(url) == ["new", "same", "changed"]
+            assert (await archiver.last(url)).kind == "data"
             assert asked.queries == [query] * 3
 
-        live(scenario, *beside(site))
+        run_scenario(scenario, *beside(site))
 
 
-def test_sparql_everything(live: Callable[..., None]) -> None:
-    """Without a query the whole dataset is the page's content, kept as one made record beside what was asked."""
+def test_sparql_everything(run_scenario: Callable[..., None]) -> None:
+    """Without a query the whole dataset is the page's content, archived as one resource record with the requests."""
     with endpoint(GRAPH, shuffled=False) as (asked, site):
 
-        async def scenario(life: Life) -> None:
+        async def scenario(archiver: Archiver) -> None:
             url = f"{site.url}/sparql"
-            await life.watch(url, page_rules=PageRules(handler="sparql"))
-            await life.crawl()
-            await life.crawl(after_s=2 * DAY_S)
+            await archiver.watch(url, page_rules=PageRules(handler="sparql"))
+            await archiver.crawl()
+            await archiver.crawl(after_s=2 * DAY_S)
             asked.store.add(MORE)
-            await life.crawl(after_s=2 * DAY_S)
-            visits = await life.visits(url)
+            await archiver.crawl(after_s=2 * DAY_S)
+            visits = await archiver.visits(url)
             assert [visit.outcome for visit in visits] == ["new", "same", "changed"], visits[0].failure
             assert visits[0].position is not None
             assert visits[0].position.kind == "resource"
-            reader = life.node.reader()
+            reader = archiver.node.reader()
             assert visits[2].position is not None
             assert b"http://e.test/c" in reader.read(visits[2].position).body
             reader.close()
 
-        live(scenario, *beside(site))
+        run_scenario(scenario, *beside(site))
 
 
-def test_a_web_page_from_an_endpoint_is_an_error(live: Callable[..., None]) -> None:
-    """An HTML error with status 200 is no result, and the next good answer is compared with the last one."""
+def test_a_web_page_from_an_endpoint_is_an_error(run_scenario: Callable[..., None]) -> None:
+    """An HTML error page with status 200 is no result, and the next good result is compared with the last one."""
     with endpoint(GRAPH) as (asked, site):
 
-        async def scenario(life: Life) -> None:
+        async def scenario(archiver: Archiver) -> None:
             url = f"{site.url}/sparql?query={quote('SELECT * { ?s ?p ?o }')}"
-            await life.watch(url)
-            await life.crawl()
+            await archiver.watch(url)
+            await archiver.crawl()
             asked.faults.append(lambda _: Answer(headers={"Content-Type": "text/html"}, body=b"<h1>Virtuoso error"))
-            await life.crawl(after_s=2 * DAY_S)
+            await archiver.crawl(after_s=2 * DAY_S)
             asked.faults.clear()
-            await life.crawl(after_s=2 * DAY_S)
-            assert await life.outcomes(url) == ["new", "unexpected-content", "same"]
+            await archiver.crawl(after_s=2 * DAY_S)
+            assert await archiver.outcomes(url) == ["new", "unexpected-content", "same"]
 
-        live(scenario, *beside(site))
+        run_scenario(scenario, *beside(site))
 
 
 MISSING = missing_software(find_chromium())
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"rendering is not possible here: {MISSING}")
-def test_rendered_page(live: Callable[..., None]) -> None:
-    """What a script writes is compared; the DOM and a picture of it are resource records that other tools accept."""
+def test_rendered_page(run_scenario: Callable[..., None]) -> None:
+    """Text written by a script is compared; the DOM and a screenshot are resource records that other tools accept."""
     script = "document.querySelector('p').textContent = 'written by a script, {}'"
     answers = {
         "index": Answer(headers={"Content-Type": "text/html"}, body=b"<title>App</title><p></p><script src=s></script>")
     }
-    with serving(lambda asked: pages(**answers)(asked)) as site:
+    with serving(lambda request: pages(**answers)(request)) as site:
 
-        async def scenario(life: Life) -> None:
+        async def scenario(archiver: Archiver) -> None:
             url = site.url + "/"
-            await life.watch(url, page_rules=PageRules(handler="browser"))
+            await archiver.watch(url, page_rules=PageRules(handler="browser"))
             for word in ("once", "twice"):
                 answers["s"] = Answer(headers={"Content-Type": "text/javascript"}, body=script.format(word).encode())
-                await life.crawl(after_s=2 * DAY_S)
-            made = [record for path in life.warcs() for record in resources(path)]
-            assert await life.outcomes(url) == ["new", "changed"]
+                await archiver.crawl(after_s=2 * DAY_S)
+            made = [record for path in archiver.warcs() for record in resources(path)]
+            assert await archiver.outcomes(url) == ["new", "changed"]
             assert [name.partition(f":{url}")[0] for name, _ in made].count("urn:dom") == 2
             assert any(b"written by a script, twice" in body for _, body in made)
             assert any(body.startswith(b"\x89PNG") for _, body in made)
-            files.extend(life.warcs())
+            files.extend(archiver.warcs())
 
         files: list[Path] = []
-        live(scenario, *beside(site))
+        run_scenario(scenario, *beside(site))
     warcio = Path(__file__).parents[3] / ".peers" / "bin" / "warcio"
     subprocess.run([warcio, "check", *files], check=True, capture_output=True)
 

@@ -1,7 +1,7 @@
-"""A small town of scripted web servers on loopback addresses: real sockets, several host names, every request noted.
+"""`ScriptedServers`: web servers on loopback addresses with scripted replies and a log of all requests.
 
-Each path has a script of replies; the last one is given again and again. Paths without a script are 404, and so is
-robots.txt until it gets one. Times are those of the clock that the visitor lives by.
+Each URL has a list of replies; the last one is repeated. Paths without replies, robots.txt as well, return 404. Times
+are those of the crawler's clock.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Literal, NamedTuple
 from webstrata.ports import Clock
 
 _TLS = b"\x16"
-"""First byte of a TLS greeting: nobody here understands it."""
+"""First byte of a TLS handshake, which these servers do not support."""
 
 After = Literal["keep", "close", "stall"]
 
 
 class Reply(NamedTuple):
-    """Bytes for the wire, and what happens to the connection after them."""
+    """The bytes that are sent, and what happens to the connection after them."""
 
     wire: bytes
     after: After = "keep"
 
 
-class Asked(NamedTuple):
-    """One request."""
+class ReceivedRequest(NamedTuple):
+    """One request in the log."""
 
     at: float
     host: str
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     headers: dict[str, str]
 
 
-Script = Reply | Callable[[Asked], Reply]
+Script = Reply | Callable[[ReceivedRequest], Reply]
 
 
 def reply(
@@ -48,7 +48,7 @@ def reply(
     kind: str = "text/html; charset=utf-8",
     **headers: str,
 ) -> Reply:
-    """A well-formed reply; `length` may lie, header names are written with `_` for `-`."""
+    """A well-formed reply; `length` may be wrong. Header names are written with `_` for `-`."""
     content = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} Whatever"]
     if kind:
@@ -67,8 +67,8 @@ def robots(text: str, status: int = 200, **headers: str) -> Reply:
     return reply(text, status, kind="text/plain", **headers)
 
 
-class Town:
-    """Use as `async with Town(clock, {"a.test": "127.0.0.2"}) as town:`; hosts may share an address."""
+class ScriptedServers:
+    """Use as `async with ScriptedServers(clock, {"a.test": "127.0.0.2"}) as servers:`; hosts may share an address."""
 
     def __init__(self, clock: Clock, hosts: dict[str, str]) -> None:
         self._clock = clock
@@ -76,24 +76,24 @@ class Town:
         self._scripts: dict[tuple[str, str], list[Script]] = {}
         self._servers: list[asyncio.Server] = []
         self._ports: dict[str, int] = {}
-        self._talks: set[asyncio.Task[None]] = set()
-        self.asked: list[Asked] = []
+        self._connections: set[asyncio.Task[None]] = set()
+        self.received: list[ReceivedRequest] = []
 
-    # ── writing scripts and reading what happened ───────────────────────────────────────────────────────────
+    # ── replies and the log of requests ───────────────────────────────────────────────────────────
 
-    def play(self, url: str, *script: Script) -> None:
-        """From now on the URL's requests get these replies, one after the other."""
+    def serve(self, url: str, *script: Script) -> None:
+        """From now on requests of the URL get these replies, one after the other."""
         host, _, path = url.removeprefix("http://").partition("/")
         self._scripts[host, "/" + path] = list(script)
 
-    def requests(self, host: str = "", path: str = "") -> list[Asked]:
-        return [asked for asked in self.asked if host in ("", asked.host) and path in ("", asked.path)]
+    def requests(self, host: str = "", path: str = "") -> list[ReceivedRequest]:
+        return [request for request in self.received if host in ("", request.host) and path in ("", request.path)]
 
     def times(self, host: str = "") -> list[float]:
-        return [asked.at for asked in self.requests(host)]
+        return [request.at for request in self.requests(host)]
 
     def paths(self, host: str = "") -> list[str]:
-        return [asked.path for asked in self.requests(host)]
+        return [request.path for request in self.requests(host)]
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -105,9 +105,9 @@ class Town:
 
     # ── serving ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def __aenter__(self) -> Town:
+    async def __aenter__(self) -> ScriptedServers:
         for address in sorted(set(self._addresses.values())):
-            server = await asyncio.start_server(self._talk, address, 0)
+            server = await asyncio.start_server(self._serve_connection, address, 0)
             self._servers.append(server)
             self._ports[address] = server.sockets[0].getsockname()[1]
         return self
@@ -118,26 +118,26 @@ class Town:
         await self.close()
 
     async def close(self) -> None:
-        """Nobody listens any more: connections are refused from now on."""
+        """Stop listening: further connections are refused."""
         for server in self._servers:
             server.close()
-        for talk in self._talks:
-            talk.cancel()
-        await asyncio.gather(*self._talks, return_exceptions=True)
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
         for server in self._servers:
             await server.wait_closed()
         self._servers.clear()
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._talks.add(task)
+        self._connections.add(task)
         try:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 while await self._answer(reader, writer):
                     pass
         finally:
-            self._talks.discard(task)
+            self._connections.discard(task)
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -148,11 +148,11 @@ class Town:
         head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         request_line, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        asked = Asked(self._clock.now(), headers["host"], request_line.split(" ")[1], headers)
-        self.asked.append(asked)
-        script = self._scripts.get((asked.host, asked.path), [reply("nothing here", 404)])
+        request = ReceivedRequest(self._clock.now(), headers["host"], request_line.split(" ")[1], headers)
+        self.received.append(request)
+        script = self._scripts.get((request.host, request.path), [reply("nothing here", 404)])
         step = script.pop(0) if len(script) > 1 else script[0]
-        chosen = step if isinstance(step, Reply) else step(asked)
+        chosen = step if isinstance(step, Reply) else step(request)
         writer.write(chosen.wire)
         await writer.drain()
         if chosen.after == "stall":

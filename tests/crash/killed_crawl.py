@@ -1,8 +1,7 @@
-"""The process that gets killed: the real loop on a real home, with a finger on the trigger.
+"""The process that the crash tests kill: the real loop on a real home, with failpoints.
 
-It runs in a process of its own. What it acknowledges goes down a pipe to the ledger in the test's process, after the
-loop said that it is permanent. How far each archive file was synced goes down the same pipe, so that the test can
-take away what a power cut would have taken.
+It sends the visits that the loop reports as committed through a pipe to the test's process, and for each archive file
+the size that was synced, so that the test can remove the bytes that a power cut would have removed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from webstrata.remember.store import SqlVisitLog
 
 
 class Acknowledged(Struct, frozen=True, tag=True):
-    """The loop said: this visit is permanent."""
+    """The loop reported this visit as committed."""
 
     url: str
     at: float
@@ -40,7 +39,7 @@ class Acknowledged(Struct, frozen=True, tag=True):
 
 
 class Synced(Struct, frozen=True, tag=True):
-    """An archive file is safe up to here, even without power."""
+    """An archive file was synced up to this size."""
 
     file: str
     size: int
@@ -49,12 +48,14 @@ class Synced(Struct, frozen=True, tag=True):
 Note = Acknowledged | Synced
 
 Failpoint = tuple[str, int] | None
-"""Which call to die at (`write`, `sync`, `rename`, `commit-before`, `commit-after`) and which time round;
-or `room` and a size that no file can pass, or `no-space` and which write of the archive finds the disk full: these die
-when the loop has said that a round failed."""
+"""The call at which the process is killed (`write`, `sync`, `rename`, `commit-before`, `commit-after`) and its number;
+or `room` and the largest size of a file, or `no-space` and the number of the write for which the disk is full: with
+these two the process is killed when the loop has logged that a round failed."""
 
 
 class _Ledger(CrawlProgress):
+    """Sends committed visits through the pipe."""
+
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
@@ -66,12 +67,12 @@ class _Ledger(CrawlProgress):
 
 
 def crawl(home: str, pipe: Connection, failpoint: Failpoint, build: str) -> None:
-    """Crawl until killed. `build`: "good", or how it is broken ("no-sync", "no-order")."""
+    """Crawl until killed. `build`: "good", or the fault that it has ("no-sync", "no-order")."""
     _report_syncs(pipe, honest=build != "no-sync")
     if build == "no-order":
         _write_late()
     if failpoint is not None:
-        _arm(*failpoint)
+        _set_failpoint(*failpoint)
     path = Path(home)
     settings, _ = settings_file.load(path, environment={})
     node = Node(Home.open(path), settings)
@@ -83,14 +84,14 @@ def crawl(home: str, pipe: Connection, failpoint: Failpoint, build: str) -> None
     asyncio.run(run())
 
 
-def _die() -> None:
+def _kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _arm(name: str, nth: int) -> None:
-    """Die at the n-th call of a kind, half-way through where a call has a half."""
+def _set_failpoint(name: str, nth: int) -> None:
+    """Kill the process at the n-th call; a write is killed after half of its bytes."""
     if name in ("room", "no-space"):
-        logging.getLogger("webstrata").addHandler(_DyingAtErrors(logging.ERROR))
+        logging.getLogger("webstrata").addHandler(_KillAtErrors(logging.ERROR))
     if name == "room":
         resource.setrlimit(resource.RLIMIT_FSIZE, (nth, nth))
         return
@@ -109,42 +110,42 @@ def _arm(name: str, nth: int) -> None:
                 write(fd, bytes(data[: len(data) // 2]))
                 if name == "no-space":
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                _die()
+                _kill()
             return write(fd, data)
 
         growing.os = _Module(os, write=torn_write)  # type: ignore[attr-defined]
     elif name == "sync":
         sync = growing.os.fdatasync
-        growing.os = _Module(growing.os, fdatasync=_dying(sync, reached))  # type: ignore[attr-defined]
+        growing.os = _Module(growing.os, fdatasync=_killed_at(sync, reached))  # type: ignore[attr-defined]
     elif name == "rename":
-        Path.rename = _dying(Path.rename, reached)  # type: ignore[method-assign]
+        Path.rename = _killed_at(Path.rename, reached)  # type: ignore[method-assign]
     else:
-        _arm_commit(name, reached)
+        _set_commit_failpoint(name, reached)
 
 
-class _DyingAtErrors(logging.Handler):
+class _KillAtErrors(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        _die()
+        _kill()
 
 
-def _arm_commit(name: str, reached: Callable[[], bool]) -> None:
+def _set_commit_failpoint(name: str, reached: Callable[[], bool]) -> None:
     commit = SqlVisitLog.commit
 
-    async def dying_commit(self: SqlVisitLog, batch: Any) -> None:
+    async def killed_commit(self: SqlVisitLog, batch: Any) -> None:
         now = bool(batch.entries) and reached()
         if now and name == "commit-before":
-            _die()
+            _kill()
         await commit(self, batch)
         if now:
-            _die()
+            _kill()
 
-    SqlVisitLog.commit = dying_commit  # type: ignore[method-assign]
+    SqlVisitLog.commit = killed_commit  # type: ignore[method-assign]
 
 
-def _dying(call: Callable[..., Any], reached: Callable[[], bool]) -> Callable[..., Any]:
+def _killed_at(call: Callable[..., Any], reached: Callable[[], bool]) -> Callable[..., Any]:
     def wrapped(*args: Any) -> Any:
         if reached():
-            _die()
+            _kill()
         return call(*args)
 
     return wrapped
@@ -162,7 +163,7 @@ class _Module:
 
 
 def _report_syncs(pipe: Connection, *, honest: bool) -> None:
-    """Tell how far each file is synced; the build without syncs calls none, so nothing of it would survive."""
+    """Send the synced size of each file; the build without syncs syncs no file."""
 
     def fdatasync(fd: int) -> None:
         if honest:
@@ -180,7 +181,7 @@ def _report_syncs(pipe: Connection, *, honest: bool) -> None:
 
 
 def _write_late() -> None:
-    """The broken order: what is appended reaches the file only with the next append."""
+    """The wrong order: appended bytes reach the file only with the next append."""
     append = growing.GrowingFile.append
     held: dict[int, bytes] = {}
 
