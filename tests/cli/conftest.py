@@ -1,4 +1,4 @@
-"""The command line as its users call it, one demo home for all, and a small web of our own that can change."""
+"""Fixtures: calls of the command line, the home of a demo run, a new home, and a local web server."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from webstrata.cli.app import main
 
 PROGRAM = (sys.executable, "-c", "from webstrata.cli import main; main()")
 DEMO_DAYS = 30
-RESTLESS = {
+ALWAYS_DUE = {
     "WEBSTRATA_SCHEDULE_POLICY": "dyn",
     "WEBSTRATA_SCHEDULE_MIN_INTERVAL": "0.01s",
     "WEBSTRATA_SCHEDULE_START_INTERVAL": "0.01s",
 }
-"""Settings of a crawler whose pages are due again at once."""
+"""Settings with which pages are due again immediately."""
 
 
-class Told(NamedTuple):
-    """What a command left behind."""
+class CommandResult(NamedTuple):
+    """The exit code and the output of a command."""
 
     code: int
     out: bytes
@@ -42,22 +42,22 @@ class Told(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """The one document on stdout: decoding fails if anything else stands there."""
+        """The JSON document on stdout; decoding fails if there is other output."""
         return msgspec.json.decode(self.out)
 
 
-Call = Callable[..., Told]
+Call = Callable[..., CommandResult]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without settings that the machine's user may have."""
+    """The environment without settings of the user who runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WEBSTRATA_")}
     return {**kept, "COLUMNS": "80", **more}
 
 
 @contextmanager
 def started(*words: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The command line as a process, for what needs signals or processes of its own; it does not outlive its test."""
+    """The command line as a process, for tests with signals; it is killed at the end of the test."""
     with subprocess.Popen(
         [*PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**more)
     ) as process:
@@ -68,14 +68,14 @@ def started(*words: object, **more: str) -> Iterator[subprocess.Popen[bytes]]:
                 process.kill()
 
 
-def call_process(*words: object, **more: str) -> Told:
+def call_process(*words: object, **more: str) -> CommandResult:
     with started(*words, **more) as process:
         out, err = process.communicate(timeout=100)
-    return Told(process.returncode, out, err.decode())
+    return CommandResult(process.returncode, out, err.decode())
 
 
-def call_here(*words: object, stdin: bytes = b"", **more: str) -> Told:
-    """Run a command in this process; stdout is a pipe as far as it can tell."""
+def call_here(*words: object, stdin: bytes = b"", **more: str) -> CommandResult:
+    """Run a command in this process; stdout is not a terminal."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("WEBSTRATA_")]:
@@ -92,7 +92,7 @@ def call_here(*words: object, stdin: bytes = b"", **more: str) -> Told:
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         out.flush()
-    return Told(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
+    return CommandResult(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
@@ -102,45 +102,45 @@ def call() -> Call:
 
 class Demo(NamedTuple):
     home: Path
-    told: Told
+    result: CommandResult
     board: dict[str, Any]
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A month of the demo; to be read only."""
+    """The home of a demo run of 30 days; tests must not change it."""
     home = tmp_path_factory.mktemp("demo") / "home"
-    told = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--policy", "dyn", "--json")
-    assert told.code == 0, told.err
-    return Demo(home, told, told.json)
+    result = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--policy", "dyn", "--json")
+    assert result.code == 0, result.err
+    return Demo(home, result, result.json)
 
 
 @pytest.fixture
 def damaged(demo: Demo, tmp_path: Path) -> Path:
-    """A copy of the demo's home, to be damaged."""
+    """A copy of the demo's home that a test may change."""
     return Path(shutil.copytree(demo.home, tmp_path / "copy"))
 
 
 @pytest.fixture
 def home(tmp_path: Path, call: Call) -> Path:
-    """A fresh home."""
+    """A new home."""
     path = tmp_path / "fresh"
     assert call("--home", path, "init", "--contact", "someone@example.org").code == 0
     return path
 
 
-class Town:
-    """A server whose pages a test can rewrite: path -> (content type, body)."""
+class LocalServer:
+    """A web server whose pages a test can change: path -> (content type, body)."""
 
     def __init__(self) -> None:
         self.pages: dict[str, tuple[str, bytes]] = {}
-        town = self
+        server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                found = town.pages.get(self.path)
+                found = server.pages.get(self.path)
                 kind, body = found if found else ("text/plain", b"nothing here")
                 self.send_response(200 if found else 404)
                 self.send_header("Content-Type", kind)
@@ -159,9 +159,9 @@ class Town:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Environment of a crawler that may visit it, and quickly."""
+        """Environment variables with which a crawler may visit the server, without delays."""
         return {
-            "WEBSTRATA_FETCH_ALLOW": f"127.0.0.1/32:{self.port}",
+            "WEBSTRATA_FETCH_ALLOW_PRIVATE": f"127.0.0.1/32:{self.port}",
             "WEBSTRATA_POLITE_DELAY": "0s",
             "WEBSTRATA_POLITE_ADDRESS_DELAY": "0s",
             "WEBSTRATA_CRAWL_WORKERS": "0",
@@ -169,8 +169,8 @@ class Town:
 
 
 @contextmanager
-def serving() -> Iterator[Town]:
-    served = Town()
+def serving() -> Iterator[LocalServer]:
+    served = LocalServer()
     thread = Thread(target=served.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -182,19 +182,19 @@ def serving() -> Iterator[Town]:
 
 
 @pytest.fixture
-def town() -> Iterator[Town]:
+def server() -> Iterator[LocalServer]:
     with serving() as served:
         yield served
 
 
 class Hostile(NamedTuple):
-    """A home with pages that mean harm, each seen in two versions."""
+    """A home with malicious pages, each visited in two versions."""
 
     home: Path
     markup: str
-    """Visible text, title and address are markup."""
+    """URL of a page whose text, title and URL contain markup."""
     control: str
-    """The text gives orders to terminals."""
+    """URL of a page whose text contains terminal control sequences."""
     picture: str
 
 
@@ -205,24 +205,27 @@ CONTROL = "<title>t</title><p>\x1b[2J\x1b]0;owned\x07 bell \x9b31m and \u202ebac
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
     home = tmp_path_factory.mktemp("hostile") / "home"
-    with serving() as town:
-        markup = town.url("/?q='\"><script>alert(3)</script>")
-        found = Hostile(home, markup, town.url("/control"), town.url("/picture"))
+    with serving() as server:
+        markup = server.url("/?q='\"><script>alert(3)</script>")
+        found = Hostile(home, markup, server.url("/control"), server.url("/picture"))
         call_here("--home", home, "init")
         call_here("--home", home, "watch", *found[1:])
-        town.pages["/picture"] = ("image/png", b"\x89PNG\r\n\x1a\n\0\0\0")
+        server.pages["/picture"] = ("image/png", b"\x89PNG\r\n\x1a\n\0\0\0")
         for number in ("one", "two"):
             script = f"&lt;script&gt;alert('{number}')&lt;/script&gt;"
-            town.pages["/?q=%27%22%3E%3Cscript%3Ealert(3)%3C/script%3E"] = ("text/html", MARKUP.format(script).encode())
-            town.pages["/control"] = ("text/html; charset=utf-8", CONTROL.format(number).encode())
-            told = call_here("--home", home, "crawl", **town.settings, **RESTLESS)
-        assert "3 visits, 2 changed" in told.err, told.err
+            server.pages["/?q=%27%22%3E%3Cscript%3Ealert(3)%3C/script%3E"] = (
+                "text/html",
+                MARKUP.format(script).encode(),
+            )
+            server.pages["/control"] = ("text/html; charset=utf-8", CONTROL.format(number).encode())
+            result = call_here("--home", home, "crawl", **server.settings, **ALWAYS_DUE)
+        assert "3 visits, 2 changed" in result.err, result.err
     return found
 
 
 @pytest.fixture(scope="session")
 def peer() -> Callable[[str], str]:
-    """The path of an outside tool; a missing one fails the test, since without it nothing is proven."""
+    """The path of another project's tool; a missing tool fails the test."""
 
     def find(name: str) -> str:
         tool = Path(__file__).parents[2] / ".peers" / "bin" / name

@@ -1,4 +1,4 @@
-"""Every command: one JSON document where asked for, and sentences instead of tracebacks."""
+"""Every command: one JSON document with --json, and sentences instead of tracebacks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from tests.flows.test_verify import make_wacz
 
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
-from tests.flows.test_verify import make_wacz
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
@@ -50,21 +50,21 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lab sharp": ("--runs", "2", "--starts", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }
-"""Words with which each command does something in the demo's home; `demo` and `capture` have tests of their own."""
+"""Arguments with which each command works in the demo's home; `demo` and `capture` have tests of their own."""
 
 WITHOUT_HOME = {
     *("fingerprint", "compare", "estimate", "certificate show", "certificate verify", "certificate verifier"),
     *("lab crawl-time", "lab policies", "lab sharp"),
 }
-"""They read files and nothing else."""
+"""Commands that work on files and need no home."""
 
 
 PRINTS_TEXT = ("diff", "certificate verifier")
-"""Their lines are others' and begin as they like."""
+"""Commands that print lines of pages or programs, which may begin with any indentation."""
 
 
 def words_for(command: str, folder: Path) -> list[str]:
-    """A command's words, with files of its own to read and a folder to write to."""
+    """The arguments of a command, with files to read and a folder to write to."""
     if command in WITHOUT_HOME:
         (folder / "a.html").write_text("<title>A</title><p>one")
         (folder / "b.html").write_text("<title>A</title><p>two")
@@ -75,7 +75,7 @@ def words_for(command: str, folder: Path) -> list[str]:
 
 
 def every_command() -> dict[str, list[str]]:
-    """Each command, and its options."""
+    """Each command with its options."""
     found: dict[str, list[str]] = {}
 
     def walk(command: object, name: str) -> None:
@@ -89,7 +89,7 @@ def every_command() -> dict[str, list[str]]:
 
 
 def test_all_have_json() -> None:
-    """No command lacks --json and a line of help, nor --home if it reads one."""
+    """Every command has --json, and --home if it uses a home."""
     commands = every_command()
 
     assert {name.split()[0] for name in commands} == set(COMMANDS)
@@ -100,42 +100,42 @@ def test_all_have_json() -> None:
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run")])
 def test_json(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
-    """With --json, stdout is exactly one JSON document and stderr is quiet."""
+    """With --json, stdout is exactly one JSON document and stderr is empty."""
     words = words_for(command, tmp_path)
 
-    told = call("--home", damaged, *command.split(), *words, "--json")
+    result = call("--home", damaged, *command.split(), *words, "--json")
 
-    assert told.code == 0, told.err
-    assert isinstance(told.json, dict)
-    assert told.err == ""
+    assert result.code == 0, result.err
+    assert isinstance(result.json, dict)
+    assert result.err == ""
 
 
 @pytest.mark.parametrize("command", ["crawl", "run"])
 def test_json_of_a_crawl(command: str, home: Path, call: Call) -> None:
-    """The same for the commands that visit, with nothing to visit."""
-    told = call("--home", home, command, *ARGUMENTS[command], "--json")
+    """The same for the commands that visit pages, without due pages."""
+    result = call("--home", home, command, *ARGUMENTS[command], "--json")
 
-    assert told.code == 0, told.err
-    assert told.json.keys() == {"visits", "changed", "failed", "bytes", "seconds"}
+    assert result.code == 0, result.err
+    assert result.json.keys() == {"visits", "changed", "failed", "bytes", "seconds"}
 
 
 @pytest.mark.parametrize("command", [name for name in ARGUMENTS if name not in ("crawl", "run", "cat")])
 def test_plain_in_a_pipe(command: str, damaged: Path, tmp_path: Path, call: Call) -> None:
-    """Without --json too a pipe gets no colours, and no line is folded."""
+    """In a pipe there are no colours, and no line is wrapped."""
     words = words_for(command, tmp_path)
 
-    told = call("--home", damaged, *command.split(), *words)
+    result = call("--home", damaged, *command.split(), *words)
 
-    assert told.code == 0, told.err
-    assert told.text.strip()
-    assert "\x1b" not in told.text
+    assert result.code == 0, result.err
+    assert result.text.strip()
+    assert "\x1b" not in result.text
     assert not any(
-        line.startswith("                    ") for line in told.text.splitlines() if command not in PRINTS_TEXT
+        line.startswith("                    ") for line in result.text.splitlines() if command not in PRINTS_TEXT
     )
 
 
 def test_home_before_or_after(demo: Demo, call: Call) -> None:
-    """--home before the command, after it, and $WEBSTRATA_HOME mean the same, the nearest wins."""
+    """--home before or after the command and $WEBSTRATA_HOME are equivalent; the option after the command wins."""
     expected = call("status", "--home", demo.home, "--json").json
 
     assert call("--home", demo.home, "status", "--json").json == expected
@@ -144,68 +144,68 @@ def test_home_before_or_after(demo: Demo, call: Call) -> None:
 
 
 def test_version_and_help(call: Call) -> None:
-    """--version prints the version; no command at all prints help and is a mistake."""
+    """--version prints the version; without a command the help is printed, with exit code 2."""
     assert call("--version").text.startswith(f"webstrata {__version__} (")
     assert call("--help").code == 0
     assert call().code == 2
 
 
 BAD_INPUT: list[tuple[str, int, str]] = [
-    ("log nonsense", 2, "Write it whole"),
-    ("log http://", 2, "Write it whole"),
-    ("cat http://[::1", 2, "Write it whole"),
-    ("why ftp://example.org/", 2, "only http and https"),
-    ("diff http://user:secret@example.org/", 2, "Leave them out"),
+    ("log nonsense", 2, "Write the whole URL"),
+    ("log http://", 2, "Write the whole URL"),
+    ("cat http://[::1", 2, "Write the whole URL"),
+    ("why ftp://example.org/", 2, "only http and https URLs"),
+    ("diff http://user:secret@example.org/", 2, "Remove the credentials"),
     ("log http://unknown.example/", 2, "`webstrata watch` adds it"),
     ("diff http://unknown.example/", 2, "`webstrata list` shows"),
     ("cat http://unknown.example/", 2, "`webstrata list` shows"),
     ("why http://unknown.example/", 2, "`webstrata list` shows"),
     ("unwatch http://unknown.example/", 2, "`webstrata list` shows"),
-    (f"cat {PAGE} --at yesterday", 2, "Write 2026-11-15"),
+    (f"cat {PAGE} --at yesterday", 2, "like 2026-11-15"),
     (f"cat {PAGE} --at 1999", 2, "before that time"),
-    (f"log {PAGE} --from 2023-13-01", 2, "Write 2026-11-15"),
+    (f"log {PAGE} --from 2023-13-01", 2, "like 2026-11-15"),
     (f"log {PAGE} --from 2024 --to 2023", 2, "Exchange them"),
-    (f"diff {PAGE} --from 99999999999999", 2, "Write 2026-11-15"),
+    (f"diff {PAGE} --from 99999999999999", 2, "like 2026-11-15"),
     (f"diff {PAGE} --from 1999", 2, "before that time"),
-    ("export cdxj x.cdxj --to tomorrow", 2, "Write 2026-11-15"),
-    ("export wacz x.zip", 2, "should end in .wacz"),
+    ("export cdxj x.cdxj --to tomorrow", 2, "like 2026-11-15"),
+    ("export wacz x.zip", 2, "must end in .wacz"),
     ("export warc /nowhere/x.warc.gz", 1, "Choose another place"),
-    ("export cdxj x.cdxj --url nonsense", 2, "Write it whole"),
-    ("run --for ever", 2, "Write 90s"),
+    ("export cdxj x.cdxj --url nonsense", 2, "Write the whole URL"),
+    ("run --for ever", 2, "like 90s"),
     ("watch", 2, "Give URLs"),
     ("watch example.org/page", 2, "Did you mean https://example.org/page"),
     ("watch --from /nowhere/list", 2, "cannot read /nowhere/list"),
     ("watch --from /", 2, "cannot read /"),
     ("watch --weight inf http://example.org/", 2, "--weight"),
     ("watch --weight -1 http://example.org/", 2, "--weight"),
-    ("watch --site nonsense", 2, "Write it whole"),
+    ("watch --site nonsense", 2, "Write the whole URL"),
     ("watch --include x http://example.org/", 2, "--site"),
     ("settings --set nonsense", 2, "section.name=value"),
     ("settings --set polite.nonsense=1", 2, "`webstrata settings` lists"),
-    ("settings --set polite.delay=soon", 2, "Write 90s"),
-    ("settings --set archive.max_file_size=huge", 2, "Write 64KB"),
+    ("settings --set polite.delay=soon", 2, "like 90s"),
+    ("settings --set archive.max_file_size=huge", 2, "like 64KB"),
     ("settings --set fetch.connections=many", 2, "fetch.connections (--set)"),
     ("crawl --set schedule.policy=nonsense", 2, "your own is written module:Class"),
     ("crawl --set fetch.ca_file=/nowhere.pem", 2, "fetch.ca_file"),
     ("crawl --set fetch.allow_private=everything", 2, "everything"),
     ("crawl --set store.url=nonsense", 1, "Write sqlite:///path"),
-    ("look http://unknown.example/", 2, "`webstrata list` shows"),
+    ("rules http://unknown.example/", 2, "`webstrata list` shows"),
     ("rules", 2, "either a watched URL or a --tag"),
-    (f"look {PAGE} --tag x", 2, "either a watched URL or a --tag"),
-    (f"look {PAGE} --clear --layer raw", 2, "--clear stands alone"),
-    (f"look {PAGE} --ignore footer", 2, "css:"),
-    (f"look {PAGE} --ignore css:p[", 2, "is not a supported CSS selector"),
-    (f"look {PAGE} --ignore xpath://p[", 2, "XPath"),
-    (f"look {PAGE} --select jsonpath:$[", 2, "is not a JSONPath"),
-    (f"look {PAGE} --ignore-text (", 2, "("),
-    (f"look {PAGE} --layer depth", 2, "--layer"),
-    (f"look {PAGE} --handler ftp", 2, "--handler"),
-    (f"look {PAGE} --min-size 2", 2, "--min-size"),
+    (f"rules {PAGE} --tag x", 2, "either a watched URL or a --tag"),
+    (f"rules {PAGE} --clear --layer raw", 2, "--clear removes all rules"),
+    (f"rules {PAGE} --ignore footer", 2, "css:"),
+    (f"rules {PAGE} --ignore css:p[", 2, "is not a supported CSS selector"),
+    (f"rules {PAGE} --ignore xpath://p[", 2, "XPath"),
+    (f"rules {PAGE} --select jsonpath:$[", 2, "is not a JSONPath"),
+    (f"rules {PAGE} --ignore-text (", 2, "("),
+    (f"rules {PAGE} --layer depth", 2, "--layer"),
+    (f"rules {PAGE} --handler ftp", 2, "--handler"),
+    (f"rules {PAGE} --min-size 2", 2, "--min-size"),
     ("watch http://example.org/ --select css:]", 2, "is not a supported CSS selector"),
-    ("watch --site http://example.org/ --layer raw", 2, "look --tag"),
-    ("test nonsense", 2, "Write it whole"),
-    ("test http://10.0.0.1/", 2, "blocked"),
-    (f"test {PAGE} --ignore css:p[", 2, "is not a supported CSS selector"),
+    ("watch --site http://example.org/ --layer raw", 2, "rules --tag"),
+    ("preview nonsense", 2, "Write the whole URL"),
+    ("preview http://10.0.0.1/", 2, "blocked"),
+    (f"preview {PAGE} --ignore css:p[", 2, "is not a supported CSS selector"),
     (f"noise {PAGE} --count 99", 2, "there is no place 99"),
     ("noise http://unknown.example/", 2, "`webstrata list` shows"),
     ("fingerprint /nowhere/x.html", 2, "cannot read /nowhere/x.html"),
@@ -221,13 +221,13 @@ BAD_INPUT: list[tuple[str, int, str]] = [
 
 @pytest.mark.parametrize(("words", "code", "sentence"), BAD_INPUT, ids=[words for words, *_ in BAD_INPUT])
 def test_bad_input(words: str, code: int, sentence: str, demo: Demo, call: Call) -> None:
-    """Bad input gets an exit code and a sentence on stderr that says what to do; stdout stays empty."""
-    told = call("--home", demo.home, *words.split())
+    """Bad input causes an exit code and a sentence on stderr that says what to do; stdout stays empty."""
+    result = call("--home", demo.home, *words.split())
 
-    assert (told.code, told.text) == (code, ""), told.err
-    assert sentence in told.err
-    assert "Traceback" not in told.err
-    assert "internal error" not in told.err
+    assert (result.code, result.text) == (code, ""), result.err
+    assert sentence in result.err
+    assert "Traceback" not in result.err
+    assert "internal error" not in result.err
 
 
 READING = [name for name in ARGUMENTS if name not in ("init", "settings", *WITHOUT_HOME)]
@@ -235,69 +235,69 @@ READING = [name for name in ARGUMENTS if name not in ("init", "settings", *WITHO
 
 @pytest.mark.parametrize("command", READING)
 def test_missing_home(command: str, tmp_path: Path, call: Call) -> None:
-    """Without a home every command says how to make one, and makes nothing."""
+    """Without a home every command says how to create it, and creates nothing."""
     absent = tmp_path / "absent"
     words = words_for(command, tmp_path)
 
-    told = call("--home", absent, *command.split(), *words)
+    result = call("--home", absent, *command.split(), *words)
 
-    assert told.code == 1
-    assert f"webstrata --home {absent} init" in told.err
+    assert result.code == 1
+    assert f"webstrata --home {absent} init" in result.err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["init", "demo --days 1"])
 def test_unwritable_home(command: str, tmp_path: Path, call: Call) -> None:
-    """A place where no home can be made is named, with what to do."""
+    """A folder where no home can be created is named, with what to do."""
     (tmp_path / "file").write_text("in the way")
 
-    told = call("--home", tmp_path / "file" / "home", *command.split())
+    result = call("--home", tmp_path / "file" / "home", *command.split())
 
-    assert told.code == 1
-    assert "Choose another with --home" in told.err
+    assert result.code == 1
+    assert "Choose another folder with --home" in result.err
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ("polite = [", "is not valid TOML"),
-        ("contact = 'x'", "put it under [section]"),
-        ("[polite]\nnonsense = 1", "no setting is called 'polite.nonsense'"),
-        ("[polite]\ndelay = 'soon'", "Write 90s"),
+        ("contact = 'x'", "Put it under a [section] heading"),
+        ("[polite]\nnonsense = 1", "there is no setting 'polite.nonsense'"),
+        ("[polite]\ndelay = 'soon'", "like 90s"),
         ("[polite]\nconnections_per_host = 0", "polite.connections_per_host"),
         ("[fetch]\nhosts = 3", "fetch.hosts"),
         ("\x00\xff", "is not valid TOML"),
     ],
 )
 def test_bad_settings_file(settings: str, sentence: str, home: Path, call: Call) -> None:
-    """A settings file that cannot hold stops every command with a sentence about it."""
+    """A bad settings file stops every command with a sentence about it."""
     (home / "webstrata.toml").write_bytes(settings.encode("latin-1"))
 
-    told = call("--home", home, "status")
+    result = call("--home", home, "status")
 
-    assert told.code == 2
-    assert sentence in told.err
+    assert result.code == 2
+    assert sentence in result.err
 
 
 def test_damaged_database(home: Path, call: Call) -> None:
-    """A database that is none is told in a sentence."""
+    """A file that is not a database is reported in a sentence."""
     for file in home.glob("webstrata.db*"):
         file.unlink()
     (home / "webstrata.db").write_bytes(b"this was a database once" * 1000)
 
-    told = call("--home", home, "list")
+    result = call("--home", home, "list")
 
-    assert told.code == 1
-    assert "Traceback" not in told.err
-    assert "internal error" not in told.err
-    assert "database" in told.err
+    assert result.code == 1
+    assert "Traceback" not in result.err
+    assert "internal error" not in result.err
+    assert "database" in result.err
 
 
 def test_reader_leaves(demo: Demo) -> None:
-    """Whoever reads our output may stop reading: no complaint follows."""
+    """If the reader of the output closes the pipe, the command ends without a message."""
     shell = ["sh", "-c", '"$@" | head -n 1; exit 0', "sh", *PROGRAM, "--home", str(demo.home), "list", "--json"]
 
-    told = subprocess.run(shell, capture_output=True, text=True, env=environment(), timeout=60, check=True)
+    result = subprocess.run(shell, capture_output=True, text=True, env=environment(), timeout=60, check=True)
 
-    assert told.stdout == "{\n"
-    assert told.stderr == ""
+    assert result.stdout == "{\n"
+    assert result.stderr == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.conftest import Told, call_process
+from tests.cli.conftest import CommandResult, call_process
 from webstrata import __version__
 from webstrata.cli.app import _called
 from webstrata.compiled import kernel_description
@@ -20,7 +20,7 @@ class Faulty:
 """
 
 
-def run_faulty(folder: Path, *options: str) -> Told:
+def run_faulty(folder: Path, *options: str) -> CommandResult:
     """What a command with a policy that raises an unexpected exception prints."""
     (folder / "faulty.py").write_text(FAULTY, encoding="utf-8")
     words = (*options, "lab", "policies", "--policies", "faulty:Faulty", "--years", "0.1")
@@ -29,25 +29,25 @@ def run_faulty(folder: Path, *options: str) -> Told:
 
 def test_internal_error(tmp_path: Path) -> None:
     """Without `--debug` an internal error is one line that names `--debug`."""
-    told = run_faulty(tmp_path)
+    result = run_faulty(tmp_path)
 
-    assert told.code == 1
-    assert "internal error at __init__:8: ZeroDivisionError: fault of a policy" in told.err
-    assert "Run again with --debug" in told.err
-    assert "Traceback" not in told.err
-    assert told.err.count("\n") == 1
+    assert result.code == 1
+    assert "internal error at __init__:8: ZeroDivisionError: fault of a policy" in result.err
+    assert "Run again with --debug" in result.err
+    assert "Traceback" not in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_debug(tmp_path: Path) -> None:
     """With `--debug` the traceback and the messages of level DEBUG are printed before that line."""
-    told = run_faulty(tmp_path, "--debug")
+    result = run_faulty(tmp_path, "--debug")
 
-    assert told.code == 1
-    assert "webstrata: DEBUG faulty: created\n" in told.err
-    assert "Traceback (most recent call last)" in told.err
-    assert 'raise ZeroDivisionError("fault of a policy")' in told.err
-    assert told.err.splitlines()[-1].startswith("webstrata: internal error at __init__:8")
-    assert "--debug" not in told.err.splitlines()[-1]
+    assert result.code == 1
+    assert "webstrata: DEBUG faulty: created\n" in result.err
+    assert "Traceback (most recent call last)" in result.err
+    assert 'raise ZeroDivisionError("fault of a policy")' in result.err
+    assert result.err.splitlines()[-1].startswith("webstrata: internal error at __init__:8")
+    assert "--debug" not in result.err.splitlines()[-1]
 
 
 def test_global_options_before_the_command() -> None:

@@ -27,10 +27,10 @@ def test_csv(tmp_path: Path, call: Call) -> None:
     file = tmp_path / "seen.csv"
     file.write_text(CSV)
 
-    told = call("estimate", file, "--json")
+    result = call("estimate", file, "--json")
 
-    assert (told.code, told.err) == (0, "")
-    one, other = told.json["pages"]
+    assert (result.code, result.err) == (0, "")
+    one, other = result.json["pages"]
     assert (one["page"], one["visits"], one["changes"]) == ("http://a.test/", 3, 1)
     assert (one["first"], one["last"]) == ("2024-01-01T00:00:00Z", "2024-01-15T00:00:00Z")
     assert list(one["estimates"]) == list(ESTIMATORS)
@@ -43,7 +43,7 @@ def test_csv(tmp_path: Path, call: Call) -> None:
         "low": 0.0,
         "high": pytest.approx(0.27439),
     }
-    assert told.json["prior"]["pages"] == 0
+    assert result.json["prior"]["pages"] == 0
 
 
 def test_json_lines_and_parquet_say_the_same(tmp_path: Path, call: Call) -> None:
@@ -72,10 +72,10 @@ def test_many_pages_teach_the_prior(tmp_path: Path, call: Call) -> None:
     file = tmp_path / "seen.csv"
     file.write_text("page,time,changed\n" + "\n".join(rows))
 
-    told = call("estimate", file, "--json", "--estimator", "bayesian")
+    result = call("estimate", file, "--json", "--estimator", "bayesian")
 
-    assert told.json["prior"]["pages"] == 25
-    assert {tuple(page["estimates"]) for page in told.json["pages"]} == {("bayesian",)}
+    assert result.json["prior"]["pages"] == 25
+    assert {tuple(page["estimates"]) for page in result.json["pages"]} == {("bayesian",)}
     assert "learned from 25 pages" in call("estimate", file).text
 
 
@@ -117,10 +117,10 @@ def test_bad_csv_is_told(text: str, expected: str, tmp_path: Path, call: Call) -
     """What cannot be a history is a sentence with the row and exit code 2."""
     file = tmp_path / "seen.csv"
     file.write_text(text)
-    told = call("estimate", file)
-    assert told.code == 2
-    assert expected in told.err
-    assert told.out == b""
+    result = call("estimate", file)
+    assert result.code == 2
+    assert expected in result.err
+    assert result.out == b""
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_bad_files_are_told(name: str, body: bytes, expected: str, tmp_path: Pat
     """Other formats fail as clearly."""
     file = tmp_path / name
     file.write_bytes(body)
-    told = call("estimate", file)
-    assert told.code == 2
-    assert expected in told.err
+    result = call("estimate", file)
+    assert result.code == 2
+    assert expected in result.err
 
 
 def test_bad_arguments_are_told(tmp_path: Path, call: Call) -> None:

@@ -11,34 +11,34 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import PROGRAM, Call, Hostile, Town, environment, started
+from tests.cli.conftest import PROGRAM, Call, Hostile, LocalServer, environment, started
 
 
-def test_crawl_in_a_pipe(home: Path, town: Town, call: Call) -> None:
+def test_crawl_in_a_pipe(home: Path, server: LocalServer, call: Call) -> None:
     """A crawl leaves a line on stderr for each visit and a summary, nothing on stdout; the next has nothing to do."""
-    town.pages["/"] = ("text/html", b"<title>One</title><p>first")
-    call("--home", home, "watch", town.url(), town.url("/absent"), "http://127.0.0.1:1/")
+    server.pages["/"] = ("text/html", b"<title>One</title><p>first")
+    call("--home", home, "watch", server.url(), server.url("/absent"), "http://127.0.0.1:1/")
 
-    told = call("--home", home, "crawl", **town.settings)
+    result = call("--home", home, "crawl", **server.settings)
 
-    assert (told.code, told.out) == (0, b"")
-    lines = [re.sub(r"^\S+Z ", "", line) for line in told.err.splitlines()]
-    assert f"new 200 {town.url()}" in lines
-    assert f"gone 404 {town.url('/absent')}" in lines
+    assert (result.code, result.out) == (0, b"")
+    lines = [re.sub(r"^\S+Z ", "", line) for line in result.err.splitlines()]
+    assert f"new 200 {server.url()}" in lines
+    assert f"gone 404 {server.url('/absent')}" in lines
     assert "error blocked http://127.0.0.1:1/" in lines
     assert lines[-1].startswith("3 visits, 0 changed, 1 failed, ")
-    again = call("--home", home, "crawl", **town.settings)
+    again = call("--home", home, "crawl", **server.settings)
     assert "0 visits" in again.err
     assert "Nothing was due" in again.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals(number: signal.Signals, home: Path, town: Town, call: Call) -> None:
+def test_signals(number: signal.Signals, home: Path, server: LocalServer, call: Call) -> None:
     """A signal ends a run well: exit code 0, the summary in JSON, nothing left in flight, the archive whole."""
     for page in range(50):
-        town.pages[f"/{page}"] = ("text/html", b"<p>%d" % page)
-    call("--home", home, "watch", *(town.url(f"/{page}") for page in range(50)))
-    slow = {**town.settings, "WEBSTRATA_POLITE_DELAY": "0.2s"}
+        server.pages[f"/{page}"] = ("text/html", b"<p>%d" % page)
+    call("--home", home, "watch", *(server.url(f"/{page}") for page in range(50)))
+    slow = {**server.settings, "WEBSTRATA_POLITE_DELAY": "0.2s"}
 
     with started("--home", home, "run", "--json", **slow) as process:
         assert process.stderr is not None
@@ -56,24 +56,24 @@ def test_signals(number: signal.Signals, home: Path, town: Town, call: Call) -> 
     assert call("--home", home, "check").code == 0
 
 
-def test_run_for(home: Path, town: Town, call: Call) -> None:
+def test_run_for(home: Path, server: LocalServer, call: Call) -> None:
     """`run --for` ends by itself."""
-    call("--home", home, "watch", town.url())
+    call("--home", home, "watch", server.url())
 
-    told = call("--home", home, "run", "--for", "1s", "--quiet", "--json", **town.settings)
+    result = call("--home", home, "run", "--for", "1s", "--quiet", "--json", **server.settings)
 
-    assert (told.code, told.err) == (0, "")
-    assert told.json["visits"] == 1
-    assert 0.9 < told.json["seconds"] < 20
+    assert (result.code, result.err) == (0, "")
+    assert result.json["visits"] == 1
+    assert 0.9 < result.json["seconds"] < 20
 
 
-def test_one_at_a_time(home: Path, town: Town, call: Call) -> None:
-    """A second crawler of one home is told who has it; looking is always possible."""
-    call("--home", home, "watch", town.url())
-    with started("--home", home, "run", **town.settings) as process:
+def test_one_at_a_time(home: Path, server: LocalServer, call: Call) -> None:
+    """A second crawler of a home is told which process holds the lock; commands that only read work meanwhile."""
+    call("--home", home, "watch", server.url())
+    with started("--home", home, "run", **server.settings) as process:
         assert process.stderr is not None
         process.stderr.readline()
-        second = call("--home", home, "crawl", **town.settings)
+        second = call("--home", home, "crawl", **server.settings)
         assert second.code == 1
         assert f"in use by process {process.pid}" in second.err
         assert call("--home", home, "status").code == 0
@@ -104,17 +104,17 @@ def on_a_terminal(*words: object, **more: str) -> str:
     return shown.decode()
 
 
-def test_crawl_on_a_terminal(home: Path, town: Town, call: Call) -> None:
+def test_crawl_on_a_terminal(home: Path, server: LocalServer, call: Call) -> None:
     """A terminal sees the counts move, not a line for each visit."""
-    town.pages["/"] = ("text/html", b"<p>one")
-    call("--home", home, "watch", town.url())
+    server.pages["/"] = ("text/html", b"<p>one")
+    call("--home", home, "watch", server.url())
 
-    shown = on_a_terminal("--home", home, "crawl", **town.settings)
+    shown = on_a_terminal("--home", home, "crawl", **server.settings)
 
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert "1 done  0 changed  0 failed" in plain
     assert "hosts waiting" in plain
-    assert f"new 200 {town.url()}" not in plain
+    assert f"new 200 {server.url()}" not in plain
 
 
 @pytest.mark.parametrize("words", [("cat",), ("diff",), ("diff", "--raw"), ("diff", "--raw", "--html")])

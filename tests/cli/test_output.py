@@ -1,10 +1,15 @@
-"""How commands print: nothing that a terminal obeys, columns that align, words for people."""
+"""How commands print: safe text, aligned columns, formatted numbers, progress bars."""
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
+
 import pytest
 
-from webstrata.cli.output import ahead, counted, print_json, print_table, printable, size
+from webstrata.cli.output import counted, print_json, print_table, printable, size, time_until
 from webstrata.settings import ByteSize, Duration
 
 
@@ -25,12 +30,12 @@ from webstrata.settings import ByteSize, Duration
     ],
 )
 def test_printable(text: object, shown: str) -> None:
-    """What a terminal would obey is replaced; every script's letters, spaces and joiners stay."""
+    """Characters that a terminal interprets are replaced; letters of all scripts, spaces and joiners are kept."""
     assert printable(text) == shown
 
 
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns align under their headings, wide letters counted as two; what is too long only shifts its own line."""
+    """Columns are aligned, and wide letters count as two; a very long cell shifts only its own line."""
     print_table(("a", "name", "last"), [(1, "x", "one"), (22, "\u5b57\u5b57", "two words"), (3, "y" * 60, "z" * 200)])
 
     heading, first, second, third = capsys.readouterr().out.splitlines()
@@ -42,8 +47,8 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal words are wrapped under their heading and addresses stay whole."""
-    monkeypatch.setattr("webstrata.cli.output._room", lambda _taken: 24)
+    """On a terminal text is wrapped between words, and URLs are not broken."""
+    monkeypatch.setattr("webstrata.cli.output._wrap_width", lambda _taken: 24)
 
     print_table(("key", "meaning"), [("k", "several words that take more than one line"), ("u", "http://" + "x" * 50)])
 
@@ -54,8 +59,15 @@ def test_table_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: py
     ]
 
 
+def test_empty_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table without rows has only a heading."""
+    print_table(("a", "b"), [])
+
+    assert capsys.readouterr().out == "a  b\n"
+
+
 def test_json_of_settings_numbers(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    """Spans and sizes are plain numbers in JSON."""
+    """Durations and sizes are numbers in JSON."""
     print_json({"delay_s": Duration(1.5), "size": ByteSize(10)})
 
     assert b"".join(capfdbinary.readouterr().out.split()) == b'{"delay_s":1.5,"size":10}'
@@ -65,13 +77,13 @@ def test_json_of_settings_numbers(capfdbinary: pytest.CaptureFixture[bytes]) -> 
     ("at", "shown"),
     [(None, "-"), (10_000.0, "now"), (9_000.0, "now"), (13_600.0, "in 1h"), (0.0, "since 1970-01-01")],
 )
-def test_ahead(at: float | None, shown: str) -> None:
-    """How far off a visit is, or since when it is due."""
-    assert ahead(at, 10_000.0) == shown
+def test_time_until(at: float | None, shown: str) -> None:
+    """A due time is shown relative to now."""
+    assert time_until(at, 10_000.0) == shown
 
 
 def test_words() -> None:
-    """Counts and sizes as people write them."""
+    """Numbers have a noun in singular or plural; sizes have a unit."""
     assert [counted(number, "page") for number in (0, 1, 2)] == ["0 pages", "1 page", "2 pages"]
     assert [size(count) for count in (0, 999, 1000, 1.5e6, 2e9, 3e15)] == [
         "0 B",
@@ -81,3 +93,40 @@ def test_words() -> None:
         "2.0 GB",
         "3000.0 TB",
     ]
+
+
+_SHOW_BAR = """
+from webstrata.cli.output import progress_bar
+with progress_bar("reading the archive", 1000) as on_progress:
+    for _ in range(10):
+        on_progress(100)
+print("done")
+"""
+
+
+def test_progress_bar_on_a_terminal() -> None:
+    """On a terminal the bar shows the description and the bytes done."""
+    master, slave = pty.openpty()
+    shown = subprocess.Popen([sys.executable, "-c", _SHOW_BAR], stderr=slave, stdout=subprocess.PIPE)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(master, 4096)
+        except OSError:  # raised on Linux when the other end is closed
+            break
+        if not piece:
+            break
+        seen += piece
+    out, _ = shown.communicate(timeout=60)
+    os.close(master)
+    assert out == b"done\n"
+    assert b"reading the archive" in seen
+    assert b"1.0/1.0 kB" in seen
+
+
+def test_no_progress_bar_in_a_pipe() -> None:
+    """If stderr is a pipe, nothing is written."""
+    shown = subprocess.run([sys.executable, "-c", _SHOW_BAR], capture_output=True, timeout=60, check=True)
+    assert shown.stdout == b"done\n"
+    assert shown.stderr == b""

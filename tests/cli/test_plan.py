@@ -11,18 +11,18 @@ from tests.cli.conftest import Call, Demo
 
 def test_a_plan_of_what_is_due(demo: Demo, call: Call) -> None:
     """Both estimates, the hosts that hold the round up, and when it ends."""
-    told = call("--home", demo.home, "plan", "--offline", "--json").json
+    result = call("--home", demo.home, "plan", "--offline", "--json").json
 
-    ours = told["estimate"]
-    assert told["visits"] > 200
-    assert told["hosts"] == 12
+    ours = result["estimate"]
+    assert result["visits"] > 200
+    assert result["hosts"] == 12
     assert ours["low_s"] <= ours["median_s"] <= ours["high_s"]
     assert ours["bottlenecks"][0]["host"] == "spencerahill.test"
     assert 150 < ours["median_s"] < 250
-    assert told["paper"]["crawl_s"] < ours["median_s"]
-    assert "spencerahill.test" in told["paper"]["hurried"]
-    assert told["starts"] < told["ends"] <= told["ends_between"][1]
-    assert told["unknown_hosts"] == []
+    assert result["paper"]["crawl_s"] < ours["median_s"]
+    assert "spencerahill.test" in result["paper"]["hurried"]
+    assert result["starts"] < result["ends"] <= result["ends_between"][1]
+    assert result["unknown_hosts"] == []
 
 
 def test_words_for_people(demo: Demo, call: Call) -> None:
@@ -31,7 +31,7 @@ def test_words_for_people(demo: Demo, call: Call) -> None:
 
     assert "2 threads at most" in text
     assert "needs 1 thread" in text or "needs 2 threads" in text
-    assert "too short where downloads take less than the delay" in text
+    assert "too short for hosts whose downloads take less than the delay" in text
     assert "fits its slot of 1h" in text
     assert "spencerahill.test" in text
 
@@ -41,22 +41,22 @@ def test_urls_of_a_file(demo: Demo, call: Call, tmp_path: Path) -> None:
     listed = tmp_path / "urls.txt"
     listed.write_text("http://llvm.test/x\nhttp://llvm.test/y\nhttp://never.example/\nnonsense\n\n# no\n")
 
-    told = call("--home", demo.home, "plan", "--urls", listed, "--offline", "--json")
+    result = call("--home", demo.home, "plan", "--urls", listed, "--offline", "--json")
 
-    assert told.code == 0
-    assert "line 4: not a URL" in told.err
-    assert (told.json["visits"], told.json["hosts"]) == (3, 2)
-    assert told.json["unknown_hosts"] == ["never.example"]
+    assert result.code == 0
+    assert "line 4: not a URL" in result.err
+    assert (result.json["visits"], result.json["hosts"]) == (3, 2)
+    assert result.json["unknown_hosts"] == ["never.example"]
 
 
 def test_room_for_more(demo: Demo, call: Call) -> None:
     """--capacity says how many more pages fit, and what is full first."""
-    told = call("--home", demo.home, "plan", "--capacity", "--offline", "--json").json
+    result = call("--home", demo.home, "plan", "--capacity", "--offline", "--json").json
     text = call("--home", demo.home, "plan", "--capacity", "--offline").text
 
-    assert told["pages"] > 200
-    assert told["more_pages_new_hosts"] > told["more_pages_same_hosts"] > 1000
-    assert told["limited_by"] == told["fullest"][0]["what"]
+    assert result["pages"] > 200
+    assert result["more_pages_new_hosts"] > result["more_pages_same_hosts"] > 1000
+    assert result["limited_by"] == result["fullest"][0]["what"]
     assert "more pages like these on the same hosts" in text
 
 
@@ -65,9 +65,9 @@ def test_a_picture(demo: Demo, call: Call, tmp_path: Path, ending: str) -> None:
     """--picture draws the planned round, a row for each host."""
     file = tmp_path / f"round.{ending}"
 
-    told = call("--home", demo.home, "plan", "--offline", "--picture", file)
+    result = call("--home", demo.home, "plan", "--offline", "--picture", file)
 
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
     content = file.read_bytes()
     assert content.startswith(b"<?xml" if ending == "svg" else b"\x89PNG")
     if ending == "svg":
@@ -87,7 +87,7 @@ def test_nothing_to_plan(home: Path, call: Call, tmp_path: Path) -> None:
 BAD = [
     (("--threads", "0"), 2, "threads"),
     (("--urls", "/nowhere/at/all"), 2, "cannot read"),
-    (("--within", "soon"), 2, "not a length of time"),
+    (("--within", "soon"), 2, "not a duration"),
     (("--capacity", "--picture", "x.svg"), 2, "--capacity looks at the whole schedule"),
     (("--offline", "--picture", "x.txt"), 2, "End its name with .svg"),
 ]
@@ -96,8 +96,8 @@ BAD = [
 @pytest.mark.parametrize(("words", "code", "said"), BAD)
 def test_mistakes_are_told(words: tuple[str, ...], code: int, said: str, demo: Demo, call: Call) -> None:
     """What cannot be planned is refused with a sentence."""
-    told = call("--home", demo.home, "plan", *words)
+    result = call("--home", demo.home, "plan", *words)
 
-    assert told.code == code
-    assert said in told.err
-    assert "Traceback" not in told.err
+    assert result.code == code
+    assert said in result.err
+    assert "Traceback" not in result.err

@@ -12,14 +12,14 @@ PAGE = "http://llvm.test/"
 
 def test_why(demo: Demo, call: Call) -> None:
     """Policy, interval, evidence and politeness are named; people get no bare seconds or epochs."""
-    told = call("--home", demo.home, "why", PAGE, "--json").json
+    result = call("--home", demo.home, "why", PAGE, "--json").json
     text = call("--home", demo.home, "why", PAGE).text
 
-    assert told["policy"] == "dyn"
-    assert told["interval_s"] > 0
-    assert told["reason"].startswith("dyn: ")
-    assert told["evidence"]["visits"] >= 3
-    assert told["politeness"]["host"] == "llvm.test"
+    assert result["policy"] == "dyn"
+    assert result["interval_s"] > 0
+    assert result["reason"].startswith("dyn: ")
+    assert result["evidence"]["visits"] >= 3
+    assert result["politeness"]["host"] == "llvm.test"
     assert "next visit  2023-" in text
     assert re.search(r"^    delay +1s$", text, re.MULTILINE)
     assert re.search(r"^    last change +2023-\d\d-\d\d \d\d:\d\d:\d\d$", text, re.MULTILINE)

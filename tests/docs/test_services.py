@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Town, serving
+from tests.cli.conftest import LocalServer, serving
 from tests.remember.conftest import start_postgres
 from webstrata import settings
 
@@ -43,10 +43,10 @@ def _shell(script: str, folder: Path, **more: str) -> subprocess.CompletedProces
 
 
 @pytest.fixture
-def web() -> Iterator[Town]:
-    with serving() as town:
-        town.pages["/"] = ("text/html", b"<title>A page</title><p>A page of some words.")
-        yield town
+def web() -> Iterator[LocalServer]:
+    with serving() as server:
+        server.pages["/"] = ("text/html", b"<title>A page</title><p>A page of some words.")
+        yield server
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def _postgres_programs() -> Path:
 
 
 @pytest.mark.timeout(300)
-def test_the_postgresql_guide_works(server: Any, web: Town, tmp_path: Path) -> None:
+def test_the_postgresql_guide_works(server: Any, web: LocalServer, tmp_path: Path) -> None:
     """Its commands make user, database and home, crawl, look, dump and restore; the restored database is whole."""
     commands = [line[2:] for block in _blocks("use-postgresql.md", "console") for line in block.splitlines()]
     script = "\n".join(commands).replace("sudo -u postgres ", "PGUSER=postgres ")
@@ -89,7 +89,7 @@ def test_the_postgresql_guide_works(server: Any, web: Town, tmp_path: Path) -> N
     assert f" {web.url()} |      1 |" in done.stdout  # as psql shows it
 
 
-def _home(folder: Path, web: Town) -> Path:
+def _home(folder: Path, web: LocalServer) -> Path:
     home = folder / "kept"
     made = _shell(f"webstrata --home {home} init\nwebstrata --home {home} watch {web.url()}", folder)
     assert made.returncode == 0, made.stderr
@@ -102,7 +102,7 @@ def _here(text: str, home: Path) -> str:
     return text.replace(INSTALLED, str(PROGRAMS / "webstrata")).replace(KEPT, str(home))
 
 
-def test_the_crontab_line_works(web: Town, tmp_path: Path) -> None:
+def test_the_crontab_line_works(web: LocalServer, tmp_path: Path) -> None:
     """Its five fields are a time, and its command, run by `sh` as cron does, visits what is due and says nothing."""
     (line,) = [line for block in _blocks("run-unattended.md", "text") for line in block.splitlines() if line]
     found = re.fullmatch(r"((?:[\d*/,-]+ ){4}[\d*/,-]+) +(.+)", line)
@@ -117,7 +117,7 @@ def test_the_crontab_line_works(web: Town, tmp_path: Path) -> None:
     assert list((home / "archive").glob("*.warc.gz"))
 
 
-def test_the_unit_works(web: Town, tmp_path: Path) -> None:
+def test_the_unit_works(web: LocalServer, tmp_path: Path) -> None:
     """systemd takes the unit; what it starts runs until SIGTERM, finishes and ends well, in time."""
     (unit,) = _blocks("run-unattended.md", "ini")
     home = _home(tmp_path, web)

@@ -220,6 +220,6 @@ def page_rules_options(page_rules: PageRules) -> list[tuple[str, str]]:
     options: list[tuple[str, str]] = []
     for name, value in page_rules_json(page_rules).items():
         option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
-        values = value if isinstance(value, list) else [value]
+        values = value if isinstance(value, list | tuple) else [value]
         options += [(option, "" if item is True else str(item)) for item in values]
     return options

@@ -55,12 +55,12 @@ def test_comparison_at_equal_visits(demo: Demo) -> None:
 
 def test_progress_in_a_pipe(demo: Demo) -> None:
     """A pipe gets plain lines about the passing time on stderr, without any control sequence."""
-    lines = demo.told.err.splitlines()
+    lines = demo.result.err.splitlines()
 
     assert "crawling from 2023-01-01" in lines[0]
     assert len(lines) >= 3
     assert all(re.match(r"2023-01-\d\d  \d+ visits, ", line) for line in lines[1:])
-    assert "\x1b" not in demo.told.err
+    assert "\x1b" not in demo.result.err
 
 
 def test_suggestions_work(tmp_path: Path, call: Call) -> None:
@@ -69,11 +69,11 @@ def test_suggestions_work(tmp_path: Path, call: Call) -> None:
     home.mkdir()
     (home / "demo").touch()
     (home / "webstrata.toml").write_text("nonsense of an older demo")
-    told = call_process("--home", home, "demo", "--days", 8)
-    assert told.code == 0, told.err
-    assert "crawling from" not in told.text
+    result = call_process("--home", home, "demo", "--days", 8)
+    assert result.code == 0, result.err
+    assert "crawling from" not in result.text
 
-    scoreboard, _, suggested = told.text.partition("Try next:\n")
+    scoreboard, _, suggested = result.text.partition("Try next:\n")
     commands = [line.strip() for line in suggested.splitlines()]
 
     assert "recall" in scoreboard

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.lab.made_histories import made_rows
 
 from tests.cli.conftest import Call
-from tests.lab.made_histories import made_rows
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def histories(tmp_path: Path) -> Path:
 
 def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
     """Budgeted policies get exactly the downloads of the policy that is matched, corpus by corpus."""
-    told = call(
+    result = call(
         *("lab", "policies", "--histories", histories / "one.parquet", histories / "two.parquet", "--years", "1"),
         *("--policies", "value,proportional,dyn", "--match", "dyn", "--json"),
     )
-    assert told.code == 0, told.err
-    whole = {(row["policy"], row["corpus"]): row for row in told.json["rows"] if row["bucket"] == "all"}
+    assert result.code == 0, result.err
+    whole = {(row["policy"], row["corpus"]): row for row in result.json["rows"] if row["bucket"] == "all"}
 
     assert set(whole) == {(name, corpus) for name in ("value", "proportional", "dyn") for corpus in ("one", "two")}
     for corpus in ("one", "two"):
@@ -44,21 +44,21 @@ def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
         low, high = whole["value", corpus]["recall_interval"]
         assert low <= whole["value", corpus]["recall"] <= high
         assert len(whole["value", corpus]["quarters"]) == 4
-    compared = {(one["versus"], one["corpus"]) for one in told.json["comparisons"]}
+    compared = {(one["versus"], one["corpus"]) for one in result.json["comparisons"]}
     assert compared == {(a, b) for a in ("dyn", "proportional") for b in ("one", "two", "geometric mean")}
 
 
 def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None:
     """History, lists, reports, several budgets and a report that stands alone, with every picture in it."""
     out = tmp_path / "report"
-    told = call(
+    result = call(
         *("lab", "policies", "--histories", histories, "--years", "0.5", "--policies", "value,uniform,week,gold"),
         *("--history-days", "100", "--lists", "3d", "--list-recall", "0.8", "--list-precision", "0.9"),
         *("--reports", "0.5", "--budget", "0.5x:week,300,2/day", "--objective", "mix", "--out", out),
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
 
-    assert "0.5x:week" in told.text
+    assert "0.5x:week" in result.text
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 3
     assert "real changes" in page
@@ -83,8 +83,8 @@ def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None
 )
 def test_what_cannot_be(words: tuple[str, ...], said: str, histories: Path, call: Call) -> None:
     """What cannot be run is refused with a sentence and exit code 2."""
-    told = call("lab", "policies", "--histories", histories, "--policies", "value,dyn", "--years", "0.2", *words)
+    result = call("lab", "policies", "--histories", histories, "--policies", "value,dyn", "--years", "0.2", *words)
 
-    assert told.code == 2
-    assert said in told.err
-    assert "Traceback" not in told.err
+    assert result.code == 2
+    assert said in result.err
+    assert "Traceback" not in result.err

@@ -1,4 +1,4 @@
-"""`webstrata export`: tools of the field take what it writes."""
+"""`webstrata export`: other tools accept the exported files."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ PAGE = "http://llvm.test/"
 
 
 def test_wacz(demo: Demo, tmp_path: Path, call: Call, peer: Peer) -> None:
-    """The reference validator passes the WACZ of a whole home."""
+    """The reference validator accepts the WACZ file of a whole home."""
     out = tmp_path / "all.wacz"
 
-    told = call("--home", demo.home, "export", "wacz", out, "--json")
+    result = call("--home", demo.home, "export", "wacz", out, "--json")
 
-    assert told.json["bytes"] == out.stat().st_size
-    assert told.json["captures"] >= demo.board["visits"]
+    assert result.json["bytes"] == out.stat().st_size
+    assert result.json["captures"] >= demo.board["visits"]
     judged = subprocess.run([peer("wacz"), "validate", "-f", out], capture_output=True, text=True, check=False)
     assert judged.returncode == 0, judged.stdout + judged.stderr
 
 
 def test_warc(demo: Demo, tmp_path: Path, call: Call, peer: Peer) -> None:
-    """`warcio check` finds every digest of a selection right, and the selection holds only what was asked for."""
+    """`warcio check` accepts every digest of an exported WARC file."""
     out = tmp_path / "some.warc.gz"
 
-    told = call("--home", demo.home, "export", "warc", out, "--url", PAGE, "--match", "exact", "--json")
+    result = call("--home", demo.home, "export", "warc", out, "--url", PAGE, "--match", "exact", "--json")
 
     judged = subprocess.run([peer("warcio"), "check", out], capture_output=True, text=True, check=False)
     assert judged.returncode == 0, judged.stdout
@@ -43,34 +43,34 @@ def test_warc(demo: Demo, tmp_path: Path, call: Call, peer: Peer) -> None:
         if line.startswith(b"WARC-Target-URI: ")
     }
     assert PAGE.encode() in {target.strip(b"<>") for target in targets}
-    assert told.json["captures"] >= 2
+    assert result.json["captures"] >= 2
 
 
 def test_cdxj(demo: Demo, tmp_path: Path, call: Call) -> None:
-    """The index lines come sorted, and --from and --to choose among them."""
+    """The index lines are sorted; --from and --to select a time range."""
     whole, part = tmp_path / "all.cdxj", tmp_path / "part.cdxj"
 
     call("--home", demo.home, "export", "cdxj", whole)
-    told = call("--home", demo.home, "export", "cdxj", part, "--from", "2023-01-10", "--to", "2023-01-20", "--json")
+    result = call("--home", demo.home, "export", "cdxj", part, "--from", "2023-01-10", "--to", "2023-01-20", "--json")
 
     lines = whole.read_bytes().splitlines()
     assert lines == sorted(lines)
     chosen = [line for line in lines if b"20230110000000" <= line.split(b" ")[1] <= b"20230120000000"]
     assert part.read_bytes().splitlines() == chosen
-    assert told.json["captures"] == len(chosen) > 0
+    assert result.json["captures"] == len(chosen) > 0
 
 
 def test_nothing_fits(demo: Demo, tmp_path: Path, call: Call) -> None:
-    """An empty selection is said to be one."""
-    told = call("--home", demo.home, "export", "cdxj", tmp_path / "none.cdxj", "--url", "http://other.example/")
+    """A message says that no capture matches."""
+    result = call("--home", demo.home, "export", "cdxj", tmp_path / "none.cdxj", "--url", "http://other.example/")
 
-    assert told.code == 0
-    assert "nothing that is archived fits" in told.err
-    assert told.text.startswith("0 captures")
+    assert result.code == 0
+    assert "no archived capture matches" in result.err
+    assert result.text.startswith("0 captures")
 
 
 def test_pywb_replays_the_export(demo: Demo, tmp_path: Path, call: Call, peer: Peer) -> None:
-    """pywb serves the pages of an exported WARC as `webstrata cat` prints them, at every time they were visited."""
+    """pywb replays each version of an exported WARC file with the bytes that `webstrata cat` prints."""
     archive, index = tmp_path / "archive", tmp_path / "index"
     archive.mkdir()
     index.mkdir()
@@ -83,13 +83,13 @@ def test_pywb_replays_the_export(demo: Demo, tmp_path: Path, call: Call, peer: P
     )
     log = call("--home", demo.home, "log", PAGE, "--json").json["visits"]
     visits = [visit for visit in log if visit["warc"] and visit["status"] == 200]
-    assert len({visit["raw"] for visit in visits}) > 1, "a page that changed is wanted"
+    assert len({visit["raw"] for visit in visits}) > 1, "the test needs a page that changed"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with (tmp_path / "pywb.log").open("w") as told:
+    with (tmp_path / "pywb.log").open("w") as result:
         server = subprocess.Popen(
-            [peer("wayback"), "--port", str(port), "--bind", "127.0.0.1"], cwd=tmp_path, stdout=told, stderr=told
+            [peer("wayback"), "--port", str(port), "--bind", "127.0.0.1"], cwd=tmp_path, stdout=result, stderr=result
         )
     try:
         _wait_for(f"http://127.0.0.1:{port}/", server)
@@ -117,6 +117,6 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             assert server.poll() is None, "pywb did not start"
             assert time.monotonic() < deadline, "pywb does not answer"
-            time.sleep(0.05)  # another process: there is no clock to hand it
+            time.sleep(0.05)  # the other process uses real time
         else:
             return

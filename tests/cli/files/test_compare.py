@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
-from tests.cli.test_fingerprint import HOSTILE
+from tests.cli.files.test_fingerprint import HOSTILE
 
 PAGE = "<title>T</title><main><h1>Head</h1><p>Some words about <a href=/a>this</a> and that.</p></main>"
 TURTLE = "@prefix : <http://e.test/> . :a :p 1 ; :q [ :r 2 ] ."
@@ -36,15 +36,15 @@ def compared(
     files = [folder / "before", folder / "after"]
     for file, content in zip(files, (before, after), strict=True):
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    told = call("compare", *files, "--type", kind, "--json", *more)
-    assert (told.code, told.err) == (0, "")
-    found: Verdict = told.json
+    result = call("compare", *files, "--type", kind, "--json", *more)
+    assert (result.code, result.err) == (0, "")
+    found: Verdict = result.json
     return found
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_verdicts(name: str, tmp_path: Path, call: Call) -> None:
-    """Changed or not, of which kind, how much it matters, and which layers differ."""
+    """The verdict has the kind of change, its significance, and the layers that differ."""
     kind, before, after, changed, expected = PAIRS[name]
 
     found = compared(tmp_path, call, kind, before, after)
@@ -57,7 +57,7 @@ def test_verdicts(name: str, tmp_path: Path, call: Call) -> None:
 
 
 def test_rules_and_order(tmp_path: Path, call: Call) -> None:
-    """Rules, the layer, the least size and the order of rows hold as they do for pages."""
+    """Rules, the layer, the minimum size and the order of rows apply as they do to pages."""
     other = PAGE.replace("Some words", "Other words")
 
     assert compared(tmp_path, call, "text/html", PAGE, other, "--ignore", "css:p")["changed"] is False
@@ -69,18 +69,18 @@ def test_rules_and_order(tmp_path: Path, call: Call) -> None:
 
 
 def test_for_the_eye(tmp_path: Path, call: Call) -> None:
-    """Without --json the verdict is a few lines."""
+    """Without --json the verdict is printed in a few lines."""
     for name, body in (("a.html", PAGE), ("b.html", PAGE.replace("Some", "No"))):
         (tmp_path / name).write_text(body)
 
-    told = call("compare", tmp_path / "a.html", tmp_path / "b.html")
+    result = call("compare", tmp_path / "a.html", tmp_path / "b.html")
 
-    assert told.text.startswith("changed (content), by the layer main\n")
+    assert result.text.startswith("changed (content), decided by layer main\n")
 
 
 @pytest.mark.parametrize("name", ["deep HTML", "XML bomb", "deep JSON", "NULs"])
 def test_hostile_files(name: str, tmp_path: Path, call: Call) -> None:
-    """A hostile file differs from one with another byte in a verdict, within seconds."""
+    """Two malicious files that differ in one byte are compared within seconds."""
     kind, body = HOSTILE[name]
     begun = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""`webstrata fingerprint FILE`: all layers, without a home, whatever the file holds."""
+"""`webstrata fingerprint FILE`: all layers of a file, without a home, also of malicious files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ HTML = b"<title>T\xc3\xa9</title><main><h1>Head</h1><p>Some text, <a href=b.html
 
 
 def test_layers(tmp_path: Path, call: Call) -> None:
-    """Every layer is there under its name, and links are resolved against --url."""
+    """Every layer is printed under its name, and links are resolved against --url."""
     file = tmp_path / "a.bin"
     file.write_bytes(HTML)
 
-    told = call("fingerprint", file, "--type", "text/html; charset=utf-8", "--url", "http://e.test/x/", "--json")
+    result = call("fingerprint", file, "--type", "text/html; charset=utf-8", "--url", "http://e.test/x/", "--json")
 
-    assert (told.code, told.err) == (0, "")
-    found = told.json
+    assert (result.code, result.err) == (0, "")
+    found = result.json
     assert found["raw"] == hashlib.sha256(HTML).hexdigest()
     assert (found["size"], found["media_type"], found["title"]) == (len(HTML), "text/html", "Té")
     assert found["urls"] == ["http://e.test/x/b.html"]
@@ -32,7 +32,7 @@ def test_layers(tmp_path: Path, call: Call) -> None:
 
 
 def test_type_by_name_and_rules(tmp_path: Path, call: Call) -> None:
-    """Without --type the file's name tells; rules have a layer of their own."""
+    """Without --type the media type is guessed from the file name; rules add the layer `selected`."""
     file = tmp_path / "a.json"
     file.write_text('{"b": 1, "a": 2}')
 
@@ -72,15 +72,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files(name: str, tmp_path: Path, call: Call) -> None:
-    """A file that means harm gets an answer within seconds, and its bytes count in any case."""
+    """A malicious file is parsed within seconds, and its raw digest is always computed."""
     kind, body = HOSTILE[name]
     file = tmp_path / "file"
     file.write_bytes(body)
     begun = time.monotonic()
 
-    told = call("fingerprint", file, "--type", kind, "--json")
+    result = call("fingerprint", file, "--type", kind, "--json")
 
-    assert told.code == 0, told.err
-    assert told.json["raw"] == hashlib.sha256(body).hexdigest()
-    assert b"root:" not in told.out
+    assert result.code == 0, result.err
+    assert result.json["raw"] == hashlib.sha256(body).hexdigest()
+    assert b"root:" not in result.out
     assert time.monotonic() - begun < 40

@@ -1,0 +1,89 @@
+"""`webstrata rules`, and the same options of `watch`: rules are stored, shown, applied and removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import ALWAYS_DUE, Call, LocalServer
+
+PAGE = "<title>Rates</title><main><p class=ad>Buy {0} now</p><p>The rate is {1}.</p><p>So it has been.</p></main>"
+
+
+def versions(home: Path, server: LocalServer, call: Call, *bodies: str) -> list[str]:
+    """Serve and crawl one version after the other; returns the outcomes, oldest first."""
+    for body in bodies:
+        server.pages["/"] = ("text/html", body.encode())
+        assert call("--home", home, "crawl", "--quiet", **server.settings, **ALWAYS_DUE).code == 0
+    visits = call("--home", home, "log", server.url(), "--json").json["visits"]
+    return [visit["outcome"] for visit in reversed(visits)]
+
+
+def test_rules_of_a_page(home: Path, server: LocalServer, call: Call) -> None:
+    """What `watch --ignore` selects is not compared; `rules` shows the rules, `--clear` removes them."""
+    call("--home", home, "watch", server.url(), "--ignore", "css:.ad")
+
+    assert versions(home, server, call, PAGE.format(1, 1), PAGE.format(2, 1), PAGE.format(3, 2)) == [
+        "new",
+        "same",
+        "changed",
+    ]
+    shown = call("--home", home, "diff", server.url()).text
+    assert "+The rate is 2." in shown
+    assert "Buy" not in shown
+    assert "Buy" in call("--home", home, "diff", server.url(), "--raw").text
+    held = call("--home", home, "rules", server.url(), "--json").json
+    assert held == {"url": server.url(), "tag": None, "rules": {"ignore": ["css:.ad"]}}
+    assert call("--home", home, "rules", server.url()).text == f"webstrata rules {server.url()} --ignore css:.ad\n"
+    assert call("--home", home, "rules", server.url(), "--clear", "--json").json["rules"] == {}
+    assert "defaults" in call("--home", home, "rules", server.url()).text
+    assert versions(home, server, call, PAGE.format(4, 2))[-1] == "changed"
+
+
+def test_rules_of_a_tag(home: Path, server: LocalServer, call: Call) -> None:
+    """`rules --tag` applies to all pages with the tag that have no rules of their own."""
+    call("--home", home, "watch", server.url(), "--tag", "rates")
+    call("--home", home, "rules", "--tag", "rates", "--select", "xpath://p[2]")
+
+    assert versions(home, server, call, PAGE.format(1, 1), PAGE.format(2, 1), PAGE.format(2, 2)) == [
+        "new",
+        "same",
+        "changed",
+    ]
+    held = call("--home", home, "rules", "--tag", "rates", "--json").json
+    assert held["rules"] == {"include": ["xpath://p[2]"]}
+    assert call("--home", home, "rules", "--tag", "other", "--json").json["rules"] == {}
+    call("--home", home, "rules", "--tag", "rates", "--clear")
+    assert call("--home", home, "rules", "--tag", "rates", "--json").json["rules"] == {}
+
+
+def test_refused_rules_change_nothing(home: Path, server: LocalServer, call: Call) -> None:
+    """A page with an invalid rule is not watched, and an invalid rule does not replace the rules of a page."""
+    refused = call("--home", home, "watch", server.url(), "--ignore", "css:p[", "--json")
+    assert (refused.code, refused.text) == (2, "")
+    assert call("--home", home, "list", "--json").json["pages"] == []
+    call("--home", home, "watch", server.url(), "--layer", "raw")
+    assert call("--home", home, "rules", server.url(), "--ignore-text", "(a+)+$(").code == 2
+    assert call("--home", home, "rules", server.url(), "--json").json["rules"] == {"layer": "raw"}
+
+
+def test_slow_expressions_are_harmless(home: Path, server: LocalServer, call: Call) -> None:
+    """A regular expression with catastrophic backtracking elsewhere is evaluated in linear time."""
+    call("--home", home, "watch", server.url(), "--ignore-text", "(a+)+$")
+
+    assert versions(home, server, call, f"<p>{'a' * 50_000}!</p>") == ["new"]
+
+
+def test_graphs_of_an_endpoint(home: Path, call: Call) -> None:
+    """`--graph` implies the handler sparql; names that are not IRIs, and a combination with a query, are refused."""
+    url, graph = "http://a.example/sparql", "http://a.example/graph"
+    refused = [("--graph", "no iri"), ("--graph", "x:>"), ("--graph", graph, "--query", "ASK {}")]
+    for words in refused:
+        assert call("--home", home, "watch", url, *words).code == 2
+    assert call("--home", home, "rules", url, "--json").code != 0, "no page is watched yet"
+    call("--home", home, "watch", url, "--graph", graph, "--graph", "default", "--page-rows", "50")
+
+    held = call("--home", home, "rules", url, "--json").json["rules"]
+    assert held == {"handler": "sparql", "graphs": [graph, "default"], "page_rows": 50}
+    held = call("--home", home, "rules", url, "--graph", "all", "--json").json["rules"]
+    assert held == {"handler": "sparql", "graphs": ["all"]}
+    assert call("--home", home, "rules", url, "--graph", "all", "--handler", "rdf").code == 2
