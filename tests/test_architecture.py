@@ -1,4 +1,4 @@
-"""Who may import whom, said aloud: the design's import rules, checked on the syntax trees of the sources."""
+"""The import rules of the design, checked on the syntax trees of the sources."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": FLOOR,
     "home": FLOOR,
     **dict.fromkeys(THINKING, FLOOR),
+    "schedule": FLOOR | {"predict"},  # policies and schedules use forecasts, site events and the prior
+    "sharp": FLOOR | {"predict"},  # captures use the same prior
     **{name: FLOOR | {"ports"} for name in TOUCHING},
     "flows": FLOOR | {"ports"} | THINKING,
     "lab": FLOOR | {"ports", "flows"} | THINKING,
@@ -32,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "verifier": set(),  # shares no code: a fault elsewhere cannot hide itself there
 }
 
-# Each third-party library has one home (NumPy and msgspec may be anywhere). A second room needs a reason here.
+# Each third-party library has one home folder (NumPy and msgspec may be anywhere). A second one needs a reason here.
 HOMES: dict[str, set[str]] = {
     "ada_url": {"urls"},
     "cryptography": {"sharp", "verifier"},  # the second verifier must do without the first
@@ -64,9 +66,8 @@ ANYWHERE = {"numpy", "msgspec", "webstrata"}
 
 
 def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Absolute dotted names that a file imports, those only for type checkers apart."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    """Absolute dotted names that a file imports at run time: not those under `if TYPE_CHECKING:`."""
+    for node in _run_time_nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -77,7 +78,16 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
                 yield node.module or "", node.lineno
 
 
-def _room(path: Path) -> str:
+def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a syntax tree without the bodies of `if TYPE_CHECKING:`."""
+    yield node
+    is_type_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    children = node.orelse if isinstance(node, ast.If) and is_type_only else ast.iter_child_nodes(node)
+    for child in children:
+        yield from _run_time_nodes(child)
+
+
+def _folder(path: Path) -> str:
     parts = path.relative_to(SOURCE).parts
     return parts[0].removesuffix(".py")
 
@@ -88,26 +98,26 @@ def _files() -> list[Path]:
 
 @pytest.mark.parametrize("path", _files(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_follow_the_design(path: Path) -> None:
-    """A file imports only from the rooms that its own room may see, and libraries only in their home."""
-    room = _room(path)
-    assert room in MAY_IMPORT, f"{room} is a new room: say in tests/test_architecture.py what it may import"
+    """A file imports only from the folders that its own folder may import, and libraries only in their home."""
+    folder = _folder(path)
+    assert folder in MAY_IMPORT, f"{folder} is a new folder: add what it may import to tests/test_architecture.py"
     for name, line in _imports(path):
         top, _, rest = name.partition(".")
         where = f"{path.relative_to(SOURCE)}:{line} imports {name}"
         if top == "webstrata":
             target = rest.partition(".")[0]
-            allowed = MAY_IMPORT[room] | {room}
+            allowed = MAY_IMPORT[folder] | {folder}
             assert target in allowed or target in ("__version__", "__init__"), where
         elif top not in sys.stdlib_module_names and top not in ANYWHERE:
             assert top in HOMES, f"{where}: give it a home in tests/test_architecture.py"
-            assert room in HOMES[top], where
+            assert folder in HOMES[top], where
 
 
-@pytest.mark.parametrize("room", sorted(THINKING))
-def test_thinking_is_pure(room: str) -> None:
+@pytest.mark.parametrize("folder", sorted(THINKING))
+def test_thinking_is_pure(folder: str) -> None:
     """Thinking folders have no async, no clock reading, no files, sockets or processes."""
     forbidden = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "shutil", "random", "secrets"}
-    for path in (SOURCE / room).rglob("*.py") if (SOURCE / room).exists() else ():
+    for path in (SOURCE / folder).rglob("*.py") if (SOURCE / folder).exists() else ():
         names = {name.partition(".")[0] for name, _ in _imports(path)}
         assert not names & forbidden, f"{path.relative_to(SOURCE)} imports {names & forbidden}"
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -118,7 +128,7 @@ def test_thinking_is_pure(room: str) -> None:
 def test_nothing_ships_the_tests() -> None:
     """Nothing in the package imports `webstrata.testing`, which is for its users' tests."""
     for path in _files():
-        if _room(path) != "testing":
+        if _folder(path) != "testing":
             assert not any(name.startswith("webstrata.testing") for name, _ in _imports(path)), path
 
 
@@ -126,8 +136,33 @@ def test_settings_are_read_in_one_place() -> None:
     """Only `node` and `cli` read settings; only `settings` and `cli` read the environment."""
     for path in _files():
         text = path.read_text(encoding="utf-8")
-        if _room(path) not in ("node", "cli", "settings"):
+        if _folder(path) not in ("node", "cli", "settings"):
             assert "webstrata.settings" not in text, path
-        if _room(path) not in ("cli", "settings"):
+        if _folder(path) not in ("cli", "settings"):
             assert "os.environ" not in text, path
             assert "os.getenv" not in text, path
+
+
+def test_policies_are_classes_of_the_registry_only() -> None:
+    """No code asks for the class of a policy, a schedule or a policy state: a user's own policy is treated alike."""
+    classes = _classes_of("schedule", ("Policy", "PolicyBase", "Schedule", "PolicyState")) | {"TimerSchedule"}
+    assert {"Value", "ValueSchedule", "LivePolicyState", "Dyn", "Uniform"} <= classes
+    for path in _files():
+        if path == SOURCE / "schedule" / "registry.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+                asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+                assert not asked & classes, f"{path.relative_to(SOURCE)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def _classes_of(folder: str, endings: tuple[str, ...]) -> set[str]:
+    """Classes of a folder whose name has one of these endings, or that have a class attribute `name` like a policy."""
+    found: set[str] = set()
+    for path in (SOURCE / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                attributes = {ast.unparse(part.targets[0]) for part in node.body if isinstance(part, ast.Assign)}
+                if node.name.endswith(endings) or "name" in attributes:
+                    found.add(node.name)
+    return found

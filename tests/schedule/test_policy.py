@@ -20,13 +20,13 @@ from webstrata.testing.policy import check_policy
 )
 @settings(max_examples=2, deadline=None)
 def test_every_policy_keeps_the_contract(name: str, seed: int, bounds: list[float], start: float) -> None:
-    """Every policy we ship keeps the contract, whatever the bounds."""
+    """Every built-in timer policy keeps the contract, whatever the bounds."""
     made = policy(name, min_days=bounds[0], max_days=bounds[1], start_days=start)
     check_policy(made, min_days=bounds[0], max_days=bounds[1], seed=seed)
 
 
 class _Greedy(Dyn):
-    """Looks at its neighbours."""
+    """Its interval depends on the number of rows."""
 
     def interval(self, state: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return self.bounds.clamp(super().interval(state, rows) / len(rows))
@@ -38,7 +38,7 @@ class _Unbounded(Dyn):
 
 
 class _Careless(Dyn):
-    """Touches rows that it was not given."""
+    """Changes rows that it was not given."""
 
     def learn(self, state: np.ndarray, rows: np.ndarray, elapsed_days: np.ndarray, changed: np.ndarray) -> None:
         super().learn(state, rows, elapsed_days, changed)
@@ -53,7 +53,7 @@ class _Spoiling(Dyn):
 
 @pytest.mark.parametrize("broken", [_Greedy, _Unbounded, _Careless, _Spoiling])
 def test_the_contract_catches_broken_policies(broken: type[Dyn]) -> None:
-    """A policy that breaks a promise does not pass."""
+    """A policy that breaks the contract does not pass."""
     with pytest.raises(AssertionError):
         check_policy(broken())
 
@@ -62,6 +62,6 @@ def test_the_contract_catches_broken_policies(broken: type[Dyn]) -> None:
     ("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (2.0, 1.0), (1.0, float("inf")), (float("nan"), 1.0)]
 )
 def test_bounds_must_make_sense(low: float, high: float) -> None:
-    """Bounds that no interval can keep are refused when they are set."""
+    """Impossible bounds are refused."""
     with pytest.raises(BadSettings):
         Bounds(min_days=low, max_days=high)

@@ -1,6 +1,6 @@
-"""What every policy must keep, be it a timer or one that values visits.
+"""The contract of policies, for timer policies and value policies.
 
-A new policy is done when `check_policy(policy)` returns.
+A new policy is complete when `check_policy(policy)` returns without an AssertionError.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, pack, unpack
+from webstrata.schedule.forecast import PageSignals
 from webstrata.schedule.policy import LARGEST_STATE, TimerPolicy, ValuePolicy
 
 _PAGES = 40
@@ -19,7 +20,7 @@ _VISITS = 60
 def check_policy(
     policy: TimerPolicy | ValuePolicy, *, min_days: float = 1.0, max_days: float = 180.0, seed: int = 1
 ) -> None:
-    """Play seeded histories to a policy made for these bounds; AssertionError says what it does not keep."""
+    """Replay seeded histories with a policy made for these bounds. An AssertionError says what it breaks."""
     _check_state(policy)
     if hasattr(policy, "value"):
         check_value_policy(cast(ValuePolicy, policy), seed=seed)
@@ -29,14 +30,14 @@ def check_policy(
 
 def _check_timer(policy: TimerPolicy, min_days: float, max_days: float, seed: int) -> None:
     _check_intervals(policy, min_days, max_days, seed)
-    _check_one_is_many(policy, seed)
+    _check_independence(policy, seed)
     _check_order(policy, seed)
     _check_others_untouched(policy, seed)
     _check_rest(policy, seed)
 
 
 def _history(seed: int, pages: int = _PAGES) -> list[tuple[Days, Flags]]:
-    """Visits of all pages: some never change, some always, most at times, after no time at all or after years."""
+    """Visits of all pages: some never change, some always, most sometimes; after no time at all up to years."""
     random = np.random.default_rng(seed)
     chance = np.concatenate([[0.0, 1.0], random.random(pages - 2)])
     return [
@@ -45,8 +46,8 @@ def _history(seed: int, pages: int = _PAGES) -> list[tuple[Days, Flags]]:
     ]
 
 
-def _played(policy: TimerPolicy, seed: int, order: Rows) -> State:
-    """All pages' state after their history, every batch in the given order."""
+def _after_history(policy: TimerPolicy, seed: int, order: Rows) -> State:
+    """The state of all pages after their history, with the rows of each batch in the given order."""
     state = policy.start(_PAGES)
     for elapsed, changed in _history(seed):
         policy.learn(state, order, elapsed[order], changed[order])
@@ -68,14 +69,14 @@ def _check_intervals(policy: TimerPolicy, min_days: float, max_days: float, seed
     state, rows = policy.start(_PAGES), np.arange(_PAGES)
     for elapsed, changed in _history(seed):
         days = policy.interval(state, rows)
-        assert days.shape == rows.shape, "one interval for each row asked"
+        assert days.shape == rows.shape, "one interval for each row"
         assert np.isfinite(days).all(), "intervals are finite"
         assert ((min_days <= days) & (days <= max_days)).all(), f"intervals stay in [{min_days}, {max_days}] days"
         policy.learn(state, rows, elapsed, changed)
 
 
-def _check_one_is_many(policy: TimerPolicy, seed: int) -> None:
-    """Random subsets of pages learn together; each page then stands where it would stand alone."""
+def _check_independence(policy: TimerPolicy, seed: int) -> None:
+    """Random subsets of pages learn together; each page then has the state that it would have alone."""
     random = np.random.default_rng(seed)
     together = policy.start(_PAGES)
     alone = [policy.start(1) for _ in range(_PAGES)]
@@ -92,12 +93,12 @@ def _check_one_is_many(policy: TimerPolicy, seed: int) -> None:
 
 def _check_order(policy: TimerPolicy, seed: int) -> None:
     shuffled = np.random.default_rng(seed).permutation(_PAGES)
-    one, other = _played(policy, seed, np.arange(_PAGES)), _played(policy, seed, shuffled)
-    assert one.tobytes() == other.tobytes(), "the order of rows in a batch does not matter"
+    ordered, other = _after_history(policy, seed, np.arange(_PAGES)), _after_history(policy, seed, shuffled)
+    assert ordered.tobytes() == other.tobytes(), "the order of rows in a batch does not matter"
 
 
 def _check_others_untouched(policy: TimerPolicy, seed: int) -> None:
-    state = _played(policy, seed, np.arange(_PAGES))
+    state = _after_history(policy, seed, np.arange(_PAGES))
     before = state.copy()
     rows = np.array([3, 17, 5])
     elapsed, changed = np.array([1.0, 2.0, 3.0]), np.array([True, False, True])
@@ -116,29 +117,32 @@ def _check_others_untouched(policy: TimerPolicy, seed: int) -> None:
 
 
 def _check_rest(policy: TimerPolicy, seed: int) -> None:
-    state = _played(policy, seed, np.arange(_PAGES))
+    state = _after_history(policy, seed, np.arange(_PAGES))
     rows = np.arange(_PAGES)
     back = unpack(pack(state), policy.start(_PAGES))
     assert (policy.interval(back, rows) == policy.interval(state, rows)).all(), "state survives the store"
     evidence = policy.explain(state, 0)
-    assert evidence, "a policy can say why"
-    assert all(isinstance(key, str) for key in evidence), "evidence has names"
+    assert evidence, "explain() gives evidence"
+    assert all(isinstance(key, str) for key in evidence), "evidence has names as keys"
 
 
 # ── policies that value visits ──────────────────────────────────────────────────────────────────────────────
 
 
 def check_value_policy(policy: ValuePolicy, *, seed: int = 1) -> None:
-    """The same for a policy that values visits; `check_policy` calls it."""
-    assert "seen_at" in (policy.dtype.names or ()), "the state has a column `seen_at`: days at which pages were seen"
+    """The same for a value policy; `check_policy` calls it."""
+    assert "seen_at" in (policy.dtype.names or ()), "the state has a column `seen_at`: the day of the last visit"
+    assert policy.first_price > 0, "the first price is positive"
     _check_values(policy, seed)
     _check_values_alone(policy, seed)
     _check_values_only_read(policy, seed)
     _check_values_rest(policy, seed)
+    if policy.has_forecast:
+        _check_forecast(policy, seed)
 
 
-def _valued(policy: ValuePolicy, seed: int, order: Rows) -> tuple[State, float]:
-    """All pages' state after their history, every batch in the given order, and the day on which it ends."""
+def _value_state(policy: ValuePolicy, seed: int, order: Rows) -> tuple[State, float]:
+    """The state of all pages after their history, and the day on which it ends."""
     state, now = policy.start(_PAGES, 0.0), 0.0
     for elapsed, changed in _history(seed):
         policy.learn(state, order, elapsed[order], changed[order])
@@ -148,22 +152,22 @@ def _valued(policy: ValuePolicy, seed: int, order: Rows) -> tuple[State, float]:
 
 def _check_values(policy: ValuePolicy, seed: int) -> None:
     rows = np.arange(_PAGES)
-    begun = policy.start(_PAGES, 5.0)
-    assert (policy.age(begun, rows, 5.0) == 0).all(), "a page that was just copied has no age"
-    assert (policy.age(begun, rows, 7.5) == 2.5).all(), "a page grows older by the day"
-    assert (policy.age(begun, rows, 1.0) == 0).all(), "no page is younger than nothing"
-    state, now = _valued(policy, seed, rows)
+    first = policy.start(_PAGES, 5.0)
+    assert (policy.age(first, rows, 5.0) == 0).all(), "the age of a page that was just copied is 0"
+    assert (policy.age(first, rows, 7.5) == 2.5).all(), "the age grows by one each day"
+    assert (policy.age(first, rows, 1.0) == 0).all(), "ages are not negative"
+    state, now = _value_state(policy, seed, rows)
     for later in (0.0, 0.01, 1.0, 30.0, 500.0):
         worth = policy.value(state, rows, now + later)
-        assert worth.shape == rows.shape, "one value for each row asked"
+        assert worth.shape == rows.shape, "one value for each row"
         assert np.isfinite(worth).all(), "values are finite"
-        assert (worth >= 0).all(), "no visit is worth less than nothing"
+        assert (worth >= 0).all(), "values are not negative"
 
 
 def _check_values_alone(policy: ValuePolicy, seed: int) -> None:
     rows, shuffled = np.arange(_PAGES), np.random.default_rng(seed).permutation(_PAGES)
-    state, now = _valued(policy, seed, rows)
-    other, _ = _valued(policy, seed, shuffled)
+    state, now = _value_state(policy, seed, rows)
+    other, _ = _value_state(policy, seed, shuffled)
     assert np.allclose(policy.value(state, rows, now), policy.value(other, rows, now)), (
         "the order of rows has no effect"
     )
@@ -174,24 +178,45 @@ def _check_values_alone(policy: ValuePolicy, seed: int) -> None:
 
 
 def _check_values_only_read(policy: ValuePolicy, seed: int) -> None:
-    state, now = _valued(policy, seed, np.arange(_PAGES))
+    state, now = _value_state(policy, seed, np.arange(_PAGES))
     before = state.copy()
     rows = np.array([3, 17, 5])
     policy.value(state, rows, now)
     policy.age(state, rows, now)
     evidence = policy.explain(state, 3, now)
-    assert evidence, "a policy can say why"
-    assert all(isinstance(key, str) for key in evidence), "evidence has names"
+    assert evidence, "explain() gives evidence"
+    assert all(isinstance(key, str) for key in evidence), "evidence has names as keys"
     assert state.tobytes() == before.tobytes(), "value(), age() and explain() only read"
     policy.learn(state, rows, np.array([1.0, 2.0, 3.0]), np.array([True, False, True]))
     others = np.setdiff1d(np.arange(_PAGES), rows)
     assert state[others].tobytes() == before[others].tobytes(), "learn() touches only the rows given"
     grown = state["seen_at"][rows] - before["seen_at"][rows]
-    assert np.allclose(grown, [1.0, 2.0, 3.0]), "learn() moves `seen_at` on by the days that passed"
+    assert np.allclose(grown, [1.0, 2.0, 3.0]), "learn() adds the elapsed days to `seen_at`"
 
 
 def _check_values_rest(policy: ValuePolicy, seed: int) -> None:
-    state, now = _valued(policy, seed, np.arange(_PAGES))
+    state, now = _value_state(policy, seed, np.arange(_PAGES))
     back = unpack(pack(state), policy.start(_PAGES))
     rows = np.arange(_PAGES)
     assert (policy.value(back, rows, now) == policy.value(state, rows, now)).all(), "state survives the store"
+
+
+def _check_forecast(policy: ValuePolicy, seed: int) -> None:
+    rows = np.arange(_PAGES)
+    state, now = _value_state(policy, seed, rows)
+    for later in (0.0, 0.5, 3.0, 40.0):
+        age = policy.age(state, rows, now + later)
+        forecast = policy.forecast(state, rows, age)
+        for name in ("unchanged", "next_day", "rate"):
+            column = getattr(forecast, name)
+            assert column.shape == rows.shape, f"one {name} for each row"
+            assert ((column >= 0) & (column <= 1 + 1e-5)).all(), f"{name} is a probability"
+        assert np.allclose(policy.worth(forecast, age), policy.value(state, rows, now + later), atol=1e-6), (
+            "worth() of the forecast is value()"
+        )
+        quiet = np.full(_PAGES, 0.5, dtype=np.float32)
+        with_event = policy.worth(forecast, age, PageSignals(quiet=quiet, quiet_next_day=quiet))
+        assert np.isfinite(with_event).all(), "values are finite with signals"
+    learned = state.copy()
+    policy.learn(learned, rows, np.ones(_PAGES), rows % 2 == 0, PageSignals(quiet=quiet, quiet_next_day=quiet))
+    assert np.isfinite(policy.value(learned, rows, now + 41.0)).all(), "learn() accepts signals"

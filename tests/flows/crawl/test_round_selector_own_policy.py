@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.conftest import DAY_S, Life
-from tests.flows.town import reply
+from tests.flows.conftest import DAY_S, Archiver
+from tests.flows.scripted_servers import reply
 from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import budgeted_policy, is_budgeted
 from webstrata.testing.policy import check_policy
@@ -52,19 +52,19 @@ def own_module(tmp_path: Path) -> Iterator[str]:
     sys.modules.pop("own_policy_here", None)
 
 
-def test_own_policy_in_the_loop(own_module: str, live: Callable[..., None]) -> None:
+def test_own_policy_in_the_loop(own_module: str, run_scenario: Callable[..., None]) -> None:
     """One class in one file passes the contract, and the loop visits its pages within the budget."""
     name = f"{own_module}:Oldest"
     assert is_budgeted(name)
     check_policy(budgeted_policy(name, Bounds()))
 
-    async def scenario(life: Life) -> None:
+    async def scenario(archiver: Archiver) -> None:
         for n in range(4):
-            life.town.play(f"http://a.test/{n}", reply(f"<p>{n}"))
-        await life.watch(*[f"http://a.test/{n}" for n in range(4)])
-        await life.run(10 * DAY_S)
-        pages = (await life.pages()).values()
+            archiver.servers.serve(f"http://a.test/{n}", reply(f"<p>{n}"))
+        await archiver.watch(*[f"http://a.test/{n}" for n in range(4)])
+        await archiver.run(10 * DAY_S)
+        pages = (await archiver.pages()).values()
         assert {page.policy for page in pages} == {"oldest"}
         assert {page.visits for page in pages} <= {5, 6, 7}
 
-    live(scenario, f"schedule.policy={name}", "budget.total=0.5/page/day", "crawl.round=1h")
+    run_scenario(scenario, f"schedule.policy={name}", "budget.total=0.5/page/day", "crawl.round=1h")

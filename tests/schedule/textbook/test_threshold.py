@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.textbook.threshold import Threshold, likeliest_rate
+from webstrata.schedule.textbook.threshold import Threshold, rates
 
 # intervals that saw an update | that saw none -> rate
 WORKED = [
@@ -25,7 +25,7 @@ def test_worked_rates(updated: list[float], still: list[float], rate: float) -> 
     """The rate is the worked one, to six digits."""
     lengths = np.array([updated + still], dtype=float)
     flags = np.array([[True] * len(updated) + [False] * len(still)])
-    found = likeliest_rate(lengths, flags, np.ones_like(flags))[0]
+    found = rates(lengths, flags, np.ones_like(flags))[0]
     assert round(float(found), 6) == rate
 
 
@@ -36,7 +36,7 @@ def test_due_when_the_chance_is_large_enough() -> None:
     policy.learn(state, row, np.array([10.0]), np.array([False]))
     policy.learn(state, row, np.array([10.0]), np.array([True]))
     # the update is put 5 days before the last visit: intervals 10 (none) and 5 (update)
-    rate = likeliest_rate(np.array([[5.0, 10.0]]), np.array([[True, False]]), np.ones((1, 2), bool))[0]
+    rate = rates(np.array([[5.0, 10.0]]), np.array([[True, False]]), np.ones((1, 2), bool))[0]
     due = -np.log(1 - 0.7) / rate - 5.0
     assert policy.interval(state, row)[0] == pytest.approx(due)
     assert policy.explain(state, 0)["days_from_last_update_to_last_visit"] == 5.0

@@ -1,28 +1,27 @@
-"""HACS as a timer: visit when the chance that the page has changed since its last update reaches a threshold.
+"""HACS as a timer: visit when the probability that the page has changed since its last update reaches a threshold.
 
-Updates are put half-way between the visit that saw them and the one before; the rate λ is the maximum of likelihood
+An update is assumed half-way between the visit that saw it and the previous one. The rate λ has the maximum likelihood
 over the intervals between the visits of a window (eq. 5; eq. 4 where all saw an update). With τ the last update, the
 page is due at the first time t with 1 - exp(-λ (t - τ)) >= θ, but not before the evaluation interval e has passed.
-A page that showed no update in the window has λ = 0 and waits for the longest interval.
+A page without an update in the window has λ = 0 and waits for the longest interval.
 
-The paper selects pages at given dates from archived captures; the same decision at each visit makes a timer. The row
-holds the last 48 visits: a window with more of them is cut.
+The paper selects pages at given dates from archived captures; here the same decision is made at each visit. The state
+holds the last 48 visits; a window with more visits is cut.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
+from webstrata.predict.poisson import irregular_rate
+from webstrata.predict.visit_history import visit_history
 from webstrata.schedule.policy import Bounds
 
 _KEPT = 48
 _AT_LEAST = 2
-"""Intervals that count even if they reach out of the window: without, a rarely visited page would learn nothing."""
-_ROUNDS = 60
-_EXACT = 1e-10
+"""Intervals that count even if they are longer than the window, for pages that are rarely visited."""
 
 _BITS = np.arange(_KEPT, dtype=np.uint64)
 
@@ -75,17 +74,17 @@ class Threshold:
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
             "rate_per_day": round(float(rate[0]), 6),
             "days_from_last_update_to_last_visit": round(float(since[0]), 6),
-            "rule": f"when a change since the last update has a chance of {self.theta:.0%}",
+            "rule": f"when a change since the last update has a probability of {self.theta:.0%}",
         }
 
     def _fitted(self, seen: State) -> tuple[Days, Days]:
-        """Rate by the window's intervals, and days from the last update (or the first visit) to the last visit."""
+        """The rate in the window, and the days from the last update (or the first visit) to the last visit."""
         gaps = seen["gaps"].astype(np.float64)
         ages = np.cumsum(gaps, axis=1)
-        place = np.arange(_KEPT)
-        inside = (place < seen["count"][:, None]) & ((ages <= self.window_days) | (place < _AT_LEAST))
+        number = np.arange(_KEPT)
+        inside = (number < seen["count"][:, None]) & ((ages <= self.window_days) | (number < _AT_LEAST))
         updated = (seen["flags"][:, None] >> _BITS & np.uint64(1)).astype(bool) & inside
-        shift = np.where(updated, gaps / 2, 0.0)  # how far the visit's update lies before it
+        shift = np.where(updated, gaps / 2, 0.0)  # days from the update to the visit that saw it
         before = np.zeros_like(shift)
         before[:, :-1] = shift[:, 1:]
         lengths = np.where(inside, gaps - shift + before, 0.0)
@@ -93,35 +92,10 @@ class Threshold:
         newest = updated.argmax(axis=1)
         at = np.arange(len(seen))
         since = np.where(updated.any(axis=1), ages[at, newest] - gaps[at, newest] + shift[at, newest], first)
-        return likeliest_rate(lengths, updated, inside), since
+        return rates(lengths, updated, inside), since
 
 
-def likeliest_rate(lengths: Days, updated: Flags, counted: Flags) -> Days:
-    """HACS's rate for each row of intervals: eq. 5, by Newton's method from below; eq. 4 where all saw an update."""
-    updated = updated & (lengths > 0)
-    hits, total = updated.sum(axis=1), np.where(counted, lengths, 0.0).sum(axis=1)
-    still = np.where(counted & ~updated, lengths, 0.0).sum(axis=1)
-    rate = np.zeros(len(lengths))
-    every = (hits > 0) & (still <= 0)
-    number = (counted & (lengths > 0)).sum(axis=1)[every]
-    rate[every] = np.log((number + 0.5) / 0.5) * number / total[every]
-    some = np.flatnonzero((hits > 0) & (still > 0))
-    rate[some] = _newton(np.where(updated, lengths, 0.0)[some], hits[some], still[some])
-    return rate
-
-
-def _newton(lengths: Days, hits: NDArray[np.int64], still: Days) -> Days:
-    """The left side of eq. 5 is convex and falls: from the lower end of its bracket every step stays below the root."""
-    rate: Days = hits / (still + lengths.sum(axis=1) / 2)
-    seen = lengths > 0
-    near = np.zeros(len(rate), dtype=bool)
-    for _ in range(_ROUNDS):
-        odds = np.zeros_like(lengths)
-        np.divide(1.0, np.expm1(np.minimum(rate[:, None] * lengths, 700.0)), out=odds, where=seen)
-        left, slope = (lengths * odds).sum(axis=1), (lengths**2 * odds * (1 + odds)).sum(axis=1)
-        moved = np.maximum(left * np.log(left / still) / slope, 0.0)
-        rate = np.where(near, rate, rate + moved)  # a page that is there does not wait for others
-        near |= moved <= _EXACT * rate
-        if near.all():
-            break
-    return rate
+def rates(lengths: Days, updated: Flags, counted: Flags) -> Days:
+    """HACS's rate for each row of intervals (eq. 5; eq. 4 where all saw an update); 0 without an interval."""
+    offsets = np.concatenate([[0], np.cumsum(counted.sum(axis=1))])
+    return np.nan_to_num(irregular_rate(visit_history(offsets, lengths[counted], updated[counted])), nan=0.0)

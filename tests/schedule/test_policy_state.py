@@ -1,0 +1,110 @@
+"""A user's own value policy gets forecasts, site events, announcements and its first price like the built-in one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from webstrata.clock import DAY_S
+from webstrata.columns import Column, Days, Flags, Rows, State, columns
+from webstrata.predict.siblings import Siblings
+from webstrata.records import Announcement, PageSummary, SignalSource
+from webstrata.schedule.crossing import crossing_days
+from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given
+from webstrata.schedule.policy import Bounds, ValuePolicyBase
+from webstrata.schedule.policy_state import LivePolicyState, PolicyState
+from webstrata.schedule.value_schedule import ValueSchedule
+from webstrata.testing.policy import check_policy
+
+RATE = 0.02
+SITE = np.zeros(6, dtype=np.intp)
+SOURCE = SignalSource(id=9, url="http://a.test/sitemap.xml", kind="sitemap-lastmod", right=30.0, announced=30.0)
+
+
+class Likely(ValuePolicyBase):
+    """The value of a visit is the probability of a change, for pages that all have the same rate."""
+
+    name = "likely"
+    dtype = columns({"seen_at": np.float64})
+    has_forecast = True
+    first_price = 0.3
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        super().__init__(bounds)
+        self.siblings = Siblings()
+        self.learned = NOTHING
+
+    def start(self, n: int, now: float = 0.0) -> State:
+        state = np.zeros(n, dtype=self.dtype)
+        state["seen_at"] = now
+        return state
+
+    def learn(
+        self, state: State, rows: Rows, elapsed_days: Days, changed: Flags, signals: PageSignals = NOTHING
+    ) -> None:
+        self.learned = signals
+        state["seen_at"][rows] += elapsed_days
+
+    def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
+        whole = np.minimum(age_days, 30_000).astype(np.int16)
+        unchanged = np.exp(-RATE * whole).astype(np.float32)
+        rate = np.full(len(whole), -np.expm1(-RATE), dtype=np.float32)
+        fresh = (-np.expm1(-RATE * whole) / RATE).astype(np.float32)
+        return ForecastTable(
+            whole_days=whole, unchanged=unchanged, next_day=unchanged * rate, rate=rate, fresh_days=fresh
+        )
+
+    def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
+        return changed_given(signals.own_or_site(forecast.unchanged_at(age_days)), signals.hints)
+
+    def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:
+        return {"value": float(self.value(state, np.array([row]), now, signals)[0])}
+
+
+def test_it_passes_the_contract() -> None:
+    """The class is a complete value policy."""
+    check_policy(Likely())
+
+
+def test_it_gets_site_events() -> None:
+    """After visits that found five of six sibling pages changed, the sixth is worth more; `learn` gets signals too."""
+    policy = Likely()
+    pages = PolicyState(policy, SITE)
+    before = float(pages.values(10.0)[5])
+    pages.learn(np.arange(5), 10.0, np.ones(5, dtype=bool))
+
+    assert policy.learned.quiet is not None
+    assert float(pages.values(10.0)[5]) > before + 0.1
+
+
+def test_it_gets_announcements() -> None:
+    """A page that a trusted source announces is worth more, a page that the source lists without news is not."""
+    pages = LivePolicyState(Likely(), SITE, now=0.0, weights=np.ones(6))
+    before = pages.values(10.0).copy()
+    source = replace(SOURCE, read_at=9 * DAY_S)
+    news = [(row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0, news=int(row == 0))) for row in (0, 1)]
+    pages.load_announcements([source], news)
+    after = pages.values(10.0)
+
+    assert after[0] > 0.9 > before[0]
+    assert after[1] < before[1]
+    assert after[2:] == pytest.approx(before[2:], abs=1e-6)
+    assert pages.source_values(40.0, 0.01)[SOURCE.url] > 0
+
+
+def test_it_gets_predicted_visits_and_its_first_price() -> None:
+    """The visit is predicted for the time at which the value passes the policy's own first price."""
+    schedule = ValueSchedule(Likely())
+    state = schedule.policy.start(1, 0.0)[0].tobytes()
+    schedule.page_table.add([PageSummary(id=7, url="http://a.test/", host="a.test")], [state], 0.0)
+    schedule.apply_overrides(schedule.overrides, {}, 0.0)
+    rows = np.array([0])
+    days = crossing_days(schedule.page_table.policy_state, rows, 0.0, 0.3, np.ones(1, dtype=np.float32))
+
+    assert (schedule.first_price, schedule.price, schedule.threshold) == (0.3, 0.3, 0.3)
+    assert 5.0 < days[0] < -np.log(0.7) / RATE
+    assert schedule.crossing(rows, 0.0)[0] == pytest.approx(DAY_S * days[0])
+    rates, weights = schedule.expected_rates(DAY_S)
+    assert rates[0] >= RATE * 0.99
+    assert weights.tolist() == [1.0]
