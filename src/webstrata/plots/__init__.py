@@ -1,1 +1,1 @@
-"""Pictures for lab, serve and cli."""
+"""Plots for lab, serve and cli."""

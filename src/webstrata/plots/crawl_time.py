@@ -1,86 +1,78 @@
-"""Estimated against actual crawl times, both estimators, on logarithmic axes.
-
-A planned round as a picture: a row for each host, a bar for each request (datamonitor's Figure 7).
-"""
+"""Plots of crawl times: estimated against actual times, and a planned round as a Gantt chart."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from webstrata.clock import span
-from webstrata.errors import UsageError
-from webstrata.lab.crawl_time.experiment import CrawlMeasurement
+from webstrata.plots.figure import INK, ORANGE, TEAL, check_format, label, new_figure, save
 
-_OURS, _PAPER, _INK = "#0f766e", "#b45309", "#334155"
-
-
-def draw_estimates(crawls: Sequence[CrawlMeasurement], file: Path) -> None:
-    """A point for each crawl and estimator; on the line they are right, in the band within 10 %."""
-    actual = [max(one.actual_s, 1e-3) / 60 for one in crawls] or [1.0]
-    figure = Figure(figsize=(6.4, 6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    ends = [min(actual) / 3, max(actual) * 3]
-    axes.fill_between(ends, [end * 0.9 for end in ends], [end * 1.1 for end in ends], color="#cbd5e1", lw=0)
-    axes.plot(ends, ends, color=_INK, lw=0.8)
-    for name, colour, marker, minutes in (
-        ("the paper's", _PAPER, "x", [max(one.paper_s, 1e-3) / 60 for one in crawls]),
-        ("simulated", _OURS, "o", [max(one.ours_s, 1e-3) / 60 for one in crawls]),
-    ):
-        axes.plot(actual[: len(minutes)], minutes, marker, color=colour, label=name, ms=4, alpha=0.8)
-    axes.set(xscale="log", yscale="log", xlim=ends, xlabel="actual crawl time (minutes)", ylabel="estimated (minutes)")
-    axes.legend(frameon=False)
-    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
-
+if TYPE_CHECKING:
+    from webstrata.lab.crawl_time.experiment import CrawlMeasurement
 
 Bar = tuple[int, float, float]
-"""(host, start, end)."""
+"""(index of the host, start, end) of a request, in seconds."""
 
-MOST_ROWS = 40
-MOST_BARS = 20_000
-"""A picture with more bars shows no more; further ones are left out."""
-KINDS = (".svg", ".png", ".pdf")
-
-_FILL = "#0f766e"
-_LAST = "#b45309"
+MAX_ROWS = 40
+_MAX_BARS = 20_000
+"""Further bars would not be visible and are not drawn."""
 
 
-def draw_round(hosts: Sequence[str], bars: Sequence[Bar], file: Path, *, title: str) -> None:
-    """Hosts that end last stand on top; the last one is marked. The file's ending says what kind it is."""
-    if file.suffix.lower() not in KINDS:
-        raise UsageError(f"{file.name} is no picture that can be drawn. End its name with {', '.join(KINDS)}.")
+def draw_estimates(crawls: Sequence[CrawlMeasurement], file: Path) -> Figure:
+    """A point for each crawl and estimator. The line shows exact estimates, the band an error of 10 %."""
+    actual = [max(crawl.actual_s, 1e-3) / 60 for crawl in crawls] or [1.0]
+    figure = new_figure(6.4, 6)
+    axes = figure.add_subplot()
+    ends = [min(actual) / 3, max(actual) * 3]
+    axes.fill_between(
+        ends, [end * 0.9 for end in ends], [end * 1.1 for end in ends], color="#cbd5e1", lw=0, label="error up to 10 %"
+    )
+    axes.plot(ends, ends, color=INK, lw=0.8)
+    for name, colour, marker, minutes in (
+        ("estimate of the paper", ORANGE, "x", [max(crawl.paper_s, 1e-3) / 60 for crawl in crawls]),
+        ("simulation", TEAL, "o", [max(crawl.ours_s, 1e-3) / 60 for crawl in crawls]),
+    ):
+        axes.plot(actual[: len(minutes)], minutes, marker, color=colour, label=name, ms=4, alpha=0.8)
+    axes.set(xscale="log", yscale="log", xlim=ends)
+    axes.set_xlabel("actual crawl time in minutes (logarithmic scale)")
+    axes.set_ylabel("estimated crawl time in minutes (logarithmic scale)")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    return save(figure, file)
+
+
+def draw_round(hosts: Sequence[str], bars: Sequence[Bar], file: Path, *, title: str) -> Figure:
+    """A row for each host, a bar for each request (datamonitor's Figure 7). The host that ends last is at the top."""
+    check_format(file)
     ends: dict[int, float] = {}
     for host, _, end in bars:
         ends[host] = max(end, ends.get(host, 0.0))
-    shown = sorted(ends, key=lambda host: (-ends[host], hosts[host]))[:MOST_ROWS]
-    figure = Figure(figsize=(10, 1.4 + 0.26 * max(4, len(shown))), layout="constrained")
-    FigureCanvasAgg(figure)
+    shown = sorted(ends, key=lambda host: (-ends[host], hosts[host]))[:MAX_ROWS]
+    figure = new_figure(10, 1.4 + 0.26 * max(4, len(shown)))
     axes = figure.add_subplot()
-    row = {host: place for place, host in enumerate(shown)}
+    rows = {host: row for row, host in enumerate(shown)}
     spans: list[list[tuple[float, float]]] = [[] for _ in shown]
-    for host, start, end in bars[:MOST_BARS]:
-        if host in row:
-            spans[row[host]].append((start, end - start))
-    for place, own in enumerate(spans):
-        axes.broken_barh(own, (place - 0.36, 0.72), facecolors=_LAST if place == 0 else _FILL, lw=0)
-    axes.set_yticks(range(len(shown)), [_short(hosts[host]) for host in shown], fontsize=8)
+    for host, start, end in bars[:_MAX_BARS]:
+        if host in rows:
+            spans[rows[host]].append((start, end - start))
+    for row, row_spans in enumerate(spans):
+        axes.broken_barh(row_spans, (row - 0.36, 0.72), facecolors=ORANGE if row == 0 else TEAL, lw=0)
+    axes.set_yticks(range(len(shown)), [label(hosts[host]) for host in shown], fontsize=8)
     axes.set_ylim(max(3.5, len(shown) - 0.5), -0.5)
-    axes.set_xlim(0, max(ends.values(), default=1.0) * 1.01)
-    axes.set_xlabel(f"seconds from the start ({span(max(ends.values(), default=0.0))} in all)", color=_INK)
-    left_out = f"; {len(ends) - len(shown)} hosts that end earlier are not shown" if len(ends) > len(shown) else ""
-    axes.set_title(title + left_out, fontsize=10, color=_INK, loc="left")
+    total_s = max(ends.values(), default=0.0)
+    axes.set_xlim(0, (total_s or 1.0) * 1.01)
+    axes.set_xlabel(f"seconds from the start (total: {span(total_s)})", color=INK)
+    hidden = f"; {len(ends) - len(shown)} hosts that end earlier are not shown" if len(ends) > len(shown) else ""
+    axes.set_title(title + hidden, fontsize=10, color=INK, loc="left")
     axes.grid(axis="x", lw=0.4, color="#cbd5e1")
     axes.set_axisbelow(True)
-    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
-
-
-def _short(name: str) -> str:
-    """Names are others' words: matplotlib must not read mathematics in them."""
-    return (name if len(name) <= 36 else f"{name[:35]}…").replace("$", r"\$")
+    handles = [
+        Line2D([], [], color=colour, lw=5, label=name)
+        for colour, name in ((TEAL, "request"), (ORANGE, "request to the host that ends last"))
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    return save(figure, file)

@@ -1,100 +1,141 @@
-"""Pictures of the experiment on policies: recall against precision and against the budget, and one page's visits."""
+"""Plots of the policy experiment: recall against precision, recall against downloads, and the visits of one page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from webstrata.lab.policies.page_timeline import PageTimeline
 from webstrata.lab.policies.rows import PolicyRow
+from webstrata.plots.figure import GREY, INK, ORANGE, TEAL, label, new_figure, save
 
-_INK, _FLAGSHIP, _OTHER, _MISSED = "#334155", "#0f766e", "#94a3b8", "#b45309"
-_VALUE = "value"
-_COLOURS = ("#0f766e", "#b45309", "#4338ca", "#be185d", "#4d7c0f", "#0369a1", "#7c2d12", "#6b7280")
+_FLAGSHIP = "value"
+_COLOURS = (ORANGE, "#4338ca", "#be185d", "#4d7c0f", "#0369a1", INK, "#7c3aed")
+_MARKERS = "osD^vPX<>"
+
+_Style = tuple[str, str]
+"""(colour, marker)."""
 
 
-def draw_recall_precision(file: Path, rows: Sequence[PolicyRow]) -> None:
-    """A panel for each corpus, a point for each policy; the flagship stands out."""
-    whole = [row for row in rows if row.bucket == "all"]
-    figure, panels = _panels(list(dict.fromkeys(row.corpus for row in whole)))
+def draw_recall_precision(file: Path, rows: Sequence[PolicyRow]) -> Figure:
+    """A panel for each corpus, a point with its 95 % intervals for each policy and budget. Both axes start at zero."""
+    totals = [row for row in rows if row.bucket == "all"]
+    styles = _styles(totals)
+    figure, panels = _panels(totals)
     for corpus, axes in panels.items():
-        for row in (row for row in whole if row.corpus == corpus):
-            ours = row.policy == _VALUE
+        for row in (row for row in totals if row.corpus == corpus):
+            colour, marker = styles[row.policy]
             axes.errorbar(
                 row.precision,
                 row.recall,
-                xerr=_around(row.precision, row.precision_interval),
-                yerr=_around(row.recall, row.recall_interval),
-                fmt="o" if row.match is None else "s",
-                ms=6 if ours else 4,
-                color=_FLAGSHIP if ours else _INK if row.match is None else _OTHER,
-                elinewidth=0.6,
+                xerr=_error(row.precision, row.precision_interval),
+                yerr=_error(row.recall, row.recall_interval),
+                fmt=marker,
+                ms=_size(row.policy),
+                mfc="white" if row.match is None else colour,
+                color=colour,
+                elinewidth=0.5,
+                zorder=3 if row.policy == _FLAGSHIP else 2,
             )
-            label = row.policy if row.match is None else f"{row.policy} @ {row.match}"
-            axes.annotate(label, (row.precision, row.recall), (4, 3), textcoords="offset points", fontsize=6)
         axes.set(title=corpus, xlabel="precision", ylabel="recall")
-        axes.margins(x=0.2, y=0.1)  # room for the names beside the points
-    _save(figure, file)
+        axes.set_xlim(left=0.0)
+        axes.set_ylim(0.0, 1.03)
+    _legend(figure, totals, styles)
+    return save(figure, file)
 
 
-def draw_recall_budget(file: Path, rows: Sequence[PolicyRow]) -> None:
-    """A panel for each corpus: recall over downloads, a line for each budgeted policy, a cross for each timer."""
-    whole = [row for row in rows if row.bucket == "all"]
-    budgeted = list(dict.fromkeys(row.policy for row in whole if row.match is not None))
-    figure, panels = _panels(list(dict.fromkeys(row.corpus for row in whole)))
+def draw_recall_budget(file: Path, rows: Sequence[PolicyRow]) -> Figure:
+    """A panel for each corpus: recall over downloads, a line for each budgeted policy, a point for each timer."""
+    totals = [row for row in rows if row.bucket == "all"]
+    styles = _styles(totals)
+    figure, panels = _panels(totals)
     for corpus, axes in panels.items():
-        here = [row for row in whole if row.corpus == corpus]
-        for place, name in enumerate(budgeted):
-            line = sorted((row.downloads, row.recall) for row in here if row.policy == name and row.match is not None)
-            axes.plot(*zip(*line, strict=True), "o-", ms=3, lw=1.2, label=name, color=_COLOURS[place % len(_COLOURS)])
-        for row in (row for row in here if row.match is None):
-            axes.plot(row.downloads, row.recall, "x", color=_INK, ms=5)
-            axes.annotate(row.policy, (row.downloads, row.recall), (3, 3), textcoords="offset points", fontsize=6)
-        axes.set(title=corpus, xlabel="downloads", ylabel="recall", xscale="log")
-        axes.xaxis.set_minor_formatter(NullFormatter())  # the numbers between powers of ten would run together
-        axes.margins(x=0.15, y=0.1)
-        axes.legend(frameon=False, fontsize=6)
-    _save(figure, file)
+        for policy, (colour, marker) in styles.items():
+            of_policy = [row for row in totals if row.corpus == corpus and row.policy == policy]
+            line = sorted((row.downloads, row.recall) for row in of_policy if row.match is not None)
+            points = [(row.downloads, row.recall) for row in of_policy if row.match is None]
+            width = 2.0 if policy == _FLAGSHIP else 1.0
+            if line:
+                axes.plot(*zip(*line, strict=True), marker=marker, ms=_size(policy), lw=width, color=colour)
+            if points:
+                axes.plot(*zip(*points, strict=True), marker, ms=_size(policy), mfc="white", color=colour)
+        axes.set(title=corpus, xlabel="downloads (logarithmic scale)", ylabel="recall", xscale="log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # labels between powers of ten would overlap
+        axes.margins(x=0.1)
+        axes.set_ylim(0.0, 1.03)
+    _legend(figure, totals, styles)
+    return save(figure, file)
 
 
-def draw_page(file: Path, picture: PageTimeline) -> None:
-    """Datamonitor's Figure 3: the real changes on top, under them each policy's visits, filled where they captured."""
-    figure = Figure(figsize=(10, 1.2 + 0.3 * (len(picture.visits) + 1)), layout="constrained")
-    FigureCanvasAgg(figure)
+def draw_page(file: Path, timeline: PageTimeline) -> Figure:
+    """The changes of a page in the first row, then a row with the visits of each policy (datamonitor's Figure 3)."""
+    figure = new_figure(10, 1.5 + 0.3 * (len(timeline.visits) + 1))
     axes = figure.add_subplot()
-    axes.plot(picture.changes, [0] * len(picture.changes), "|", color=_MISSED, ms=12, mew=1.5)
+    axes.plot(timeline.changes, [0] * len(timeline.changes), "|", color=ORANGE, ms=12, mew=1.5)
     labels = ["real changes"]
-    for place, one in enumerate(picture.visits, start=1):
-        hit = [day for day, captured in zip(one.days, one.captured, strict=True) if captured]
-        empty = [day for day, captured in zip(one.days, one.captured, strict=True) if not captured]
-        axes.plot(empty, [place] * len(empty), "|", color=_OTHER, ms=6)
-        axes.plot(hit, [place] * len(hit), "o", color=_FLAGSHIP, ms=4)
-        name = one.policy if one.match is None else f"{one.policy} @ {one.match}"
-        labels.append(f"{name}: {len(hit)} of {len(picture.changes)}, {len(one.days)} visits")
+    for row, policy in enumerate(timeline.visits, start=1):
+        captured = [day for day, captured in zip(policy.days, policy.captured, strict=True) if captured]
+        wasted = [day for day, captured in zip(policy.days, policy.captured, strict=True) if not captured]
+        axes.plot(wasted, [row] * len(wasted), "|", color=GREY, ms=6)
+        axes.plot(captured, [row] * len(captured), "o", color=TEAL, ms=4)
+        name = policy.policy if policy.match is None else f"{policy.policy} @ {policy.match}"
+        labels.append(f"{name}: {len(captured)} of {len(timeline.changes)}, {len(policy.days)} visits")
     axes.set_yticks(range(len(labels)), labels, fontsize=7)
     axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.set(xlim=(0, picture.days), xlabel="days", title=f"{picture.page} ({picture.corpus})")
-    _save(figure, file)
+    axes.set(xlim=(0, timeline.days), xlabel="days", title=f"{label(timeline.page, 80)} ({timeline.corpus})")
+    handles = [
+        Line2D([], [], marker="|", ls="", mew=1.5, ms=10, color=ORANGE, label="change"),
+        Line2D([], [], marker="o", ls="", ms=4, color=TEAL, label="visit that captured a change"),
+        Line2D([], [], marker="|", ls="", ms=6, color=GREY, label="visit without a change"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return save(figure, file)
 
 
-def _around(value: float, ends: tuple[float, float]) -> list[list[float]]:
-    return [[max(value - ends[0], 0.0)], [max(ends[1] - value, 0.0)]]
+def _styles(rows: Sequence[PolicyRow]) -> dict[str, _Style]:
+    """A different combination of colour and marker for each policy, budgeted policies first."""
+    names = dict.fromkeys(row.policy for row in sorted(rows, key=lambda row: (row.policy != _FLAGSHIP, not row.match)))
+    others = [name for name in names if name != _FLAGSHIP]
+    styles = {
+        name: (_COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]) for index, name in enumerate(others)
+    }
+    return {_FLAGSHIP: (TEAL, "*"), **styles} if _FLAGSHIP in names else styles
 
 
-def _panels(names: Sequence[str]) -> tuple[Figure, dict[str, Axes]]:
+def _legend(figure: Figure, rows: Sequence[PolicyRow], styles: dict[str, _Style]) -> None:
+    """One legend for all panels, right of them."""
+    budgeted = {row.policy for row in rows if row.match is not None}
+    handles = [
+        Line2D([], [], color=colour, marker=marker, ms=_size(policy), lw=0, label=policy)
+        for policy, (colour, marker) in styles.items()
+    ]
+    for handle in handles:
+        if handle.get_label() not in budgeted:
+            handle.set_markerfacecolor("white")
+    columns = 1 + len(handles) // 26
+    note = "filled: with the budget of another policy\nhollow: with its own intervals"
+    figure.legend(
+        handles=handles, loc="outside right upper", ncols=columns, frameon=False, fontsize=7, title=note
+    ).get_title().set_fontsize(7)
+
+
+def _size(policy: str) -> float:
+    return 8.0 if policy == _FLAGSHIP else 4.0
+
+
+def _error(value: float, interval: tuple[float, float]) -> list[list[float]]:
+    return [[max(value - interval[0], 0.0)], [max(interval[1] - value, 0.0)]]
+
+
+def _panels(rows: Sequence[PolicyRow]) -> tuple[Figure, dict[str, Axes]]:
+    """A panel for each corpus, at most three in a row."""
+    names = list(dict.fromkeys(row.corpus for row in rows))
     columns = min(3, max(len(names), 1))
     lines = -(-max(len(names), 1) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.6 * lines), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, {name: figure.add_subplot(lines, columns, place + 1) for place, name in enumerate(names)}
-
-
-def _save(figure: Figure, file: Path) -> None:
-    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata={"Date": None})
+    figure = new_figure(4.2 * columns + 2.2, 3.8 * lines)
+    return figure, {name: figure.add_subplot(lines, columns, index + 1) for index, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""One HTML page of the experiment on policies, complete in itself, and the files that it was made from."""
+"""The report of the policy experiment: JSON data, plots, and an HTML page that contains them."""
 
 from __future__ import annotations
 
@@ -19,74 +19,86 @@ th { border-bottom: 1px solid #94a3b8 } td:nth-child(-n+3), th:nth-child(-n+3) {
 tr.value { background: #ccfbf1 } svg { max-width: 100%; height: auto }"""
 
 
-def write_report(folder: Path, asked: PolicyExperiment, found: PolicyResults) -> list[Path]:
-    """Write `policies.json`, the pictures and `report.html` into the folder; returns the files."""
+def write_report(folder: Path, experiment: PolicyExperiment, results: PolicyResults) -> list[Path]:
+    """Write `policies.json`, the plots and `report.html` to the folder and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = [folder / "recall-precision.svg", folder / "recall-budget.svg"]
-    draw_recall_precision(pictures[0], found.rows)
-    draw_recall_budget(pictures[1], found.rows)
-    if found.picture is not None:
-        pictures.append(folder / "page.svg")
-        draw_page(pictures[-1], found.picture)
+    plots = [folder / "recall-precision.svg", folder / "recall-budget.svg"]
+    draw_recall_precision(plots[0], results.rows)
+    draw_recall_budget(plots[1], results.rows)
+    if results.picture is not None:
+        plots.append(folder / "page.svg")
+        draw_page(plots[-1], results.picture)
     data = folder / "policies.json"
-    data.write_bytes(msgspec.json.format(msgspec.json.encode({"asked": asked, **msgspec.to_builtins(found)}), indent=1))
+    document = {"asked": experiment, **msgspec.to_builtins(results)}
+    data.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1))
     report = folder / "report.html"
-    report.write_text(_page(asked, found, pictures), encoding="utf-8")
-    return [data, *pictures, report]
+    report.write_text(_page(experiment, results, plots), encoding="utf-8")
+    return [data, *plots, report]
 
 
-def _page(asked: PolicyExperiment, found: PolicyResults, pictures: Sequence[Path]) -> str:
-    told = [f"{found.pages} pages, {asked.days:g} days"]
-    if asked.history_days:
-        told.append(f"{asked.history_days:g} days of weekly archive copies before")
-    if asked.lists_days is not None:
-        told.append(
-            f"a dated list of each site every {asked.lists_days:g} days at most "
-            f"(recall {asked.list_recall:g}, precision {asked.list_precision:g})"
+def _page(experiment: PolicyExperiment, results: PolicyResults, plots: Sequence[Path]) -> str:
+    conditions = [f"{results.pages} pages, {experiment.days:g} days"]
+    if experiment.history_days:
+        conditions.append(f"preceded by {experiment.history_days:g} days of weekly archive copies")
+    if experiment.lists_days is not None:
+        conditions.append(
+            f"a dated list of each site, fetched at most every {experiment.lists_days:g} days "
+            f"(recall {experiment.list_recall:g}, precision {experiment.list_precision:g})"
         )
-    if asked.reports is not None:
-        told.append(f"{asked.reports:g} reporting visitors per page and day")
+    if experiment.reports is not None:
+        conditions.append(f"{experiment.reports:g} reporting visitors per page and day")
     parts = [
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8"><title>Policies</title>',
         f"<style>{_STYLE}</style>",
-        f"<h1>Policies on real change histories</h1><p>{escape('; '.join(told))}.</p>",
+        f"<h1>Policies on real change histories</h1><p>{escape('; '.join(conditions))}.</p>",
         "<h2>At equal downloads</h2>",
         _table(
-            ("policy", "against", "at", "corpus", "times", "95 %"),
+            ("policy", "against", "budget", "corpus", "ratio of captures", "95 % interval"),
             (
                 (
-                    one.policy,
-                    one.versus,
-                    one.match,
-                    one.corpus,
-                    f"{one.ratio:.3f}",
-                    f"{one.ratio_interval[0]:.3f} to {one.ratio_interval[1]:.3f}",
+                    comparison.policy,
+                    comparison.versus,
+                    comparison.match,
+                    comparison.corpus,
+                    f"{comparison.ratio:.3f}",
+                    f"{comparison.ratio_interval[0]:.3f} to {comparison.ratio_interval[1]:.3f}",
                 )
-                for one in found.comparisons
+                for comparison in results.comparisons
             ),
         ),
-        *("<svg" + _drawing(picture) for picture in pictures),
+        *(_svg_element(plot) for plot in plots),
         "<h2>All figures</h2>",
-        f"<div style='overflow-x: auto'>{_rows(found)}</div>",
+        f"<div style='overflow-x: auto'>{_rows(results)}</div>",
     ]
     return "\n".join(parts)
 
 
-def _drawing(picture: Path) -> str:
-    """What follows the opening of the SVG element: an HTML page has no room for XML's declarations."""
-    return picture.read_text(encoding="utf-8").partition("<svg")[2]
+def _svg_element(plot: Path) -> str:
+    """The SVG element without the XML declarations before it, which HTML does not allow."""
+    return "<svg" + plot.read_text(encoding="utf-8").partition("<svg")[2]
 
 
-def _rows(found: PolicyResults) -> str:
-    names = ("policy", "at", "corpus", "bucket", "downloads", "captured", "changes", "recall", "precision", "freshness")
-    more = ("delay d", "outdated d", "unnecessary", "undetected")
+def _rows(results: PolicyResults) -> str:
+    names = (
+        "policy",
+        "budget",
+        "corpus",
+        "bucket",
+        "downloads",
+        "captured",
+        "changes",
+        "recall",
+        "precision",
+        "freshness",
+    )
+    more = ("delay (days)", "outdated (days)", "unnecessary", "undetected")
     return _table(
         (*names, *more),
         (
             (
                 row.policy,
-                row.match or "own pace",
+                row.match or "own intervals",
                 row.corpus,
                 row.bucket,
                 row.downloads,
@@ -100,7 +112,7 @@ def _rows(found: PolicyResults) -> str:
                 row.unnecessary,
                 row.undetected,
             )
-            for row in found.rows
+            for row in results.rows
         ),
     )
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from webstrata.lab.sharp.tables import DATASETS, TableRow
+from webstrata.plots.figure import INK, ORANGE, TEAL, new_figure, save
 from webstrata.plots.visits import SchedulePanel, draw_visits, schedule_panel
 from webstrata.sharp.optimal import optimal
 from webstrata.sharp.schedule import whole_lengths_of
@@ -18,7 +16,6 @@ from webstrata.sharp.solar import shrink, solar_offline
 
 EXAMPLE = (1, 2, 5, 5, 6, 6, 9)
 """The confidence lengths of the paper's Example 4.1 (Figure 2)."""
-_INK = "#334155"
 
 
 def draw_all(folder: Path, rows: Sequence[TableRow]) -> list[Path]:
@@ -48,16 +45,16 @@ def before_and_after(lengths: Sequence[float]) -> list[SchedulePanel]:
     ]
 
 
-def draw_expected(file: Path, rows: Sequence[TableRow]) -> None:
-    """Plot E(##pages) of every algorithm, the value printed in the paper, and the bound."""
+def draw_expected(file: Path, rows: Sequence[TableRow]) -> Figure:
+    """Plot E(##pages) of every algorithm as bars from zero, the value printed in the paper, and the bound."""
     datasets = list(dict.fromkeys(row.dataset for row in rows))
-    figure = Figure(figsize=(5.2 * len(datasets), 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(5.2 * len(datasets), 3.8)
     for index, dataset in enumerate(datasets):
         dataset_rows = [row for row in rows if row.dataset == dataset][::-1]
         axes = figure.add_subplot(1, len(datasets), index + 1)
-        heights = np.arange(len(dataset_rows))
-        axes.barh(heights, [row.expected for row in dataset_rows], color="#0f766e", height=0.6, label="expected")
+        heights = range(len(dataset_rows))
+        bars = axes.barh(heights, [row.expected for row in dataset_rows], color=TEAL, height=0.6, label="expected")
+        axes.bar_label(bars, fmt="%.1f", label_type="center", color="white", fontsize=7)
         printed = [
             (height, row.paper) for height, row in zip(heights, dataset_rows, strict=True) if row.paper is not None
         ]
@@ -66,13 +63,15 @@ def draw_expected(file: Path, rows: Sequence[TableRow]) -> None:
             [height for height, _ in printed],
             "|",
             ms=14,
-            color="#b45309",
-            label="paper",
+            mew=2,
+            color=ORANGE,
+            label="printed in the paper",
         )
-        axes.axvline(dataset_rows[0].bound, color=_INK, lw=1, ls="--", label="bound")
+        axes.axvline(dataset_rows[0].bound, color=INK, lw=1, ls="--", label="upper bound")
         axes.set_yticks(heights, [row.algorithm for row in dataset_rows], fontsize=8)
-        axes.set_xlim(0.8 * min(row.expected for row in dataset_rows), 1.01 * dataset_rows[0].bound)
-        axes.set_title(f"{dataset}: expected sharp pages", fontsize=9, color=_INK, loc="left")
-        axes.legend(fontsize=7, frameon=False, loc="lower right")
-    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
+        axes.set_xlim(0, 1.02 * dataset_rows[0].bound)
+        axes.set_xlabel("expected number of sharp pages", color=INK, fontsize=8)
+        axes.set_title(dataset, fontsize=9, color=INK, loc="left")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return save(figure, file)

@@ -9,27 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from webstrata.errors import UsageError
+from webstrata.plots.figure import GREY, INK, TEAL, check_format, label, new_figure, save
 
-FORMATS = (".svg", ".png", ".pdf")
 SHARP, BLURRED, HOPELESS, PLANNED = "sharp", "blurred", "hopeless", "planned"
 
 _MAX_NAMED_LINES = 40
 """If there are more pages, they are drawn as thin lines without names."""
 _MAX_LINES = 5000
 """If there are more pages, an evenly spaced selection is drawn."""
-_INK = "#334155"
+_VISIT_MARKER, _REVISIT_MARKER = "o", "s"
 _STYLES: dict[str, tuple[str, str]] = {
-    SHARP: ("#0f766e", "-"),
+    SHARP: (TEAL, "-"),
     BLURRED: ("#b91c1c", "--"),
-    HOPELESS: ("#94a3b8", ":"),
+    HOPELESS: (GREY, ":"),
     PLANNED: ("#1d4ed8", "-"),
 }
 
@@ -75,15 +73,13 @@ def schedule_panel(
     )
 
 
-def draw_visits(file: Path, panels: Sequence[SchedulePanel]) -> None:
+def draw_visits(file: Path, panels: Sequence[SchedulePanel]) -> Figure:
     """Draw panels next to each other with one scale. The file name extension determines the format."""
-    if file.suffix.lower() not in FORMATS:
-        raise UsageError(f"{file.name} has no supported picture format. End its name with {', '.join(FORMATS)}.")
+    check_format(file)
     if not panels or not all(panel.lines for panel in panels):
         raise UsageError("There are no pages to draw: a chart needs at least one visit.")
     tallest = max(min(len(panel.lines), _MAX_NAMED_LINES) for panel in panels)
-    figure = Figure(figsize=(5.2 * len(panels), 1.6 + 0.2 * max(8, tallest)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(5.2 * len(panels), 1.6 + 0.2 * max(8, tallest))
     reach = max(max(-line.visit, line.revisit) for panel in panels for line in panel.lines) or 1.0
     for index, panel in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), index + 1)
@@ -95,9 +91,13 @@ def draw_visits(file: Path, panels: Sequence[SchedulePanel]) -> None:
         for state, (colour, stroke) in _STYLES.items()
         if state in present
     ]
+    if any(len(panel.lines) <= _MAX_NAMED_LINES for panel in panels):
+        handles += [
+            Line2D([], [], color=INK, marker=marker, ls="", ms=3, label=name)
+            for marker, name in ((_VISIT_MARKER, "visit"), (_REVISIT_MARKER, "revisit"))
+        ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=8)
-    with mpl.rc_context({"svg.hashsalt": "webstrata", "svg.fonttype": "none"}):
-        figure.savefig(file, metadata={"Date": None} if file.suffix.lower() == ".svg" else None, dpi=120)
+    return save(figure, file)
 
 
 def _draw(axes: Axes, panel: SchedulePanel) -> None:
@@ -111,22 +111,18 @@ def _draw(axes: Axes, panel: SchedulePanel) -> None:
         ends = [[(line.visit, height), (line.revisit, height)] for height, line in rows]
         axes.add_collection(LineCollection(ends, colors=colour, linestyles=stroke, linewidths=2.0 if named else 0.6))
         if named:
-            axes.plot([line.visit for _, line in rows], [height for height, _ in rows], "o", ms=3, color=colour)
-            axes.plot([line.revisit for _, line in rows], [height for height, _ in rows], "s", ms=3, color=colour)
-    axes.axvline(0.0, color=_INK, lw=0.8)
+            heights = [height for height, _ in rows]
+            axes.plot([line.visit for _, line in rows], heights, _VISIT_MARKER, ms=3, color=colour)
+            axes.plot([line.revisit for _, line in rows], heights, _REVISIT_MARKER, ms=3, color=colour)
+    axes.axvline(0.0, color=INK, lw=0.8)
     if named:
-        axes.set_yticks(range(len(lines)), [_short(line.name) for line in lines], fontsize=7)
+        axes.set_yticks(range(len(lines)), [label(line.name) for line in lines], fontsize=7)
     else:
         axes.set_yticks([])
-        axes.set_ylabel(f"{len(panel.lines):,} pages", color=_INK, fontsize=8)
+        axes.set_ylabel(f"{len(panel.lines):,} pages", color=INK, fontsize=8)
     axes.set_ylim(-0.8, len(lines) - 0.2)
-    axes.set_xlabel(f"{panel.unit} from the instant", color=_INK, fontsize=8)
-    axes.set_title(_short(panel.title, 70), fontsize=9, color=_INK, loc="left")
+    axes.set_xlabel(f"{panel.unit} from the instant", color=INK, fontsize=8)
+    axes.set_title(label(panel.title, 70), fontsize=9, color=INK, loc="left")
     axes.tick_params(labelsize=7)
     axes.grid(axis="x", lw=0.4, color="#e2e8f0")
     axes.set_axisbelow(True)
-
-
-def _short(name: str, max_length: int = 36) -> str:
-    """A shortened label. `$` is escaped, because matplotlib would interpret it as mathematics."""
-    return (name if len(name) <= max_length else f"{name[: max_length - 1]}…").replace("$", r"\$")

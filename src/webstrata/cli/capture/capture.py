@@ -136,10 +136,9 @@ def _require_writable(out: Path | None, chart: Path | None) -> None:
         if file is not None and not file.absolute().parent.is_dir():
             raise UsageError(f"there is no folder for {file}. Create it, or choose another folder.")
     if chart is not None:
-        from webstrata.plots.visits import FORMATS
+        from webstrata.plots.figure import check_format
 
-        if chart.suffix.lower() not in FORMATS:
-            raise UsageError(f"{chart.name} has no supported picture format. End its name with {', '.join(FORMATS)}.")
+        check_format(chart)
 
 
 def _orders(
