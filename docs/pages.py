@@ -1,4 +1,4 @@
-"""The reference pages that are made from the code: `python -m docs.pages` writes them, a test compares them."""
+"""The reference pages that are generated from the code. `python -m docs.pages` writes them; a test compares them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ REFERENCE = Path(__file__).parent / "reference"
 _CLI_HEAD = """\
 # The command line
 
-Made from the program by `python -m docs.pages`; `webstrata COMMAND --help` says the same.
+Generated from the program by `python -m docs.pages`; `webstrata COMMAND --help` prints the same texts.
 
-- `--home FOLDER`, before or after the command, names the [home](home.md); else `WEBSTRATA_HOME`, else the platform's
-  place for data (on Linux `~/.local/share/webstrata`). `demo` alone makes `demo-home` where it is called.
-- `--json` prints one JSON document on stdout ([its fields](json.md)); progress, logs and errors go to stderr.
-- Exit codes: 0 done, 1 failed (or, for `check`, something is wrong), 2 a wrong argument, URL, file or setting.
-- A time (`T`) is `2026-11-15`, `2026-11-15T08:30:00Z` or 4 to 14 digits as in `20261115083000`, UTC unless it says
-  otherwise. A span is `90s`, `15m`, `6h`, `2d`, `1w` or `1d12h`.
+- `--home FOLDER`, before or after the command, names the [home](home.md). The default is `$WEBSTRATA_HOME`, or the
+  platform's folder for application data (on Linux `~/.local/share/webstrata`). The default of `demo` is the folder
+  `demo-home` in the current folder.
+- `--json` prints one JSON document to stdout ([its fields](json.md)); progress, logs and errors are written to stderr.
+- Exit codes: 0 success; 1 failure (for `check`: a fault was found); 2 a wrong argument, URL, file or setting.
+- A time (`T`) is written like `2026-11-15`, `2026-11-15T08:30:00Z`, or with 4 to 14 digits like `20261115083000`. It is
+  in UTC unless it names another zone. A duration (`SPAN`) is written like `90s`, `15m`, `6h`, `2d`, `1w` or `1d12h`.
 """
 
 _SETTINGS_HEAD = """\
 # Settings
 
-Made from the program by `python -m docs.pages`. `webstrata settings` shows what holds in a home and where each value
-comes from: a default, then `webstrata.toml` in the [home](home.md), then the environment, then `--set` (of `crawl`,
-`run` and `settings`). The later one wins. An unknown key or a value that cannot hold is refused with a sentence.
+Generated from the program by `python -m docs.pages`. `webstrata settings` shows the value and the source of every
+setting. A value comes from the file `webstrata.toml` in the [home](home.md), from an environment variable, or from the
+option `--set`; each of these overrides the ones before it, and all override the default. Unknown keys and invalid
+values are refused with a message.
 
 ```toml
 [polite]
@@ -41,9 +43,9 @@ contact = "https://example.org/crawler"
 delay = "5s"
 ```
 
-is the same as `WEBSTRATA_POLITE_DELAY=5s` and `--set polite.delay=5s`. Spans are written `90s`, `15m`, `6h`, `2d`;
-sizes `64KB`, `100MB`, `1GB` (`KiB` and so on for powers of 1024). In the environment and in flags a list is written
-with commas, a table as `name=value,name=value`.
+`delay` can also be set with `WEBSTRATA_POLITE_DELAY=5s` or `--set polite.delay=5s`. Durations are written like `90s`,
+`15m`, `6h`, `2d`; sizes like `64KB`, `100MB`, `1GB` (`KiB`, `MiB`, … are powers of 1024). In the environment and in
+`--set`, a list is written with commas, a table as `name=value,name=value`.
 """
 
 
@@ -57,7 +59,7 @@ def cli_page() -> str:
 
 
 def commands(root: Any, path: str = "webstrata") -> Iterator[tuple[str, Any]]:
-    """Every command that can be called, groups walked through, with the words that call it."""
+    """Every command, including those in groups, with the words that call it."""
     for name, command in root.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path} {name}")
@@ -66,13 +68,13 @@ def commands(root: Any, path: str = "webstrata") -> Iterator[tuple[str, Any]]:
 
 
 def settings_page() -> str:
-    """Every key with its default and meaning, by section."""
+    """Every key with its default and description, by section."""
     parts = [_SETTINGS_HEAD]
     section = ""
     defaults = Settings()
     for row in all_settings(defaults, {}):
         if section != (section := row.key.partition(".")[0]):
-            parts.append(f"\n## [{section}]\n\n| key | default | meaning |\n|---|---|---|\n")
+            parts.append(f"\n## [{section}]\n\n| key | default | description |\n|---|---|---|\n")
         parts.append(f"| `{row.key}` | {_default(defaults, row)} | {_cell(row.description)} |\n")
     return "".join(parts)
 
@@ -82,36 +84,40 @@ PAGES = {"cli.md": cli_page, "settings.md": settings_page}
 
 def _usage(path: str, command: Any) -> str:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    names = [(one.metavar or one.name.upper()) + ("…" if one.nargs == -1 else "") for one in arguments]
-    words = [name if one.required else f"[{name}]" for name, one in zip(names, arguments, strict=True)]
+    words = [_argument(argument) for argument in arguments]
     return f"\n    {' '.join([path, '[OPTIONS]', *words])}\n"
 
 
+def _argument(argument: Any) -> str:
+    name = (argument.metavar or argument.name.upper()).strip("[]…") + ("…" if argument.nargs == -1 else "")
+    return name if argument.required else f"[{name}]"
+
+
 def _options(command: Any) -> Iterator[str]:
-    shown = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     kinds = get_type_hints(inspect.unwrap(command.callback))
-    if shown:
-        yield "\n| option | meaning |\n|---|---|\n"
-    for option in shown:
-        yield f"| {_spelling(option, kinds.get(option.name))} | {_cell(_meaning(option))} |\n"
+    if options:
+        yield "\n| option | description |\n|---|---|\n"
+    for option in options:
+        yield f"| {_names(option, kinds.get(option.name))} | {_cell(_description(option))} |\n"
 
 
-def _spelling(option: Any, kind: Any) -> str:
-    value = "" if option.is_flag else f" {option.metavar or _word(kind)}"
+def _names(option: Any, kind: Any) -> str:
+    value = "" if option.is_flag else f" {option.metavar or _placeholder(kind)}"
     names = ", ".join(f"`{name}{value}`" for name in option.opts)
     return names + (f", `{option.secondary_opts[0]}`" if option.secondary_opts else "")
 
 
-def _word(kind: Any) -> str:
-    """What stands for a value of this type: read from our own annotations, which no release of Typer changes."""
+def _placeholder(kind: Any) -> str:
+    """The placeholder of a value, from its annotation: the placeholders of Typer differ between its releases."""
     if get_origin(kind) is Literal:
         return "\\|".join(get_args(kind))
     if get_args(kind):
-        return _word(get_args(kind)[0])
+        return _placeholder(get_args(kind)[0])
     return {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
 
 
-def _meaning(option: Any) -> str:
+def _description(option: Any) -> str:
     text = _sentence(option.help or "")
     default = option.default
     if isinstance(default, str | int | float) and not isinstance(default, bool) and default != "":
@@ -148,6 +154,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
+    """Write all pages."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page(), encoding="utf-8")
         print(REFERENCE / name)

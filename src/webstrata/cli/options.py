@@ -51,7 +51,7 @@ UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page
 OptionalUrlArgument = Annotated[str | None, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]
 UrlsArgument = Annotated[list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.", show_default=False)]
 TagOption = Annotated[
-    str | None, typer.Option("--tag", metavar="TAG", help="All pages with this tag.", show_default=False)
+    str | None, typer.Option("--tag", metavar="TAG", help="Select the pages with this tag.", show_default=False)
 ]
 FromOption = Annotated[
     str | None, typer.Option("--from", metavar="T", help="Only visits at or after this time.", show_default=False)

@@ -149,7 +149,7 @@ def test_miscounted(damaged: Path, call: Call) -> None:
     mended = call("--home", damaged, "check", "--repair", "--json")
 
     assert (result.code, counts(result)) == (1, {"bad": 1, "dangling": 0, "lost": 0, "repaired": 0})
-    assert "the kept count of visits is" in said
+    assert "the counter of visits is" in said
     assert "check --repair" in said
     assert (mended.code, counts(mended)) == (0, {"bad": 0, "dangling": 0, "lost": 0, "repaired": 1})
     assert call("--home", damaged, "check").code == 0
@@ -174,7 +174,7 @@ def test_log_without_its_page(damaged: Path, call: Call) -> None:
 
     assert result.code == 1
     (left,) = [one for one in result.json["findings"] if one["count"] == "bad"]
-    assert "name a row of pages that is not there" in left["what"]
+    assert "refer to a missing row of pages" in left["what"]
     assert "backup" in left["do"]
 
 
