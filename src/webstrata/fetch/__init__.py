@@ -1,1 +1,1 @@
-"""Fetch: a Permit becomes an Exchange, one request and one answer, whatever the network does."""
+"""Fetch: sends the request of a Permit and returns an Exchange; failures of the network are part of the Exchange."""

@@ -1,1 +1,1 @@
-"""Who may be visited now: robots.txt, spacing, back-off. Every request needs the Permit that only this stage makes."""
+"""Permits: robots.txt, spacing and back-off decide when a host may be visited. Every request needs a Permit."""

@@ -49,7 +49,10 @@ def _command(pid: int) -> bytes:
 
 def test_processes_naming(tmp_path: Path) -> None:
     """A process whose command line contains a folder is found, whoever started it."""
-    with subprocess.Popen([sys.executable, "-c", "input()", str(tmp_path / "x")], stdin=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", "print('ready', flush=True); input()", str(tmp_path / "x")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # the command line is visible once the program runs
         assert [member.pid for member in processes_naming(str(tmp_path))] == [process.pid]
         kill(processes_naming(str(tmp_path)))
     assert processes_naming(str(tmp_path)) == []

@@ -8,7 +8,7 @@ from webstrata.fetch.http.failures import HeadTooLarge
 
 _END = re.compile(rb"\r?\n\r?\n")
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d\b")
-"""100, 102, 103: an interim response. 101 is final, because no request asks for an upgrade."""
+"""100, 102, 103: an interim response. 101 is final, because no upgrade is ever requested."""
 _FINAL = re.compile(rb"HTTP/1\.[01] [2-9]")
 _WITHOUT_BODY = re.compile(rb"HTTP/1\.[01] (?:204|304)\b")
 _LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?(?=\n)")

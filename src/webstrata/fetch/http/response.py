@@ -1,7 +1,7 @@
 """`ResponseParser`: received bytes to one `Response`, within limits and without I/O.
 
-llhttp (through `httptools`) parses; what it does not decide is decided here: the head is kept byte for byte, bytes that
-follow the announced body never reach the parser, and a head that can be parsed in two ways is refused.
+llhttp (through `httptools`) parses the bytes. This module adds what it does not do: the head is kept byte for byte,
+bytes that follow the announced body never reach the parser, and a head that can be parsed in two ways is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Response(NamedTuple):
 
 
 class ResponseParser:
-    """Parses the response to one request. Feed it until `done`; then `response` or `error` tells the outcome."""
+    """Parses the response to one request. Feed it until `done`; the outcome is then in `response` or `error`."""
 
     def __init__(self, limits: FetchLimits) -> None:
         self._limits = limits
@@ -46,7 +46,7 @@ class ResponseParser:
         self._status = 0
         self._headers: list[tuple[str, str]] = []
         self._has_head = False
-        self._is_whole = False
+        self._is_complete = False
         self._keep_alive = False
         self._parts: list[bytes] = []
         self._body_bytes = 0
@@ -70,7 +70,7 @@ class ResponseParser:
         """Parse received bytes. Not to be called once `done`."""
         assert self._parser is not None
         had_head, body_bytes_before = self._has_head, self._body_bytes
-        whole_bytes = len(data)
+        received_bytes = len(data)
         try:
             data = self._without_excess(data)
             self._parser.feed_data(data)
@@ -80,7 +80,7 @@ class ResponseParser:
         except HttpParserUpgrade:
             pass  # status 101: refused below
         except HttpParserError as error:
-            if not self._is_whole:
+            if not self._is_complete:
                 self._fail(NotHttp(str(error)))
                 return
             self._keep_alive = False  # bytes follow the response
@@ -89,12 +89,12 @@ class ResponseParser:
         if not had_head and (reason := self._refusal()):
             self._parts.clear()
             self._finish(failure=failure_of(NotHttp(reason)))
-        elif self._is_whole:
-            self._finish(reusable=self._keep_alive and len(data) == whole_bytes)
+        elif self._is_complete:
+            self._finish(reusable=self._keep_alive and len(data) == received_bytes)
         elif self._body_bytes > self._limits.body_bytes:
             self._finish("length")
         else:
-            self._limit_framing(whole_bytes, grew=self._body_bytes > body_bytes_before)
+            self._limit_framing(received_bytes, grew=self._body_bytes > body_bytes_before)
 
     def end(self, error: BaseException | None, lost: FetchError) -> None:
         """The connection ended, with `error` or in order; `lost` is the outcome if the head is incomplete."""
@@ -119,7 +119,7 @@ class ResponseParser:
     # ── callbacks of httptools ──────────────────────────────────────────────────────────────────────────────
 
     def on_message_begin(self) -> None:
-        if self._is_whole:
+        if self._is_complete:
             raise NotHttp("another response follows")
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -141,7 +141,7 @@ class ResponseParser:
         self._body_bytes += len(data)
 
     def on_message_complete(self) -> None:
-        self._is_whole = self._has_head
+        self._is_complete = self._has_head
 
     # ── rules ───────────────────────────────────────────────────────────────────────────────────────────────
 
