@@ -98,7 +98,7 @@ class Node:
         self._reread = reread
         self._make_parsers = make_parsers
         self._budget: Budget | None = None
-        self._budget_of = self._settings_written()
+        self._budget_version = self._settings_version()
 
     @property
     def store_url(self) -> str:
@@ -148,21 +148,21 @@ class Node:
 
     async def _check_store(self, store: SqlStore, check: ArchiveCheck, repair: bool) -> None:
         """Check the files of the database, then the consistency of its rows."""
-        sound = await store.maintenance.check_engine()
-        for fault in sound.faults:
+        files = await store.maintenance.check_engine()
+        for fault in files.faults:
             check.add_store_fault(fault, _RESTORE)
-        check.result.notes += sound.unchecked
-        if sound.faults:
+        check.result.notes += files.unchecked
+        if files.faults:
             return  # the rows of a damaged database prove nothing
-        found = left = await store.maintenance.contradictions()
-        if repair and any(one.is_derived for one in found):
+        before = after = await store.maintenance.contradictions()
+        if repair and any(contradiction.is_derived for contradiction in before):
             await store.maintenance.recount()
-            left = await store.maintenance.contradictions()
-        for one in found:
-            if one not in left:
-                check.add_store_repair(one.what)
-        for one in left:
-            check.add_store_fault(one.what, _RECOMPUTE if one.is_derived else _RESTORE)
+            after = await store.maintenance.contradictions()
+        for contradiction in before:
+            if contradiction not in after:
+                check.add_store_repair(contradiction.what)
+        for contradiction in after:
+            check.add_store_fault(contradiction.what, _RECOMPUTE if contradiction.is_derived else _RESTORE)
         if stale := await store.queue.stale_leases(self.clock.now()):
             check.result.notes.append(f"{stale} leases expired without a visit; the next crawl visits their pages.")
 
@@ -212,26 +212,27 @@ class Node:
         """The present budget: the settings file may change while a loop runs. Flags and environment stay."""
         from webstrata.schedule.budget import Budget, parse_rate
 
-        def read(now: BudgetSettings) -> Budget:
+        def parse(settings: BudgetSettings) -> Budget:
             return Budget(
-                total=parse_rate(now.total) if now.total else None,
-                tags={tag: parse_rate(text) for tag, text in now.tags.items()},
-                hosts={host: parse_rate(text) for host, text in now.hosts.items()},
-                saved_days=now.carry_over / DAY_S,
+                total=parse_rate(settings.total) if settings.total else None,
+                tags={tag: parse_rate(text) for tag, text in settings.tags.items()},
+                hosts={host: parse_rate(text) for host, text in settings.hosts.items()},
+                saved_days=settings.carry_over / DAY_S,
             )
 
-        written = self._settings_written()
-        if self._reread is not None and written != self._budget_of:
-            self._budget_of = written
+        version = self._settings_version()
+        if self._reread is not None and version != self._budget_version:
+            self._budget_version = version
             try:
-                self._budget = read(self._reread().budget)
+                self._budget = parse(self._reread().budget)
             except BadSettings as problem:
                 log.warning("the settings file is not valid, so the budget stays unchanged: %s", problem)
         if self._budget is None:
-            self._budget = read(self.settings.budget)
+            self._budget = parse(self.settings.budget)
         return self._budget
 
-    def _settings_written(self) -> int:
+    def _settings_version(self) -> int:
+        """The time at which the settings file was last written."""
         try:
             return self.home.settings_file.stat().st_mtime_ns
         except OSError:
@@ -309,13 +310,13 @@ class Node:
         from webstrata.observe.data.sparql.responses import SparqlResponseParser
         from webstrata.observe.linked_data import LinkedData
 
-        answers = SparqlResponseParser()
+        sparql = SparqlResponseParser()
         handlers: list[Handler] = [
             PlainHandler(),
             PlainHandler("feed", ACCEPT_FEED),
             PlainHandler("sitemap", ACCEPT_SITEMAP),
             RdfHandler(LinkedData(), self.clock.working),
-            SparqlHandler(answers, WholeDataset(answers, checkpoints=Checkpoints(self.home.readings))),
+            SparqlHandler(sparql, WholeDataset(sparql, checkpoints=Checkpoints(self.home.readings))),
             BrowserHandler(self.clock, agent=self.agent),
         ]
         return {handler.name: handler for handler in handlers}
@@ -389,8 +390,8 @@ class Node:
         settings = self.settings.capture
 
         def new_journal(name: str) -> tuple[str, Journal]:
-            made = journal.new_journal(self.home.captures, name, self.clock)
-            return made.path.stem, made
+            new = journal.new_journal(self.home.captures, name, self.clock)
+            return new.path.stem, new
 
         async with self._crawl_parts(wrap_web) as parts:
             downloads = CaptureDownloader(
@@ -436,9 +437,9 @@ class Node:
         def write() -> int:
             source = OpenArchive(self.home.archive, self.home.index)
             try:
-                wanted = records_at(source.reader, positions)
+                records = records_at(source.reader, positions)
                 now = self.clock.now()
-                return write_wacz(source, wanted, out, software=self.software, at=now, title=title, certify=certificate)
+                return write_wacz(source, records, out, software=self.software, at=now, title=title, certify=certificate)
             finally:
                 source.close()
 

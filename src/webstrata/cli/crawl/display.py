@@ -29,13 +29,11 @@ class VisitCounts(CrawlProgress):
         self.bytes = 0
         self.pages = 0
         self.hosts = 0
-        self.rounds = 0
         self.started = time.monotonic()
         self.last_at = 0.0
 
     def round_started(self, pages: int, hosts: int) -> None:
         self.pages, self.hosts = pages, hosts
-        self.rounds += 1
 
     def host_ended(self) -> None:
         self.hosts -= 1
