@@ -1,4 +1,4 @@
-"""`webstrata lab policies` as users call it."""
+"""`webstrata lab policies` on the command line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.lab.made_histories import made_rows
 
 from tests.cli.conftest import Call
+from tests.lab.policies.made_histories import made_rows
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def histories(tmp_path: Path) -> Path:
 
 
 def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
-    """Budgeted policies get exactly the downloads of the policy that is matched, corpus by corpus."""
+    """Budgeted policies make exactly as many downloads as the matched policy, in each corpus."""
     result = call(
         *("lab", "policies", "--histories", histories / "one.parquet", histories / "two.parquet", "--years", "1"),
         *("--policies", "value,proportional,dyn", "--match", "dyn", "--json"),
@@ -44,12 +44,12 @@ def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
         low, high = whole["value", corpus]["recall_interval"]
         assert low <= whole["value", corpus]["recall"] <= high
         assert len(whole["value", corpus]["quarters"]) == 4
-    compared = {(one["versus"], one["corpus"]) for one in result.json["comparisons"]}
+    compared = {(row["versus"], row["corpus"]) for row in result.json["comparisons"]}
     assert compared == {(a, b) for a in ("dyn", "proportional") for b in ("one", "two", "geometric mean")}
 
 
 def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None:
-    """History, lists, reports, several budgets and a report that stands alone, with every picture in it."""
+    """History, lists, reports and several budgets together; the HTML report contains every plot."""
     out = tmp_path / "report"
     result = call(
         *("lab", "policies", "--histories", histories, "--years", "0.5", "--policies", "value,uniform,week,gold"),
@@ -68,7 +68,7 @@ def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--policies", "best"), "best"),
         (("--match", "value"), "value has no downloads of its own"),
@@ -81,10 +81,10 @@ def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None
         (("nowhere.parquet",), "nowhere.parquet"),
     ],
 )
-def test_what_cannot_be(words: tuple[str, ...], said: str, histories: Path, call: Call) -> None:
-    """What cannot be run is refused with a sentence and exit code 2."""
+def test_invalid_arguments(words: tuple[str, ...], message: str, histories: Path, call: Call) -> None:
+    """Invalid arguments give a message and exit code 2."""
     result = call("lab", "policies", "--histories", histories, "--policies", "value,dyn", "--years", "0.2", *words)
 
     assert result.code == 2
-    assert said in result.err
+    assert message in result.err
     assert "Traceback" not in result.err

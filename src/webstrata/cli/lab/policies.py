@@ -1,4 +1,4 @@
-"""`webstrata lab policies`: every policy over real change histories, at equal downloads."""
+"""`webstrata lab policies`: replay every policy over real change histories, with equal numbers of downloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FRESHNESS: dict[Objective, float] = {"capture": 0.0, "mix": 0.5, "freshness": 1
 def command(
     more: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files of histories.", show_default=False),
+        typer.Argument(metavar="[FILE]...", help="More files of change histories.", show_default=False),
     ] = None,
     histories: Annotated[
         list[Path] | None,
@@ -35,7 +35,7 @@ def command(
             "--histories",
             metavar="FILE",
             show_default=False,
-            help="Parquet file of change histories, or a folder of them; without: the extract of the package.",
+            help="Parquet file of change histories, or a folder of such files (default: the shipped extract).",
         ),
     ] = None,
     store: Annotated[
@@ -44,21 +44,24 @@ def command(
             "--store",
             metavar="HOME",
             show_default=False,
-            help="Replay what the visits of this home saw; each change stands in the middle between two visits.",
+            help="Replay the changes detected in this home. Each is placed in the middle between two visits.",
         ),
     ] = None,
     policies: Annotated[
         str | None,
-        typer.Option("--policies", help="Names, with commas between them; without: all.", show_default=False),
+        typer.Option("--policies", help="Names of policies, separated by commas (default: all).", show_default=False),
     ] = None,
     match: Annotated[
         str,
-        typer.Option(help="Budgeted policies get the downloads of these, corpus by corpus; all: of every timer."),
+        typer.Option(
+            help="Timer policies whose number of downloads is the budget of the others in each corpus; all: every timer."
+        ),
     ] = "state-2",
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Downloads of each corpus instead: 9000, 50/day, 0.5x:dyn; several with commas.", show_default=False
+            help="Budget for each corpus instead of --match: 9000, 50/day or 0.5x:dyn; several separated by commas.",
+            show_default=False,
         ),
     ] = None,
     years: Annotated[
@@ -66,40 +69,44 @@ def command(
         typer.Option(
             min=0.002,
             show_default=False,
-            help="Length of the window, which ends with the histories (3; of a store what most of its pages cover).",
+            help="Length of the window before the end of the histories (default: 3; with --store, what most pages cover).",
         ),
     ] = None,
     history_days: Annotated[
-        float, typer.Option(min=0.0, help="Days of weekly archive copies before the window that budgeted policies see.")
+        float,
+        typer.Option(min=0.0, help="Days of weekly archive copies before the window, for budgeted policies."),
     ] = 0.0,
     lists: Annotated[
         str | None,
         typer.Option(
-            metavar="SPAN", help="Each site has a dated list, to be fetched this often at most.", show_default=False
+            metavar="SPAN",
+            help="Each site has a dated list of changed pages, fetched at most once in this time.",
+            show_default=False,
         ),
     ] = None,
-    list_recall: Annotated[float, typer.Option(help="Share of the changes that the lists tell.")] = 1.0,
-    list_precision: Annotated[float, typer.Option(help="Share of what the lists tell that is true.")] = 1.0,
+    list_recall: Annotated[float, typer.Option(help="Share of the changes that are in the lists.")] = 1.0,
+    list_precision: Annotated[float, typer.Option(help="Share of the entries in the lists that are true.")] = 1.0,
     reports: Annotated[
         float | None,
         typer.Option(
             metavar="RATE", help="Visitors per page and day whose browsers report changes.", show_default=False
         ),
     ] = None,
-    objective: Annotated[Objective, typer.Option(help="What `value` goes for.")] = "capture",
-    seed: Annotated[int, typer.Option(help="For made-up lists and reports.")] = 1,
+    objective: Annotated[Objective, typer.Option(help="What `value` maximises.")] = "capture",
+    seed: Annotated[int, typer.Option(help="Seed of the simulated lists and reports.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write JSON, plots and an HTML report here.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write JSON, plots and an HTML report to this folder.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay policies over real change histories: recall, precision, freshness and delay at so many downloads."""
+    """Replay policies over real change histories: recall, precision, freshness and delay with equal downloads."""
     from webstrata.lab.policies.experiment import PolicyExperiment, run
 
-    found_histories = _histories([*(histories or []), *(more or [])], store)
-    asked = PolicyExperiment(
+    loaded = _histories([*(histories or []), *(more or [])], store)
+    experiment = PolicyExperiment(
         policies=_names(policies),
-        days=_window_days(years, found_histories, of_store=store is not None),
+        days=_window_days(years, loaded, of_store=store is not None),
         match=_names(match),
         budgets=_names(budget),
         history_days=history_days,
@@ -110,26 +117,31 @@ def command(
         freshness=_FRESHNESS[objective],
         seed=seed,
     )
-    with _bar() as progress:
-        found = run(found_histories, asked, progress)
+    with _progress_bar() as on_progress:
+        results = run(loaded, experiment, on_progress)
     if out is not None:
-        _write(out, asked, found)
+        _write(out, experiment, results)
     if as_json:
         print_json(
-            {"rows": found.rows, "comparisons": found.comparisons, "pages": found.pages, "left_out": found.left_out}
+            {
+                "rows": results.rows,
+                "comparisons": results.comparisons,
+                "pages": results.pages,
+                "left_out": results.left_out,
+            }
         )
     else:
-        _show(found)
+        _show(results)
 
 
 def _histories(files: list[Path], store: Path | None) -> Histories:
-    """From files, from a home, or the extract of the package."""
+    """Read histories from files, from the store of a home, or by default from the shipped extract."""
     from webstrata.lab.policies.histories import read_histories, shipped_histories
 
     if store is None:
         return read_histories(files) if files else shipped_histories()
     if files:
-        raise UsageError("either files of histories or --store, not both.")
+        raise UsageError("name either files of histories or --store, not both.")
     from webstrata.lab.policies.stored_histories import stored_histories
 
     node = open_node(store)
@@ -152,18 +164,18 @@ def _window_days(years: float | None, histories: Histories, *, of_store: bool) -
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], object]]:
-    """How many replays are done; on a terminal only."""
+def _progress_bar() -> Iterator[Callable[[str, int, int], object]]:
+    """A progress bar of the replays on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
-        yield lambda what, done, total: None
+        yield lambda title, done, total: None
         return
     from rich.progress import Progress
 
     from webstrata.cli.crawl.display import stderr
 
-    with Progress(console=stderr, transient=True) as shown:
-        task = shown.add_task("")
-        yield lambda what, done, total: shown.update(task, description=what, completed=done, total=total)
+    with Progress(console=stderr, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda title, done, total: bar.update(task, description=title, completed=done, total=total)
 
 
 def _names(text: str | None) -> tuple[str, ...]:
@@ -173,21 +185,21 @@ def _names(text: str | None) -> tuple[str, ...]:
 def _days(text: str) -> float:
     try:
         return parse_span(text) / DAY_S
-    except ValueError as problem:
-        raise UsageError(f"{problem}") from None
+    except ValueError as error:
+        raise UsageError(f"{error}") from None
 
 
-def _write(out: Path, asked: PolicyExperiment, found: PolicyResults) -> None:
+def _write(out: Path, experiment: PolicyExperiment, results: PolicyResults) -> None:
     from webstrata.plots.report_policies import write_report
 
-    for file in write_report(out, asked, found):
+    for file in write_report(out, experiment, results):
         typer.echo(f"wrote {file}", err=True)
 
 
-def _show(found: PolicyResults) -> None:
+def _show(results: PolicyResults) -> None:
     columns = (
         "policy",
-        "at",
+        "budget",
         "corpus",
         "downloads",
         "captured",
@@ -195,14 +207,14 @@ def _show(found: PolicyResults) -> None:
         "recall",
         "precision",
         "freshness",
-        "delay d",
+        "delay (days)",
     )
     print_table(
         columns,
         [
             (
                 row.policy,
-                row.match or "own pace",
+                row.match or "own intervals",
                 row.corpus,
                 row.downloads,
                 row.captured,
@@ -212,25 +224,26 @@ def _show(found: PolicyResults) -> None:
                 f"{row.freshness:.3f}",
                 f"{row.delay_days:.1f}",
             )
-            for row in found.rows
+            for row in results.rows
             if row.bucket == "all"
         ],
     )
-    if found.comparisons:
+    if results.comparisons:
         typer.echo(
-            "\nChanges captured by value for each one captured by others, at the same downloads (95 % interval):\n"
+            "\nChanges captured by value, divided by those captured by another policy with the same downloads"
+            " (95 % interval):\n"
         )
         print_table(
-            ("against", "at", "corpus", "times"),
+            ("other policy", "budget", "corpus", "ratio"),
             [
                 (
-                    one.versus,
-                    one.match,
-                    one.corpus,
-                    f"{one.ratio:.3f} ({one.ratio_interval[0]:.3f} to {one.ratio_interval[1]:.3f})",
+                    comparison.versus,
+                    comparison.match,
+                    comparison.corpus,
+                    f"{comparison.ratio:.3f} ({comparison.ratio_interval[0]:.3f} to {comparison.ratio_interval[1]:.3f})",
                 )
-                for one in found.comparisons
+                for comparison in results.comparisons
             ],
         )
-    if found.left_out:
-        typer.echo(f"\n{counted(found.left_out, 'page')} left out: not there at the start of the window.")
+    if results.left_out:
+        typer.echo(f"\n{counted(results.left_out, 'page')} left out: they did not exist at the start of the window.")
