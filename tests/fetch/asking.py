@@ -124,13 +124,13 @@ def visit(
                 connections_per_host=4,
             )
         )
-        door = PoliteClient(web, gate, clock, max_redirects=5)
-        polite = PoliteVisit(door, patience_until=clock.now() + 30)
+        client = PoliteClient(web, gate, clock, max_redirects=5)
+        visit_client = PoliteVisit(client, patience_until=clock.now() + 30)
         try:
             created = handler() if callable(handler) else handler
-            return await created.visit(page, polite)
+            return await created.visit(page, visit_client)
         finally:
-            await door.close()
+            await client.close()
             await web.close()
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
