@@ -437,9 +437,9 @@ class Node:
         def write() -> int:
             source = OpenArchive(self.home.archive, self.home.index)
             try:
-                records = records_at(source.reader, positions)
+                chosen = records_at(source.reader, positions)
                 now = self.clock.now()
-                return write_wacz(source, records, out, software=self.software, at=now, title=title, certify=certificate)
+                return write_wacz(source, chosen, out, software=self.software, at=now, title=title, certify=certificate)
             finally:
                 source.close()
 

@@ -185,18 +185,18 @@ class ParserProcess:
     def start(self) -> None:
         if self._process is not None:
             return
-        ours, theirs = socket.socketpair()
+        own_end, child_end = socket.socketpair()
         may_fork = self._is_forked and threading.active_count() == 1
         spawn, fork = multiprocessing.get_context("spawn").Process, multiprocessing.get_context("fork").Process
-        arguments = (theirs, self._parse, self._memory_bytes)
+        arguments = (child_end, self._parse, self._memory_bytes)
         make: type[BaseProcess] = fork if may_fork else spawn
         self._process = make(target=serve, args=arguments, name="webstrata-parser", daemon=True)
         with warnings.catch_warnings():  # Python 3.12 warns of NumPy's idle threads
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
-        theirs.close()
-        ours.setblocking(False)
-        self._socket = ours
+        child_end.close()
+        own_end.setblocking(False)
+        self._socket = own_end
 
     async def parse(self, jobs: Sequence[ParseJob]) -> list[ParseReply]:
         """One reply for each job. Raises TimeoutError or ParserLostError if the process ended."""
@@ -235,5 +235,7 @@ class ParserProcess:
             if self._process is process:  # not the process that replaced it
                 self.end()
 
-        _, made = await loop.create_unix_connection(lambda: _Connection(self._limit_s, on_ended), sock=self._socket)
-        return made
+        _, connection = await loop.create_unix_connection(
+            lambda: _Connection(self._limit_s, on_ended), sock=self._socket
+        )
+        return connection

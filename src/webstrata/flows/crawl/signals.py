@@ -22,7 +22,7 @@ from webstrata.ports import Store
 from webstrata.predict.source_trust import SourceChecks, is_trusted, precision, reach, source_counts
 from webstrata.records import Announcement, Listing, NewAnnouncements, Page, SignalSource, SourceCheck
 
-MAX_CALLED = 500
+MAX_VISIT_SOON = 500
 """Pages whose visits one list may bring forward; those with the latest times."""
 REST_S = 3600.0
 """A visit is not brought forward to less than this after the page's last visit."""
@@ -58,13 +58,13 @@ async def collect_signals(judged: Sequence[JudgedVisit], store: Store, discovere
 
     `discovered`: pages that this batch adds.
     """
-    checks, fresh, meanwhile = await _checks(judged, store)
+    checks, fresh, during_visit = await _checks(judged, store)
     lists = [
         (verdict.result.page, verdict.result.at, verdict.parsed)
         for verdict in judged
         if verdict.parsed is not None and _is_new_list(verdict)
     ]
-    announced = await _renewed_calls(meanwhile, judged, store) if meanwhile else []
+    announced = await _renewed_announcements(during_visit, judged, store) if during_visit else []
     if lists:
         sources = {source.url: source for source in await store.signals.sources([page.url for page, _, _ in lists])}
         new, seen = set(discovered), _seen(judged)
@@ -100,23 +100,23 @@ async def _checks(
     if not seen:
         return [], {}, []
     checks: list[_Check] = []
-    meanwhile: list[Announcement] = []
+    during_visit: list[Announcement] = []
     fresh: dict[int, list[tuple[int, float]]] = {}
     for announcement in await store.signals.announcements(list(seen)):
         verdict = seen[announcement.page_id]
         if announcement.seen_at > verdict.result.at:  # after the start of the visit: the next visit checks it
             if announcement.news:
-                meanwhile.append(announcement)
+                during_visit.append(announcement)
             continue
         source_id, has_news = announcement.source_id, announcement.news > 0
         if has_news:
             fresh.setdefault(source_id, []).append((announcement.page_id, announcement.seen_at))
         checks.append(_Check(source_id, has_news, _changed(verdict), _delay_s(announcement)))
-    return checks, fresh, meanwhile
+    return checks, fresh, during_visit
 
 
-async def _renewed_calls(
-    meanwhile: Sequence[Announcement], judged: Sequence[JudgedVisit], store: Store
+async def _renewed_announcements(
+    during_visit: Sequence[Announcement], judged: Sequence[JudgedVisit], store: Store
 ) -> list[NewAnnouncements]:
     """Announcements of trusted sources that arrived while their page was being visited, once more.
 
@@ -126,7 +126,7 @@ async def _renewed_calls(
     sources = {source.id: source for source in await store.signals.sources()}
     urls = {verdict.result.page.id: verdict.result.page.url for verdict in judged}
     renewed = []
-    for announcement in meanwhile:
+    for announcement in during_visit:
         source = sources.get(announcement.source_id)
         if source is not None and is_trusted(source.right, source.wrong):
             url, given_at, seen_at = urls[announcement.page_id], announcement.at, announcement.seen_at
@@ -230,10 +230,10 @@ async def _new_announcements(
     if flood:
         renewed = sorted(renewed, key=_sample_key)[:SAMPLE]
     fresh = [*renewed, *(url for url in unlisted if url in watched or url in discovered)]
-    said = tuple((url, given[url], reach(given[url], at)) for url in fresh)
-    others = [(url, given[url]) for url in unlisted if url not in watched and url not in discovered]
+    signals = tuple((url, given[url], reach(given[url], at)) for url in fresh)
+    unwatched = [(url, given[url]) for url in unlisted if url not in watched and url not in discovered]
     dropped = _dropped(parsed, listed, given, at)
-    if source is not None and not said and not others and not dropped:
+    if source is not None and not signals and not unwatched and not dropped:
         return []
     trusted = source is not None and not flood and is_trusted(source.right, source.wrong)
     return [
@@ -241,11 +241,11 @@ async def _new_announcements(
             source=page.url,
             kind=parsed.signals[0].kind,
             seen_at=at,
-            signals=said,
-            unwatched=tuple(nlargest(MAX_UNWATCHED, others, key=lambda entry: entry[1] or 0.0)),
+            signals=signals,
+            unwatched=tuple(nlargest(MAX_UNWATCHED, unwatched, key=lambda entry: entry[1] or 0.0)),
             dropped=dropped,
             flood=flood,
-            visit_soon=_called(said) if trusted else (),
+            visit_soon=_visit_soon(signals) if trusted else (),
             rest_s=REST_S,
             reason="" if source is None else _reason(source),
         )
@@ -271,9 +271,9 @@ def _dropped(parsed: ParsedContent, known: Mapping[str, Listing], given: Collect
     return tuple(gone)
 
 
-def _called(said: Sequence[tuple[str, float | None, float | None]]) -> tuple[str, ...]:
-    dated = sorted(((until, url) for url, _, until in said if until is not None), reverse=True)
-    return tuple(url for _, url in dated[:MAX_CALLED])
+def _visit_soon(signals: Sequence[tuple[str, float | None, float | None]]) -> tuple[str, ...]:
+    dated = sorted(((until, url) for url, _, until in signals if until is not None), reverse=True)
+    return tuple(url for _, url in dated[:MAX_VISIT_SOON])
 
 
 def _reason(source: SignalSource) -> str:
