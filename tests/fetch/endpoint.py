@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph as ox
 
-from tests.fetch.asking import Answer, Asked
+from tests.fetch.local_site import Answer, Asked
 from webstrata.fetch.handlers.negotiate import accept_quality
 
 RESULTS = [

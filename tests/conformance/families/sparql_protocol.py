@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pyoxigraph as ox
 
 from tests.conformance.verdict import Verdict
-from tests.fetch.asking import page_at, serving, visited
 from tests.fetch.endpoint import Endpoint
+from tests.fetch.local_site import page_at, serving, visited
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset

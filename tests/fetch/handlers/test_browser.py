@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fetch.asking import AGENT, Answer, page_at, pages, serving, visited
+from tests.fetch.local_site import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
 from webstrata.fetch.handlers.browser import BrowserHandler, RenderLimits, find_chromium, missing_software
 from webstrata.records import FailureKind

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.fetch.asking import Answer, Asked, page_at, serving, visit
+from tests.fetch.local_site import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
 from webstrata.fetch.handlers.contexts import MAX_BYTES, MAX_CONTEXTS, ContextCache
 from webstrata.fetch.handlers.rdf import RdfHandler

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.fetch.asking import Answer, Answering, Asked, page_at, serving, visited
+from tests.fetch.local_site import Answer, Answering, Asked, page_at, serving, visited
 from webstrata.fetch.handlers.negotiate import accept_quality
 from webstrata.fetch.handlers.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
 from webstrata.observe.linked_data import LinkedData

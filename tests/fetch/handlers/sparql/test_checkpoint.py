@@ -9,8 +9,8 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from tests.fetch.asking import Answer, Site, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
+from tests.fetch.local_site import Answer, Site, page_at, serving, visited
 from webstrata.clock import DAY_S
 from webstrata.fetch.handlers.sparql import checkpoint
 from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints

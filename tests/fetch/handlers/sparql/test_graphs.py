@@ -7,8 +7,8 @@ import json
 import pyoxigraph as ox
 import pytest
 
-from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
+from tests.fetch.local_site import Answer, page_at, serving, visited
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import is_graph_name

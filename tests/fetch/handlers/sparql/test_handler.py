@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pyoxigraph as ox
 import pytest
 
-from tests.fetch.asking import Answer, page_at, serving, visited
 from tests.fetch.endpoint import Endpoint, store_of
+from tests.fetch.local_site import Answer, page_at, serving, visited
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of, query_url, split_query

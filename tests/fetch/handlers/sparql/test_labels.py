@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.fetch.asking import page_at
+from tests.fetch.local_site import page_at
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_except_labels
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
