@@ -38,7 +38,7 @@ def test_sitemap_statements() -> None:
     recent, ancient = POPULATION.with_sitemap(None, 2 * DAY_S), POPULATION.with_sitemap(None, 2000 * DAY_S)
     assert ancient.rate < POPULATION.rate < recent.rate
     assert ancient.shape == POPULATION.shape + 1
-    assert ancient.rate == pytest.approx(1.2 / (2014 * DAY_S))
+    assert ancient.rate == pytest.approx(1.45 / (2023.4 * DAY_S))
     assert POPULATION.with_sitemap(None, None) == POPULATION
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.errors import UsageError
+from webstrata.predict.prior import ANY_PAGE
 
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -48,8 +49,8 @@ class RatePrior(msgspec.Struct, frozen=True):
         return RatePrior(self.shape + 1.0, self.shape / rate + max(0.0, unchanged_s))
 
 
-POPULATION = RatePrior(0.2, 14.0 * DAY_S)
-"""The prior for any page: a mean of one change in 70 days, with most pages far below it, as on the shipped sites."""
+POPULATION = RatePrior(ANY_PAGE.shape, ANY_PAGE.days * DAY_S)
+"""The prior for any page, as in `predict`: a mean of one change in 52 days, with most pages far below it."""
 
 
 def site_prior(changes: ArrayLike, observed_s: ArrayLike, population: RatePrior = POPULATION) -> RatePrior:

@@ -91,7 +91,7 @@ def test_rates_from_sitemaps(run_scenario: Callable[..., None]) -> None:
             "silent": "pages in general",
         }
         assert pages["lively"]["revisit"] is None, "its download is the instant"
-        assert pages["lively"]["rate_shape"] == "1.2"
+        assert pages["lively"]["rate_shape"] == "1.45"
 
     run_scenario(scenario)
 
