@@ -1,7 +1,7 @@
-"""What every access handler must keep. A new handler is done when `check_handler(handler)` returns.
+"""The contract of access handlers: `check_handler(handler)` returns if a handler fulfils it.
 
-It is visited through a scripted `Polite` that has no network behind it, so whatever a handler gets past `polite` is
-seen by its absence here, and by `tests/test_architecture.py`, which lets nobody but `fetch` import an HTTP client.
+The handler gets a scripted `VisitClient` without network access, so a request that does not go through the client has
+no response. `tests/test_architecture.py` ensures that only `fetch` imports an HTTP client.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webstrata.records import (
 )
 
 _AT = 1_790_000_000.0
-_MOST_ASKED = 100
+_MAX_REQUESTS = 100
 
 _STATUSES = (200, 203, 204, 206, 304, 400, 401, 404, 410, 429, 500, 503)
 _BODIES = (b"", b"\x00\xff\xfe", b"<p>text", b'{"head": {', b"@prefix", b"\x1f\x8b\x08cut", b"x" * 100_000)
@@ -42,16 +42,18 @@ _TYPES = (
 )
 
 
-class ScriptedPolite:
-    """Gives prepared answers in turn, the last one again and again; remembers what was asked and given."""
+class ScriptedClient:
+    """A `VisitClient` that returns prepared results in order, and then repeats the last one. It records all requests."""
 
-    def __init__(self, *answers: FetchResult | Wait) -> None:
-        self._answers = list(answers)
-        self.asked: list[str] = []
-        self.given: list[Exchange] = []
+    def __init__(self, *results: FetchResult | Wait) -> None:
+        self._results = list(results)
+        self.requested: list[str] = []
+        """The URLs of all requests."""
+        self.returned: list[Exchange] = []
+        """The exchanges of all results."""
 
     def now(self) -> float:
-        return _AT + len(self.asked)
+        return _AT + len(self.requested)
 
     async def get(self, url: str, *, accept: str, validators: Validators | None = None) -> FetchResult | Wait:
         assert "\r" not in accept, "an Accept header is one line"
@@ -62,20 +64,20 @@ class ScriptedPolite:
         return self._next(url)
 
     def _next(self, url: str) -> FetchResult | Wait:
-        assert url.startswith(("http://", "https://")), f"asked for {url!r}"
-        self.asked.append(url)
-        assert len(self.asked) <= _MOST_ASKED, "a handler ends, whatever it is answered"
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, FetchResult):
-            # each time its own objects: a handler that mixes up its exchanges must not get away with it
-            fresh = tuple([_copy(one, url, self.now()) for one in answer.exchanges])
-            self.given += fresh
-            return FetchResult(exchanges=fresh, failure=answer.failure, again_at=answer.again_at)
-        return answer
+        assert url.startswith(("http://", "https://")), f"requested {url!r}"
+        self.requested.append(url)
+        assert len(self.requested) <= _MAX_REQUESTS, "a handler ends, whatever the responses are"
+        result = self._results.pop(0) if len(self._results) > 1 else self._results[0]
+        if isinstance(result, FetchResult):
+            # new objects each time, so that a handler that mixes up its exchanges is detected
+            exchanges = tuple([_copy(exchange, url, self.now()) for exchange in result.exchanges])
+            self.returned += exchanges
+            return FetchResult(exchanges=exchanges, failure=result.failure, again_at=result.again_at)
+        return result
 
 
 def check_handler(handler: Handler, page: Page | None = None) -> None:
-    """Raise AssertionError with the broken promise. `page` is one that the handler can visit."""
+    """Raise AssertionError with the rule that the handler violates. `page` is a page that the handler can visit."""
     asyncio.run(_check(handler, page or _page(handler)))
 
 
@@ -83,52 +85,53 @@ async def _check(handler: Handler, page: Page) -> None:
     assert handler.name, "a handler has a name"
     await _check_wait(handler, page)
     await _check_failures(handler, page)
-    for answer in _answers():
-        await _check_answer(handler, page, answer)
+    for response in _responses():
+        await _check_response(handler, page, response)
 
 
 async def _check_wait(handler: Handler, page: Page) -> None:
-    wait = Wait(until=_AT + 60, why="asked for a rest")
-    polite = ScriptedPolite(wait)
-    assert await handler.visit(page, polite) is wait, "a wait is given back as it came"
-    assert len(polite.asked) == 1, "after a wait nothing more is asked"
+    wait = Wait(until=_AT + 60, why="the host requested a pause")
+    client = ScriptedClient(wait)
+    assert await handler.visit(page, client) is wait, "a wait is returned unchanged"
+    assert len(client.requested) == 1, "after a wait no further request is sent"
 
 
 async def _check_failures(handler: Handler, page: Page) -> None:
     for kind in FailureKind:
         failure = Failure(kind=kind, detail="as scripted")
-        polite = ScriptedPolite(FetchResult(failure=failure, again_at=_AT + 99))
-        seen = await _visited(handler, page, polite)
-        assert seen.failure is not None, f"a failed request ({kind}) is a failed visit"
-        assert seen.content is None, f"a failed visit ({kind}) has no content"
+        client = ScriptedClient(FetchResult(failure=failure, again_at=_AT + 99))
+        result = await _visit(handler, page, client)
+        assert result.failure is not None, f"a failed request ({kind}) is a failed visit"
+        assert result.content is None, f"a failed visit ({kind}) has no content"
 
 
-async def _check_answer(handler: Handler, page: Page, answer: Exchange) -> None:
-    """One answer to everything; then the same with a failure behind it."""
+async def _check_response(handler: Handler, page: Page, response: Exchange) -> None:
+    """Check with one response to all requests, and with a failure after the first response."""
     failure = FetchResult(failure=Failure(kind=FailureKind.RESET))
-    for script in ([FetchResult(exchanges=(answer,))], [FetchResult(exchanges=(answer,)), failure]):
-        polite = ScriptedPolite(*script)
-        seen = await _visited(handler, page, polite)
-        if polite.given:
-            assert seen.at == polite.given[0].at, "a visit begins with its first request"
-        if answer.status != 200:
-            assert seen.content is None, f"status {answer.status} is no content"
-        if seen.failure is None:
-            assert seen.answer is not None, "a visit has an answer or a failure"
+    for script in ([FetchResult(exchanges=(response,))], [FetchResult(exchanges=(response,)), failure]):
+        client = ScriptedClient(*script)
+        result = await _visit(handler, page, client)
+        if client.returned:
+            assert result.at == client.returned[0].at, "a visit begins with its first request"
+        if response.status != 200:
+            assert result.content is None, f"a response with status {response.status} has no content"
+        if result.failure is None:
+            assert result.answer is not None, "a visit has a response or a failure"
 
 
-async def _visited(handler: Handler, page: Page, polite: ScriptedPolite) -> VisitResult:
+async def _visit(handler: Handler, page: Page, client: ScriptedClient) -> VisitResult:
     try:
-        seen = await handler.visit(page, polite)
+        result = await handler.visit(page, client)
     except Exception as problem:
-        raise AssertionError(f"a handler raises nothing for what it is answered: {problem!r}") from problem
-    assert isinstance(seen, VisitResult), "what was asked came without a wait"
-    assert seen.page is page, "a visit is of the page that was asked for"
-    assert len(seen.exchanges) == len(polite.given), "every exchange is given back"
-    assert all(one is other for one, other in zip(seen.exchanges, polite.given, strict=True)), "in order"
-    for made in (seen.content, *seen.extras):
-        assert made is None or made.url.startswith("urn:"), "what was made has a name of its own"
-    return seen
+        raise AssertionError(f"a handler raises nothing for any response: {problem!r}") from problem
+    assert isinstance(result, VisitResult), "without a wait of the client the result is a VisitResult"
+    assert result.page is page, "the result is for the page that was passed"
+    assert len(result.exchanges) == len(client.returned), "every exchange is returned"
+    pairs = zip(result.exchanges, client.returned, strict=True)
+    assert all(exchange is returned for exchange, returned in pairs), "the exchanges are returned in order"
+    for resource in (result.content, *result.extras):
+        assert resource is None or resource.url.startswith("urn:"), "a created resource has a URN"
+    return result
 
 
 def _page(handler: Handler) -> Page:
@@ -136,7 +139,7 @@ def _page(handler: Handler) -> Page:
     return Page(id=1, url="http://example.org/page", host="example.org", page_rules=page_rules)
 
 
-def _answers() -> Iterator[Exchange]:
+def _responses() -> Iterator[Exchange]:
     for status in _STATUSES:
         yield _exchange(status, "text/html" if status != 200 else "text/plain", b"text")
     for kind in _TYPES:
@@ -149,8 +152,8 @@ def _answers() -> Iterator[Exchange]:
 def _exchange(
     status: int, kind: str | None, body: bytes, *, encoding: str | None = None, truncated: bool = False
 ) -> Exchange:
-    named = (("content-type", kind), ("content-encoding", encoding))
-    headers = tuple((name, value) for name, value in named if value is not None)
+    optional = (("content-type", kind), ("content-encoding", encoding))
+    headers = tuple((name, value) for name, value in optional if value is not None)
     head = "".join(f"{name}: {value}\r\n" for name, value in headers).encode("latin-1")
     return Exchange(
         url="",

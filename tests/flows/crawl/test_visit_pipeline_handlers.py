@@ -12,7 +12,7 @@ import pyoxigraph as ox
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.fetch.asking import Answer, Site, pages, serving
+from tests.fetch.local_site import Answer, Site, pages, serving
 from tests.fetch.endpoint import Endpoint, store_of
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
