@@ -43,7 +43,7 @@ _TYPES = (
 
 
 class ScriptedClient:
-    """A `VisitClient` that returns prepared results in order, and then repeats the last one. It records all requests."""
+    """A `VisitClient` that returns prepared results in order, then repeats the last one, and records all requests."""
 
     def __init__(self, *results: FetchResult | Wait) -> None:
         self._results = list(results)
