@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 import zlib
+from collections.abc import Callable
 
 import brotli
 import pytest
@@ -20,7 +21,7 @@ def _raw_deflate(data: bytes) -> bytes:
     return engine.compress(data) + engine.flush()
 
 
-ENCODERS = {
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "x-gzip": gzip.compress,
     "GZIP ": gzip.compress,
@@ -39,42 +40,42 @@ BOMBS = {
 }
 
 
-def taken_off(body: bytes, coding: str | None, max_bytes: int = 10**7, max_ratio: float = 1000.0) -> Decoded:
+def decoded_body(body: bytes, coding: str | None, max_bytes: int = 10**7, max_ratio: float = 1000.0) -> Decoded:
     return decode(body, coding, max_bytes=max_bytes, max_ratio=max_ratio)
 
 
 @pytest.mark.parametrize("coding", ENCODERS)
 def test_each_coding(coding: str) -> None:
     """Encoded bodies are decoded without a problem."""
-    assert taken_off(ENCODERS[coding](TEXT), coding) == Decoded(body=TEXT)
+    assert decoded_body(ENCODERS[coding](TEXT), coding) == Decoded(body=TEXT)
 
 
 @pytest.mark.parametrize("coding", [None, "", "identity", "identity, identity", " , "])
 def test_no_coding(coding: str | None) -> None:
     """Without a coding the body is unchanged."""
-    assert taken_off(TEXT, coding) == Decoded(body=TEXT)
+    assert decoded_body(TEXT, coding) == Decoded(body=TEXT)
 
 
 @pytest.mark.parametrize("coding", [*ENCODERS, "unheard-of"])
 def test_empty_body(coding: str) -> None:
     """An empty body (of a 304 or HEAD response) is not decoded."""
-    assert taken_off(b"", coding) == Decoded(body=b"")
+    assert decoded_body(b"", coding) == Decoded(body=b"")
 
 
 def test_codings_on_top_of_one_another() -> None:
     """The last coding in the header is removed first."""
     body = brotli.compress(gzip.compress(TEXT))
-    assert taken_off(body, "gzip, identity, br") == Decoded(body=TEXT)
+    assert decoded_body(body, "gzip, identity, br") == Decoded(body=TEXT)
 
 
 def test_several_gzip_members() -> None:
     """Consecutive gzip members are one body, also across the pieces in which the decoder receives it."""
-    assert taken_off(gzip.compress(TEXT, compresslevel=0) * 3, "gzip") == Decoded(body=TEXT * 3)
+    assert decoded_body(gzip.compress(TEXT, compresslevel=0) * 3, "gzip") == Decoded(body=TEXT * 3)
 
 
 def test_padded_gzip() -> None:
     """Zero bytes after the last member are padding."""
-    assert taken_off(gzip.compress(TEXT) + bytes(512), "gzip") == Decoded(body=TEXT)
+    assert decoded_body(gzip.compress(TEXT) + bytes(512), "gzip") == Decoded(body=TEXT)
 
 
 WRONG = {
@@ -101,14 +102,14 @@ WRONG = {
 def test_wrong_codings(name: str) -> None:
     """Of a body that does not match its header, what could be decoded is returned, with the problem."""
     body, coding, expected, problem = WRONG[name]
-    assert taken_off(body, coding) == Decoded(body=expected, problem=problem)
+    assert decoded_body(body, coding) == Decoded(body=expected, problem=problem)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 def test_cut_bodies(coding: str) -> None:
     """Of a truncated body the beginning is returned, with the problem that it ends early."""
     body = ENCODERS[coding](TEXT)
-    decoded = taken_off(body[: len(body) // 2], coding)
+    decoded = decoded_body(body[: len(body) // 2], coding)
 
     assert decoded.problem == f"{coding} data ends early"
     assert TEXT.startswith(decoded.body) or decoded.body == body[: len(body) // 2]
@@ -119,7 +120,7 @@ def test_bombs_stop_at_the_limit(coding: str) -> None:
     """A decompression bomb is decoded up to the limit, and takes memory only for that."""
     bomb = BOMBS[coding]()
     tracemalloc.start()
-    decoded = taken_off(bomb, coding, max_bytes=3_000_000, max_ratio=10.0**9)
+    decoded = decoded_body(bomb, coding, max_bytes=3_000_000, max_ratio=10.0**9)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -130,25 +131,25 @@ def test_bombs_stop_at_the_limit(coding: str) -> None:
 def test_bomb_in_a_bomb() -> None:
     """The limit applies to every coding, not only to the last."""
     bomb = gzip.compress(gzip.compress(BLANK))
-    assert len(taken_off(bomb, "gzip, gzip", max_bytes=2_000_000).body) <= 2_000_000
+    assert len(decoded_body(bomb, "gzip, gzip", max_bytes=2_000_000).body) <= 2_000_000
 
 
 def test_ratio_counts_above_a_size_only() -> None:
     """A small result may have any ratio; a large one is cut at the maximum ratio."""
     small, large = gzip.compress(bytes(1_000_000)), gzip.compress(BLANK)
 
-    assert taken_off(small, "gzip", max_ratio=2.0).problem is None
-    assert len(taken_off(large, "gzip", max_bytes=10**9, max_ratio=100.0).body) == len(large) * 100
+    assert decoded_body(small, "gzip", max_ratio=2.0).problem is None
+    assert len(decoded_body(large, "gzip", max_bytes=10**9, max_ratio=100.0).body) == len(large) * 100
 
 
 def test_exactly_the_limit() -> None:
     """A body of exactly the maximum size is complete."""
-    assert taken_off(gzip.compress(TEXT), "gzip", max_bytes=len(TEXT)) == Decoded(body=TEXT)
+    assert decoded_body(gzip.compress(TEXT), "gzip", max_bytes=len(TEXT)) == Decoded(body=TEXT)
 
 
 def test_countless_tiny_members() -> None:
     """Decoding stops at the maximum number of gzip members."""
-    decoded = taken_off(gzip.compress(b"x") + gzip.compress(b"") * 100_000, "gzip")
+    decoded = decoded_body(gzip.compress(b"x") + gzip.compress(b"") * 100_000, "gzip")
     assert decoded == Decoded(body=b"x", problem="more than 1000 gzip members")
 
 
@@ -156,4 +157,4 @@ def test_zstd_window_beyond_the_standard() -> None:
     """A zstd frame with a larger window than HTTP allows is refused."""
     parameters = zstandard.ZstdCompressionParameters(window_log=27)
     engine = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
-    assert taken_off(engine.compress(TEXT) + engine.flush(), "zstd").problem == "not zstd data"
+    assert decoded_body(engine.compress(TEXT) + engine.flush(), "zstd").problem == "not zstd data"

@@ -92,7 +92,7 @@ def call_here(*words: object, stdin: bytes = b"", **more: str) -> CommandResult:
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         out.flush()
-    return CommandResult(code, out.buffer.getvalue(), err.getvalue())  # type: ignore[attr-defined]
+    return CommandResult(code, out.buffer.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="session")
@@ -218,7 +218,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
                 MARKUP.format(script).encode(),
             )
             server.pages["/control"] = ("text/html; charset=utf-8", CONTROL.format(number).encode())
-            result = call_here("--home", home, "crawl", **server.settings, **ALWAYS_DUE)
+            environ: dict[str, Any] = {**server.settings, **ALWAYS_DUE}
+            result = call_here("--home", home, "crawl", **environ)
         assert "3 visits, 2 changed" in result.err, result.err
     return found
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from tests.flows.test_verify import make_wacz
 
 from tests.cli.conftest import PROGRAM, Call, Demo, environment
+from tests.flows.capture.test_verify import make_wacz
 from webstrata import __version__
 from webstrata.cli.app import COMMANDS, application
 
@@ -169,7 +169,7 @@ BAD_INPUT: list[tuple[str, int, str]] = [
     (f"diff {PAGE} --from 1999", 2, "before that time"),
     ("export cdxj x.cdxj --to tomorrow", 2, "like 2026-11-15"),
     ("export wacz x.zip", 2, "must end in .wacz"),
-    ("export warc /nowhere/x.warc.gz", 1, "Choose another place"),
+    ("export warc /nowhere/x.warc.gz", 1, "Choose another file"),
     ("export cdxj x.cdxj --url nonsense", 2, "Write the whole URL"),
     ("run --for ever", 2, "like 90s"),
     ("watch", 2, "Give URLs"),

@@ -49,7 +49,6 @@ PolicyOption = Annotated[
 
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]
 OptionalUrlArgument = Annotated[str | None, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]
-UrlsArgument = Annotated[list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.", show_default=False)]
 TagOption = Annotated[
     str | None, typer.Option("--tag", metavar="TAG", help="Select the pages with this tag.", show_default=False)
 ]

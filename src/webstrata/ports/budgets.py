@@ -23,7 +23,7 @@ class BudgetStore(Protocol):
     async def reserve(self, owner: str, now: float, until: float, plan: ReservationPlan) -> None:
         """Take or return reservations in one transaction.
 
-        `plan` receives what `reserved` returns and answers with the budgets that it changes: the state after the
+        `plan` receives what `reserved` returns, and returns the budgets that it changes: the state after the
         reservation, and the amount that the owner holds from now on. Reservations of other budgets are returned.
         Reservations that are not spent (`Batch.paid`) by `until` are returned too. `plan` may be called more than once.
         """

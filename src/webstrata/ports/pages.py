@@ -54,5 +54,5 @@ class WatchedPages(Protocol):
     async def tag_rules(self) -> dict[str, PageRules]: ...
 
     async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
-        """Set the places of a page that count as changes although they were learned as noise. Visits keep this."""
+        """Set the places of a page whose changes count even if they are learned as noise. Visits keep this."""
         ...

@@ -28,7 +28,7 @@ class VisitQueue(Protocol):
         ...
 
     async def stale_leases(self, now: float) -> int:
-        """The number of leases that expired and whose pages nobody has claimed since."""
+        """The number of expired leases whose pages have not been claimed since."""
         ...
 
     async def next_due(self) -> float | None:

@@ -31,7 +31,7 @@ class Web(Protocol):
 class VisitClient(Protocol):
     """The client that a handler uses during one visit. It obtains a permit for every request and waits where needed.
 
-    It returns a `Wait` only before the visit's first request. If a host asks for a longer wait after that, the request
+    It returns a `Wait` only before the visit's first request. If a host requires a longer wait after that, the request
     fails.
     """
 

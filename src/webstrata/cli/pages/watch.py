@@ -30,7 +30,6 @@ from webstrata.cli.options import (
     QueryOption,
     SelectOption,
     UnorderedOption,
-    UrlsArgument,
     page_rules_of,
 )
 from webstrata.cli.output import counted, print_json, printable
@@ -51,7 +50,9 @@ class BadLine(Struct, frozen=True):
 
 
 def command(
-    addresses: UrlsArgument = None,
+    addresses: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.", show_default=False)
+    ] = None,
     from_file: Annotated[
         str | None,
         typer.Option(
