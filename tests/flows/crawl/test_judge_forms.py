@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.fetch.local_site import Answer, serving
 from tests.fetch.endpoint import Endpoint, store_of
+from tests.fetch.local_site import Answer, serving
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.crawl.test_visit_pipeline_handlers import beside
 from tests.flows.scripted_servers import Reply, reply

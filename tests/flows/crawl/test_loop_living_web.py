@@ -26,12 +26,12 @@ RUDE = (
 )
 
 
-async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingWeb, int]:
+async def crawl_living_web(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingWeb, int]:
     clock = JumpingClock(SHIPPED_WINDOW[0])
     recordings = [recording for recording in load_shipped() if recording.site in ("choldgraf", "leancommunity")]
     home, _ = Home.create(folder)
     async with LivingWeb(recordings, clock) as living:
-        loaded, _ = settings_file.load(folder, environment={}, flags=("crawl.workers=0", "crawl.round=1h", *flags))
+        loaded, _ = settings_file.load(folder, environment={}, flags=("crawl.round=1h", *flags))
         fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
         async with node.store() as store:
@@ -39,13 +39,13 @@ async def live(folder: Path, days: int, flags: tuple[str, ...]) -> tuple[LivingW
         async with node.crawling(wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
             await loop.run(SHIPPED_WINDOW[0] + days * DAY_S)
         async with node.store() as store:
-            census = await store.maintenance.totals(clock.now())
-        return living, census.visits
+            totals = await store.maintenance.totals(clock.now())
+        return living, totals.visits
 
 
 def test_polite_visits_cause_no_violations(tmp_path: Path) -> None:
     """The servers count no violation in a month with hundreds of requests."""
-    living, visits = asyncio.run(live(tmp_path, 31, POLITE))
+    living, visits = asyncio.run(crawl_living_web(tmp_path, 31, POLITE))
     assert visits > 200
     assert living.meter.requests.total() > visits
     assert living.meter.violations() == []
@@ -53,7 +53,7 @@ def test_polite_visits_cause_no_violations(tmp_path: Path) -> None:
 
 def test_impolite_visits_are_counted(tmp_path: Path) -> None:
     """With politeness switched off the servers count short gaps, overlaps and pages without robots.txt."""
-    living, visits = asyncio.run(live(tmp_path, 10, RUDE))
+    living, visits = asyncio.run(crawl_living_web(tmp_path, 10, RUDE))
     assert visits > 100
     assert {"host-gap", "overlap", "no-robots"} <= set(living.meter.counts)
     assert living.meter.count > visits

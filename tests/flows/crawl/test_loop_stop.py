@@ -166,8 +166,6 @@ def test_a_signal_ends_run_and_a_second_run_is_refused(tmp_path: Path) -> None:
         [fetch]
         allow_private = ["127.0.0.1/32:{port}"]
         hosts = {{ "a.test" = "127.0.0.1:{port}" }}
-        [crawl]
-        workers = 1
     """
     home, _ = Home.create(tmp_path / "home", settings)
     node = Node(home, settings_file.load(home.path, environment={})[0])

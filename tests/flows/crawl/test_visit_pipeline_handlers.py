@@ -12,8 +12,8 @@ import pyoxigraph as ox
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.fetch.local_site import Answer, Site, pages, serving
 from tests.fetch.endpoint import Endpoint, store_of
+from tests.fetch.local_site import Answer, Site, pages, serving
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
 from webstrata.fetch.handlers.browser import find_chromium, missing_software
