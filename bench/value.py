@@ -1,8 +1,8 @@
-"""A million pages under the flagship: valued and the next thousand chosen, once an hour, as the live loop does it.
+"""The policy `value` with a million pages: value all pages and choose the next thousand, as in an hourly round.
 
-In an hour about one page in 24 begins another day after its visit, and its forecast is made anew. Where all pages were
-visited at the same time of day all forecasts turn in one round: so do those of rounds that are a day apart.
-In processor time of one core, so that a busy machine tells the same.
+In an hour about one page in 24 completes a day since its visit, and its forecast is recomputed. If all pages were
+visited at the same time of day, all forecasts are recomputed in one round; rounds a day apart measure this case. All
+times are CPU times of one core, so that they do not depend on the load of the machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run(quick: bool) -> list[Figure]:
     watched.copied(watched.rows, random.uniform(-30.0, -1.0, pages))
     start = time.process_time()
     watched.values(0.0)
-    whole = [1e3 * (time.process_time() - start)]
+    first = [1e3 * (time.process_time() - start)]
     hours, days = (6, 3) if quick else (13, 8)
     hourly = [_round(watched, hour / 24.0, random) for hour in range(1, hours)]
     daily = [_round(watched, 1.0 + day, random) for day in range(days)]
@@ -38,14 +38,14 @@ def run(quick: bool) -> list[Figure]:
 
     return [
         figure("an hourly round: all valued, 1,000 chosen", [total for total, _ in hourly], 50.0),
-        figure("of which choosing", [choosing for _, choosing in hourly]),
-        figure("a round with every forecast made anew", [total for total, _ in daily], 50.0),
-        figure("the first values after the start", whole),
+        figure("part of it for the choice", [choosing for _, choosing in hourly]),
+        figure("a round with all forecasts recomputed", [total for total, _ in daily], 50.0),
+        figure("the first values after the start", first),
     ]
 
 
 def _round(watched: PolicyState, now: float, random: np.random.Generator) -> tuple[float, float]:
-    """Milliseconds: valuing and choosing, and choosing alone. The visits that follow are not counted."""
+    """Milliseconds for values and choice, and for the choice only. The visits after it are not included."""
     start = time.process_time()
     values = watched.values(now)
     valued = time.process_time()

@@ -17,13 +17,13 @@ STEADY = DownloadTimes(
     [(host, seconds, 1) for host, seconds in (("a", 0.5), ("b", 4.0), ("c", 1.0)) for _ in range(100)]
 )
 """Hosts that always take the same time."""
-MANNER = SpacingModel()
+SPACING = SpacingModel()
 
 
 def _median(
-    loads: list[HostLoad], threads: int = 64, manner: SpacingModel = MANNER, downloads: DownloadTimes = STEADY
+    loads: list[HostLoad], threads: int = 64, spacing: SpacingModel = SPACING, downloads: DownloadTimes = STEADY
 ) -> CrawlTimeEstimate:
-    return estimate(loads, downloads, manner, threads)
+    return estimate(loads, downloads, spacing, threads)
 
 
 CASES = [
@@ -55,7 +55,7 @@ def test_bottlenecks_are_named() -> None:
     assert [one.host for one in found.bottlenecks] == ["b", "a"]
     assert found.bottlenecks[0].last == 1.0
     assert found.bottlenecks[0].gap_s == pytest.approx(8, rel=0.03)
-    assert (found.requests, found.hosts, found.method) == (20, 2, "lanes")
+    assert (found.requests, found.hosts, found.method) == (20, 2, "independent")
 
 
 def test_threads_needed_are_enough_and_not_too_many() -> None:
@@ -77,8 +77,8 @@ def test_hosts_at_one_address_share_it() -> None:
     """Twenty hosts with one page each take twenty turns at their address."""
     loads = [HostLoad(host=f"{n}", docs=1, asked_s=0, address="192.0.2.1") for n in range(20)]
 
-    assert _median(loads, manner=SpacingModel(address_gap_s=5)).median_s > 19 * 5
-    assert _median(loads, manner=SpacingModel(address_gap_s=0)).median_s < 20
+    assert _median(loads, spacing=SpacingModel(address_gap_s=5)).median_s > 19 * 5
+    assert _median(loads, spacing=SpacingModel(address_gap_s=0)).median_s < 20
 
 
 def test_an_unknown_host_makes_it_uncertain() -> None:
@@ -98,7 +98,7 @@ def test_nothing_and_nonsense() -> None:
     odd = _median([HostLoad(host="a", docs=2, asked_s=math.nan, free_in_s=math.nan)])
     assert odd.median_s == pytest.approx(2.5, rel=0.03)
     zero = _median(
-        [HostLoad(host="a", docs=10, asked_s=0)], manner=SpacingModel(delay_s=0, delay_factor=0, address_gap_s=0)
+        [HostLoad(host="a", docs=10, asked_s=0)], spacing=SpacingModel(delay_s=0, delay_factor=0, address_gap_s=0)
     )
     assert zero.median_s == pytest.approx(5, rel=0.03)
     with pytest.raises(UsageError):
@@ -157,8 +157,8 @@ def test_a_typical_round_can_be_drawn() -> None:
     """The picture's round holds every request, and ends near the median."""
     loads = [HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=5, asked_s=0)]
 
-    hosts, bars = typical_round(loads, STEADY, MANNER, 8)
+    hosts, bars = typical_round(loads, STEADY, SPACING, 8)
 
     assert (hosts, len(bars)) == (["a", "b"], 15)
     assert max(end for _, _, end in bars) == pytest.approx(_median(loads).median_s, rel=0.1)
-    assert typical_round([], STEADY, MANNER, 8) == ([], [])
+    assert typical_round([], STEADY, SPACING, 8) == ([], [])

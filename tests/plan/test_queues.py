@@ -11,7 +11,7 @@ from webstrata.plan.queues import Bar, RequestQueues, simulate
 
 def _queues(
     *hosts: tuple[list[float], float],
-    doors: list[int] | None = None,
+    address: list[int] | None = None,
     free: list[float] | None = None,
     factor: float = 1.0,
 ) -> RequestQueues:
@@ -25,7 +25,7 @@ def _queues(
         rests=[factor * one for one in times],
         first=first,
         delays=[delay for _, delay in hosts],
-        doors=doors or list(range(len(hosts))),
+        address=address or list(range(len(hosts))),
         free=free or [0.0] * len(hosts),
     )
 
@@ -34,7 +34,7 @@ CASES = [
     ("start to start at least the delay", _queues(([0.5] * 4, 2.0)), 9, 0.0, 6.5),
     ("a slow answer is followed by a rest", _queues(([3.0] * 3, 2.0)), 9, 0.0, 15.0),
     ("hosts do not wait for each other", _queues(([1.0] * 3, 2.0), ([1.0] * 3, 2.0)), 9, 0.5, 5.0),
-    ("but at one address they do", _queues(([1.0] * 3, 2.0), ([1.0] * 3, 2.0), doors=[0, 0]), 9, 0.5, 5.5),
+    ("but at one address they do", _queues(([1.0] * 3, 2.0), ([1.0] * 3, 2.0), address=[0, 0]), 9, 0.5, 5.5),
     ("one thread serves one at a time", _queues(([5.0], 1.0), ([5.0], 1.0), ([5.0], 1.0)), 1, 0.0, 15.0),
     ("no sooner than the host is free", _queues(([1.0], 2.0), free=[7.0]), 9, 0.0, 8.0),
     ("no delay and no rest", _queues(([1.0] * 5, 0.0), factor=0.0), 9, 0.0, 5.0),
@@ -47,7 +47,7 @@ CASES = [
 )
 def test_the_gates_rules(queues: RequestQueues, threads: int, gap_s: float, ends_s: float) -> None:
     """Each rule of spacing has its time."""
-    assert max(simulate(queues, threads=threads, door_gap_s=gap_s), default=0.0) == pytest.approx(ends_s)
+    assert max(simulate(queues, threads=threads, address_gap_s=gap_s), default=0.0) == pytest.approx(ends_s)
 
 
 def test_several_connections_share_the_spacing() -> None:
@@ -55,7 +55,7 @@ def test_several_connections_share_the_spacing() -> None:
     bars: list[Bar] = []
     queues = _queues(([5.0] * 4, 2.0), factor=0.0)
 
-    ends = simulate(queues, threads=9, door_gap_s=0.5, connections=2, bars=bars)
+    ends = simulate(queues, threads=9, address_gap_s=0.5, connections=2, bars=bars)
 
     starts = sorted(start for _, start, _ in bars)
     assert starts == pytest.approx([0, 2, 5, 7])
@@ -72,11 +72,11 @@ def test_politeness_is_kept(
     hosts: list[tuple[list[float], float]], threads: int, gap_s: float, connections: int, data: st.DataObject
 ) -> None:
     """Never more open than threads, nor than a host's connections, and all requests are made."""
-    doors = [data.draw(st.integers(0, 2)) for _ in hosts]
+    address = [data.draw(st.integers(0, 2)) for _ in hosts]
     bars: list[Bar] = []
-    queues = _queues(*hosts, doors=doors)
+    queues = _queues(*hosts, address=address)
 
-    ends = simulate(queues, threads=threads, door_gap_s=gap_s, connections=connections, bars=bars)
+    ends = simulate(queues, threads=threads, address_gap_s=gap_s, connections=connections, bars=bars)
 
     assert len(bars) == len(queues.seconds)
     assert max(ends) == max(end for _, _, end in bars)
@@ -91,9 +91,9 @@ def test_one_thread_more_costs_at_most_one_answer(
     hosts: list[tuple[list[float], float]], threads: int, gap_s: float
 ) -> None:
     """More threads may change the order and so cost a little (Graham's anomalies): at most the longest answer."""
-    queues = _queues(*hosts, doors=[n % 2 for n in range(len(hosts))])
+    queues = _queues(*hosts, address=[n % 2 for n in range(len(hosts))])
 
-    fewer, more = (max(simulate(queues, threads=n, door_gap_s=gap_s)) for n in (threads, threads + 1))
+    fewer, more = (max(simulate(queues, threads=n, address_gap_s=gap_s)) for n in (threads, threads + 1))
 
     assert more <= fewer + max(queues.seconds) + 1e-9
 
@@ -101,9 +101,9 @@ def test_one_thread_more_costs_at_most_one_answer(
 @given(_HOSTS, _SECONDS)
 def test_alone_a_longer_queue_ends_later(hosts: list[tuple[list[float], float]], seconds: float) -> None:
     """Where hosts are not in each other's way, one more document ends its host later and no other."""
-    before = simulate(_queues(*hosts), threads=len(hosts), door_gap_s=0.5)
+    before = simulate(_queues(*hosts), threads=len(hosts), address_gap_s=0.5)
     (first, delay), *rest = hosts
-    after = simulate(_queues(([*first, seconds], delay), *rest), threads=len(hosts), door_gap_s=0.5)
+    after = simulate(_queues(([*first, seconds], delay), *rest), threads=len(hosts), address_gap_s=0.5)
 
     assert after[0] > before[0]
     assert after[1:] == before[1:]

@@ -1,8 +1,8 @@
-"""How many more pages like these there is room for, if all go on being visited as their intervals ask.
+"""The number of further pages that fit, if all pages are visited at their present intervals.
 
-Three things can be short: a host's turns (time by expected gap), an address's turns, and the threads' time. Two kinds
-of more are told apart: more pages on the same hosts (the busiest of them is full first), and more hosts like these
-(only threads count).
+Three resources are limited: the requests of a host (time divided by the expected gap), the requests of an address, and
+the time of the threads. There are two figures: further pages on the same hosts (the busiest host is full first), and
+pages on further hosts like these (only threads count).
 """
 
 from __future__ import annotations
@@ -16,34 +16,37 @@ from webstrata.errors import UsageError
 from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.load import HostLoad, SpacingModel
 from webstrata.plan.rounds import RoundPlan
+from webstrata.plan.slots import SLOT_S
 
 _FULLEST = 5
 _UNBOUNDED = 10**12
-"""More pages than anybody has: nothing is short."""
+"""Returned if no resource is used."""
 
 
 class HostDemand(Struct, frozen=True, kw_only=True):
-    """What the schedule asks of one host."""
+    """The visits of one host by the schedule."""
 
     load: HostLoad
-    """Its `docs` are the pages."""
+    """Its `docs` is the number of pages."""
     visits_per_hour: float
 
 
 class Utilisation(Struct, frozen=True, kw_only=True):
-    """How much of something is used: 1 is all of it."""
+    """The used share of a resource: 1 is all of it."""
 
     what: str
     used: float
 
 
 class Capacity(Struct, frozen=True, kw_only=True):
+    """The present use of all resources, and the number of further pages that fit."""
+
     pages: int = 0
     visits_per_hour: float = 0.0
     slot_visits: float = 0.0
-    """Visits that the schedule asks for in one slot."""
+    """Scheduled visits in one slot."""
     more_pages_same_hosts: int = 0
-    """Negative: so many are too many."""
+    """Negative if the plan exceeds the capacity; the absolute value is the excess."""
     more_pages_new_hosts: int = 0
     fullest: tuple[Utilisation, ...] = ()
     limited_by: str = ""
@@ -52,39 +55,39 @@ class Capacity(Struct, frozen=True, kw_only=True):
 def capacity(
     demands: Iterable[HostDemand],
     downloads: DownloadTimes,
-    manner: SpacingModel,
+    spacing: SpacingModel,
     *,
     threads: int,
-    slot_s: float = 3600.0,
+    slot_s: float = SLOT_S,
 ) -> Capacity:
-    """Room for more pages with these threads, so that what is asked of a slot fits into it."""
+    """The capacity with this number of threads."""
     if threads < 1 or not slot_s > 0:
-        raise UsageError("capacity needs at least one thread and a slot longer than nothing.")
-    asked = [one for one in demands if one.load.docs > 0 and 0 < one.visits_per_hour < float("inf")]
-    plan = RoundPlan((one.load for one in asked), downloads, manner)
+        raise UsageError("capacity needs at least one thread and a slot longer than 0.")
+    visited = [demand for demand in demands if demand.load.docs > 0 and 0 < demand.visits_per_hour < float("inf")]
+    plan = RoundPlan((demand.load for demand in visited), downloads, spacing)
     if not plan.hosts:
         return Capacity()
-    pages = sum(one.load.docs for one in asked)
-    per_hour = {one.load.host: one.visits_per_hour for one in asked}
+    pages = sum(demand.load.docs for demand in visited)
+    per_hour = {demand.load.host: demand.visits_per_hour for demand in visited}
     visits = np.array([per_hour[load.host] for load in plan.loads])
-    turns = visits * (1.0 + plan.extra_requests()) / 3600.0  # a second
-    hosts = turns * plan.mean_gap_s()
-    doors = np.bincount(plan.doors, turns) * manner.address_gap_s
-    work = float((turns * plan.mean_s()).sum()) / threads
-    full = [Utilisation(what=load.host, used=float(used)) for load, used in zip(plan.loads, hosts, strict=True)]
-    named = {int(door): load.door for load, door in zip(plan.loads, plan.doors, strict=True)}
-    shared = np.bincount(plan.doors) > 1
-    full += [Utilisation(what=f"address {named[n]}", used=float(doors[n])) for n in np.flatnonzero(shared).tolist()]
-    full.append(Utilisation(what=f"{threads} threads", used=work))
-    full.sort(key=lambda one: -one.used)
+    requests = visits * (1.0 + plan.extra_requests()) / 3600.0  # per second
+    hosts = requests * plan.mean_gap_s()
+    addresses = np.bincount(plan.address, requests) * spacing.address_gap_s
+    work = float((requests * plan.mean_s()).sum()) / threads
+    used = [Utilisation(what=load.host, used=float(share)) for load, share in zip(plan.loads, hosts, strict=True)]
+    names = {int(n): load.address_key for load, n in zip(plan.loads, plan.address, strict=True)}
+    shared = np.flatnonzero(np.bincount(plan.address) > 1).tolist()
+    used += [Utilisation(what=f"address {names[n]}", used=float(addresses[n])) for n in shared]
+    used.append(Utilisation(what=f"{threads} threads", used=work))
+    used.sort(key=lambda resource: -resource.used)
     return Capacity(
         pages=pages,
         visits_per_hour=float(visits.sum()),
         slot_visits=float(visits.sum()) * slot_s / 3600.0,
-        more_pages_same_hosts=_more(pages, full[0].used),
+        more_pages_same_hosts=_more(pages, used[0].used),
         more_pages_new_hosts=_more(pages, work),
-        fullest=tuple(full[:_FULLEST]),
-        limited_by=full[0].what,
+        fullest=tuple(used[:_FULLEST]),
+        limited_by=used[0].what,
     )
 
 

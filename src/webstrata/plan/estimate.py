@@ -1,11 +1,11 @@
-"""How long a round takes: many imagined rounds, and where the middle of them lies.
+"""The duration of a round: the median and an interval of many simulated rounds.
 
-Three ways, from exact to quick (docs/decisions/0034-crawl-time-estimate.md):
+There are three methods, from exact to fast (docs/decisions/0034-crawl-time-estimate.md):
 
-    lanes    nobody gets in anybody's way: the slowest lane
-    events   hosts share threads or addresses: every request is an event
-    bounds   so many requests that events would take minutes: the largest of slowest lane, work by threads, and turns
-             at the busiest address
+    independent   no host waits for another one: the duration of the slowest host
+    events        hosts share threads or addresses: every request is simulated as an event
+    bounds        too many requests for events: the largest of the slowest host, the work of all threads, and the
+                  requests of the busiest address
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel
 from webstrata.plan.queues import Bar, simulate
-from webstrata.plan.rounds import MOST_DRAWN, RoundPlan
+from webstrata.plan.rounds import MAX_DRAWN, RoundPlan
 
-Method = Literal["lanes", "events", "bounds"]
+Method = Literal["independent", "events", "bounds"]
 
 LOW, HIGH = 0.1, 0.9
-"""The interval holds eight rounds of ten."""
-_MOST_REPLICATES = 200
-_FEWEST_REPLICATES = 9
+"""The interval contains eight of ten rounds."""
+_MAX_REPLICATES = 200
+_MIN_REPLICATES = 9
 _EVENTS = 1_000_000
-"""Events that one estimate may cost."""
+"""Maximum number of events of an estimate."""
 _DRAWS = 4_000_000
-"""Download times that one estimate may draw."""
+"""Maximum number of download times that an estimate draws."""
 _ENOUGH = 1.02
-"""A round that is not longer than this many times the shortest needs no more threads."""
+"""More threads are not needed if the round takes at most this many times the shortest duration."""
 _BOTTLENECKS = 5
 _LEAST_WIDTH = 0.005
-"""The interval reaches at least so far (a share of the median): queues are not known to the second."""
+"""The least half-width of the interval, as a share of the median."""
 
 
 class Bottleneck(Struct, frozen=True, kw_only=True):
@@ -46,45 +46,45 @@ class Bottleneck(Struct, frozen=True, kw_only=True):
     host: str
     requests: int
     gap_s: float
-    """Expected time from one request to the next."""
+    """Expected seconds from one request to the next one."""
     ends_s: float
-    """Median."""
+    """Median over the simulated rounds."""
     last: float
-    """Share of the imagined rounds in which it is the last one."""
+    """Share of the simulated rounds in which this host ends last."""
 
 
 class CrawlTimeEstimate(Struct, frozen=True, kw_only=True):
-    """Seconds that a round takes with so many threads."""
+    """The duration of a round with a given number of threads."""
 
     median_s: float = 0.0
     low_s: float = 0.0
     high_s: float = 0.0
     threads: int = 0
     threads_needed: int = 0
-    """With fewer it takes longer (by more than a fiftieth); more change next to nothing."""
+    """With fewer threads the round takes over 2 % longer; more threads hardly change it."""
     threads_are_short: bool = False
     hosts: int = 0
     requests: int = 0
-    """robots.txt and redirects included."""
-    method: Method = "lanes"
+    """Including robots.txt and redirects."""
+    method: Method = "independent"
     replicates: int = 0
     bottlenecks: tuple[Bottleneck, ...] = ()
 
 
 def estimate(
-    loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel, threads: int
+    loads: Iterable[HostLoad], downloads: DownloadTimes, spacing: SpacingModel, threads: int
 ) -> CrawlTimeEstimate:
-    """Imagine the round often; nothing to visit takes no time."""
+    """Simulate the round many times; without visits the duration is 0."""
     if threads < 1:
         raise UsageError("a crawl needs at least one thread. Give --threads a number from 1 up.")
-    plan = RoundPlan(loads, downloads, manner)
+    plan = RoundPlan(loads, downloads, spacing)
     if not plan.hosts:
         return CrawlTimeEstimate(threads=threads)
-    method, replicates = _way(plan, threads)
-    imagined = _SimulatedRounds(plan, method, replicates)
-    totals, ends = imagined.ends(threads)
+    method, replicates = _method(plan, threads)
+    simulated = _SimulatedRounds(plan, method, replicates)
+    totals, ends = simulated.ends(threads)
     low, median, high = np.quantile(totals, (LOW, 0.5, HIGH))
-    needed = imagined.threads_needed()
+    needed = simulated.threads_needed()
     return CrawlTimeEstimate(
         median_s=float(median),
         low_s=float(min(low, median * (1 - _LEAST_WIDTH))),
@@ -101,73 +101,73 @@ def estimate(
 
 
 def typical_round(
-    loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel, threads: int
+    loads: Iterable[HostLoad], downloads: DownloadTimes, spacing: SpacingModel, threads: int
 ) -> tuple[list[str], list[Bar]]:
-    """Hosts and requests of an imagined round whose length is nearest to the median of some: for a picture."""
-    plan = RoundPlan(loads, downloads, manner)
+    """Hosts and requests of a simulated round with the median duration of a few, for a picture."""
+    plan = RoundPlan(loads, downloads, spacing)
     rounds: list[tuple[float, list[Bar]]] = []
-    for replicate in range(_FEWEST_REPLICATES if plan.hosts else 0):
+    for replicate in range(_MIN_REPLICATES if plan.hosts else 0):
         bars: list[Bar] = []
         drawn = plan.queues(plan.draw(replicate))
         ends = simulate(
             drawn,
             threads=threads,
-            door_gap_s=manner.address_gap_s,
-            connections=manner.connections_per_host,
+            address_gap_s=spacing.address_gap_s,
+            connections=spacing.connections_per_host,
             bars=bars,
         )
         rounds.append((max(ends), bars))
-    rounds.sort(key=lambda one: one[0])
+    rounds.sort(key=lambda simulated: simulated[0])
     return [load.host for load in plan.loads], rounds[len(rounds) // 2][1] if rounds else []
 
 
-def _way(plan: RoundPlan, threads: int) -> tuple[Method, int]:
+def _method(plan: RoundPlan, threads: int) -> tuple[Method, int]:
     requests = int(plan.requests.sum())
-    shared = plan.manner.address_gap_s > 0 and len(np.unique(plan.doors)) < plan.hosts
-    if threads >= plan.hosts and not shared and plan.manner.connections_per_host == 1:
-        drawn = int(np.minimum(plan.requests, MOST_DRAWN).sum())
-        return "lanes", _clip(_DRAWS // drawn)
-    if requests * _FEWEST_REPLICATES <= _EVENTS:
+    shared = plan.spacing.address_gap_s > 0 and len(np.unique(plan.address)) < plan.hosts
+    if threads >= plan.hosts and not shared and plan.spacing.connections_per_host == 1:
+        drawn = int(np.minimum(plan.requests, MAX_DRAWN).sum())
+        return "independent", _clip(_DRAWS // drawn)
+    if requests * _MIN_REPLICATES <= _EVENTS:
         return "events", _clip(_EVENTS // requests)
     return "bounds", _clip(_DRAWS // requests)
 
 
 def _clip(replicates: int) -> int:
-    return max(_FEWEST_REPLICATES, min(replicates, _MOST_REPLICATES))
+    return max(_MIN_REPLICATES, min(replicates, _MAX_REPLICATES))
 
 
 class _SimulatedRounds:
-    """The replicates of one plan, drawn once and run with as many threads as are asked about."""
+    """The replicates of one plan, drawn once and simulated with several numbers of threads."""
 
     def __init__(self, plan: RoundPlan, method: Method, replicates: int) -> None:
         self._plan = plan
         self._method = method
-        lanes = [plan.lanes(replicate) for replicate in range(replicates)]
-        self._ends = np.array([ends for ends, _ in lanes])
-        self._busy = np.array([busy.sum() for _, busy in lanes])
-        few = int(plan.requests.sum()) * _FEWEST_REPLICATES <= _EVENTS
-        queued = replicates if method == "events" else _FEWEST_REPLICATES if few else 0
+        alone = [plan.alone(replicate) for replicate in range(replicates)]
+        self._ends = np.array([ends for ends, _ in alone])
+        self._busy = np.array([busy.sum() for _, busy in alone])
+        few = int(plan.requests.sum()) * _MIN_REPLICATES <= _EVENTS
+        queued = replicates if method == "events" else _MIN_REPLICATES if few else 0
         self._queues = [plan.queues(plan.draw(replicate)) for replicate in range(queued)]
 
     def ends(self, threads: int) -> tuple[Numbers, Numbers]:
-        """Seconds until each replicate is over, and until each of its hosts is."""
+        """Seconds until each replicate ends, and until each of its hosts ends."""
         if self._method == "events":
             ends = self._simulated(threads, len(self._queues))
             return ends.max(axis=1), ends
         totals = self._ends.max(axis=1)
         if self._method == "bounds":
-            totals = np.maximum(totals, np.maximum(self._busy / threads, self._doors_s()))
+            totals = np.maximum(totals, np.maximum(self._busy / threads, self._busiest_address_s()))
         return totals, self._ends
 
     def threads_needed(self) -> int:
-        """The fewest threads with which the round is hardly longer than with one for each connection."""
-        most = self._plan.hosts * self._plan.manner.connections_per_host
-        shortest = np.maximum(self._ends.max(axis=1), self._doors_s())
+        """The least number of threads with which the round takes about as long as with one for each connection."""
+        limit = self._plan.hosts * self._plan.spacing.connections_per_host
+        shortest = np.maximum(self._ends.max(axis=1), self._busiest_address_s())
         at_least = max(1, int(np.ceil(np.median(self._busy / np.maximum(shortest, 1e-9)))))
-        if not self._queues or at_least >= most:
-            return min(at_least, most)
-        enough_s = _ENOUGH * float(np.median(self._totals(most)))
-        low, high = at_least, most
+        if not self._queues or at_least >= limit:
+            return min(at_least, limit)
+        enough_s = _ENOUGH * float(np.median(self._totals(limit)))
+        low, high = at_least, limit
         while low < high:
             middle = (low + high) // 2
             if float(np.median(self._totals(middle))) <= enough_s:
@@ -177,27 +177,27 @@ class _SimulatedRounds:
         return low
 
     def _totals(self, threads: int) -> Numbers:
-        found: Numbers = self._simulated(threads, _FEWEST_REPLICATES).max(axis=1)
-        return found
+        totals: Numbers = self._simulated(threads, _MIN_REPLICATES).max(axis=1)
+        return totals
 
     def _simulated(self, threads: int, replicates: int) -> Numbers:
-        manner = self._plan.manner
+        spacing = self._plan.spacing
         return np.array(
             [
                 simulate(
                     queues,
                     threads=threads,
-                    door_gap_s=manner.address_gap_s,
-                    connections=manner.connections_per_host,
+                    address_gap_s=spacing.address_gap_s,
+                    connections=spacing.connections_per_host,
                 )
                 for queues in self._queues[:replicates]
             ]
         )
 
-    def _doors_s(self) -> float:
-        """Seconds that the busiest address takes for the turns of all its hosts."""
-        turns = np.bincount(self._plan.doors, self._plan.requests)
-        return float(max(0.0, turns.max() - 1.0)) * self._plan.manner.address_gap_s
+    def _busiest_address_s(self) -> float:
+        """Seconds that the busiest address needs for the requests of all its hosts."""
+        requests = np.bincount(self._plan.address, self._plan.requests)
+        return float(max(0.0, requests.max() - 1.0)) * self._plan.spacing.address_gap_s
 
 
 def _bottlenecks(plan: RoundPlan, ends: Numbers) -> tuple[Bottleneck, ...]:

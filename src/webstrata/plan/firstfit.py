@@ -1,14 +1,14 @@
-"""Datamonitor's estimate (section 5): threads per domain by download time over delay, domains packed into bins.
+"""Datamonitor's estimate of crawl time (section 5): threads per domain from download time and delay, domains in bins.
 
     threads = max(1, floor(t / d)), under a cap
     time    = documents * t / threads + d * (threads - 1)
 
-Domains go, by (threads, time) descending, into the first bin that stays within the longest domain's time. A bin needs
-the threads of its most demanding domain. Over the limit the cap goes down by one and all is done again; at a cap of
-one the bins grow instead (docs/decisions/0034-crawl-time-estimate.md).
+Domains are put, by (threads, time) descending, into the first bin whose total stays within the longest domain's time. A
+bin needs the threads of its largest domain. If all bins need more threads than the limit, the cap is reduced by one and
+the packing repeated; at a cap of one the bins grow instead (docs/decisions/0034-crawl-time-estimate.md).
 
-Where t < d the formula leaves the delay out (one thread downloads without a pause), so its time is too short:
-`hurried` names those domains.
+If t < d the formula ignores the delay (one thread downloads without a pause), so its time is too short: `hurried` names
+those domains.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ DEFAULT_DELAY_S = 1.0
 DEFAULT_DOWNLOAD_S = 2.0
 _GROWTH = 1.01
 _ROUNDING = 1e-9
-"""Sums of times that differ by less are the same."""
+"""Sums of times with a smaller relative difference count as equal."""
 
 
 class Domain(Struct, frozen=True, kw_only=True):
-    """Documents of one domain; a time that is missing, negative or no number takes the paper's default."""
+    """Documents of one domain; a missing or invalid time is replaced by the paper's default."""
 
     name: str
     docs: int
@@ -38,15 +38,15 @@ class Domain(Struct, frozen=True, kw_only=True):
 
 
 class Packing(Struct, frozen=True, kw_only=True):
-    """The paper's answer."""
+    """The paper's estimate."""
 
     crawl_s: float
     threads: int
     bins: tuple[tuple[str, ...], ...]
     cap: int
-    """Most threads that one domain may have."""
+    """Maximum number of threads of one domain."""
     hurried: tuple[str, ...] = ()
-    """Domains with t < d: their time, and so perhaps the whole, is under-estimated."""
+    """Domains with t < d, whose time is underestimated."""
 
 
 class _Load(Struct, frozen=True):
@@ -63,7 +63,7 @@ def pack(domains: Iterable[Domain], limit: int) -> Packing:
     if not known:
         return Packing(crawl_s=0.0, threads=0, bins=(), cap=0)
     hurried = tuple(name for name, _, t, d in known if t < d)
-    # A cap above the limit cannot help: the domain that has so many threads would not fit alone.
+    # A cap above the limit is useless: a domain with so many threads would not fit.
     cap = min(max(_threads(t, d, limit) for _, _, t, d in known), limit)
     while True:
         loads = _loads(known, cap)
@@ -89,7 +89,7 @@ def _or_default(seconds: float | None, default: float) -> float:
 
 
 def _threads(t: float, d: float, cap: int) -> int:
-    # Without a delay nothing but the cap holds them back. 0.3 / 0.1 is three, whatever binary fractions say.
+    # Without a delay only the cap limits them. The rounding makes 0.3 / 0.1 three.
     return max(1, min(math.floor(min(t / d, cap) + _ROUNDING), cap)) if d > 0 else cap
 
 
@@ -102,22 +102,22 @@ def _loads(known: Sequence[tuple[str, int, float, float]], cap: int) -> list[_Lo
 
 
 def _first_fit(loads: Sequence[_Load], size_s: float, limit: int) -> tuple[tuple[tuple[str, ...], ...], int] | None:
-    """Bins and their threads together; none as soon as they are more than the limit."""
+    """The bins and the sum of their threads; None if that exceeds the limit."""
     if sum(load.time_s for load in loads) > size_s * limit * (1 + _ROUNDING):
-        return None  # not even if every bin were full
+        return None  # would not fit even if every bin were full
     room = np.zeros(min(len(loads), limit))
     bins: list[list[str]] = []
     threads = 0
     slack_s = size_s * _ROUNDING
     for load in loads:
-        place = int(np.argmax(room[: len(bins)] >= load.time_s - slack_s)) if bins else 0
-        if not bins or room[place] < load.time_s - slack_s:
-            place = len(bins)
-            threads += load.threads  # the first of a bin has the most, for they come in that order
+        index = int(np.argmax(room[: len(bins)] >= load.time_s - slack_s)) if bins else 0
+        if not bins or room[index] < load.time_s - slack_s:
+            index = len(bins)
+            threads += load.threads  # the first domain of a bin has most threads, by the order
             if threads > limit:
                 return None
             bins.append([])
-            room[place] = size_s
-        bins[place].append(load.name)
-        room[place] -= load.time_s
-    return tuple(tuple(one) for one in bins), threads
+            room[index] = size_s
+        bins[index].append(load.name)
+        room[index] -= load.time_s
+    return tuple(tuple(names) for names in bins), threads

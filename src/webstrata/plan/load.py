@@ -1,4 +1,4 @@
-"""What is to be visited, host by host, and how politely: the planner's input."""
+"""The input of a plan: the visits of each host, and the spacing of requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webstrata.errors import UsageError
 
 
 class SpacingModel(Struct, frozen=True, kw_only=True):
-    """The spacing that holds for every host (`permit.spacing.Rules` has the same numbers)."""
+    """The spacing that applies to every host (the same numbers as in `permit.spacing.PolitenessRules`)."""
 
     delay_s: float = 2.0
     delay_factor: float = 1.0
@@ -32,30 +32,31 @@ class HostLoad(Struct, frozen=True, kw_only=True):
     host: str
     docs: int
     address: str = ""
-    """Hosts that share one share its spacing; empty: the host's own."""
+    """Hosts with the same address share its spacing; empty: no other host has it."""
     asked_s: float | None = None
-    """Crawl-delay that its robots.txt asks for, 0 where it asks for none; none: not known yet."""
+    """The Crawl-delay of its robots.txt, 0 if there is none; None: not known yet."""
     needs_robots: bool = False
-    """robots.txt must be asked for first."""
+    """robots.txt must be requested first."""
     free_in_s: float = 0.0
-    """The host may not be asked before: it was visited just now, or rests."""
+    """No request before: the host was visited just now, or asked for a pause."""
 
     @property
-    def door(self) -> str:
+    def address_key(self) -> str:
+        """The address, or a unique name if the host has its own."""
         return self.address or f"host {self.host}"
 
 
 def tidy(loads: Iterable[HostLoad]) -> list[HostLoad]:
-    """One load for each host with documents; what is no time counts as not known."""
-    found: dict[str, HostLoad] = {}
+    """One load for each host with documents; invalid times count as unknown."""
+    by_host: dict[str, HostLoad] = {}
     for load in loads:
         if load.docs <= 0:
             continue
-        if (before := found.get(load.host)) is not None:
+        if (before := by_host.get(load.host)) is not None:
             load = replace(before, docs=before.docs + load.docs)
         asked_s = load.asked_s
         if asked_s is not None and not (math.isfinite(asked_s) and asked_s >= 0):
             asked_s = None
         free_in_s = load.free_in_s if math.isfinite(load.free_in_s) else 0.0
-        found[load.host] = replace(load, asked_s=asked_s, free_in_s=max(0.0, free_in_s))
-    return list(found.values())
+        by_host[load.host] = replace(load, asked_s=asked_s, free_in_s=max(0.0, free_in_s))
+    return list(by_host.values())

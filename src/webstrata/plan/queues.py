@@ -1,8 +1,8 @@
-"""The politeness queues, event by event: when each request of a round starts and ends, with so many threads.
+"""Simulation of the politeness queues: when each request of a round starts and ends with a number of threads.
 
-The rules are the gate's (docs/decisions/0002-request-spacing.md). A request takes its turn at its host and address at
-once, then waits for a thread; its host's next turn counts from its start. Hosts at one address and requests for threads
-are served in the order in which they ask.
+The rules are those of the permit gate (docs/decisions/0002-request-spacing.md). A request is first permitted by its
+host and address, then waits for a thread; the next request of the host counts from its start. Hosts at one address, and
+requests that wait for threads, are served in the order of their arrival.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ Bar = tuple[int, float, float]
 """(queue, start, end) of one request."""
 
 
-_ASKS, _GRANTED = -1, -2
+_ARRIVED, _PERMITTED = -1, -2
 
 
 class RequestQueues(Struct, frozen=True, kw_only=True):
-    """Requests of all hosts, one host behind the other; the n-th host's are those from `first[n]` to `first[n + 1]`."""
+    """The requests of all hosts, ordered by host; those of host n are from `first[n]` to before `first[n + 1]`."""
 
     seconds: list[float]
     rests: list[float]
-    """After each answer the host rests so long."""
+    """By request: pause of the host after the response."""
     first: list[int]
     delays: list[float]
-    """By host: from the turn of a request to the next."""
-    doors: list[int]
-    """By host: its address, counted from 0."""
+    """By host: least seconds between the starts of requests."""
+    address: list[int]
+    """By host: the number of its address, from 0."""
     free: list[float]
-    """By host: no request before."""
+    """By host: the time of its first request at the earliest."""
 
     @property
     def hosts(self) -> int:
@@ -39,37 +39,37 @@ class RequestQueues(Struct, frozen=True, kw_only=True):
 
 
 def simulate(
-    queues: RequestQueues, *, threads: int, door_gap_s: float, connections: int = 1, bars: list[Bar] | None = None
+    queues: RequestQueues, *, threads: int, address_gap_s: float, connections: int = 1, bars: list[Bar] | None = None
 ) -> list[float]:
-    """When each host is done. `connections` are those that a host may have open; `bars` collects every request."""
+    """When the last request of each host ends. A host has at most `connections`; `bars` collects every request."""
     run = _one_by_one if connections == 1 else _several
-    return run(queues, max(1, threads), door_gap_s, connections, bars)
+    return run(queues, max(1, threads), address_gap_s, connections, bars)
 
 
 def _one_by_one(
-    queues: RequestQueues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None
+    queues: RequestQueues, threads: int, address_gap_s: float, connections: int, bars: list[Bar] | None
 ) -> list[float]:
-    seconds, rests, delays, doors = queues.seconds, queues.rests, queues.delays, queues.doors
+    seconds, rests, delays, address = queues.seconds, queues.rests, queues.delays, queues.address
     ends = [0.0] * queues.hosts
     upcoming, last = queues.first[:-1], queues.first[1:]
-    door_free = [0.0] * (max(doors, default=0) + 1)
-    slots = [0.0] * min(threads, max(1, queues.hosts))
+    address_free = [0.0] * (max(address, default=0) + 1)
+    thread_free = [0.0] * min(threads, max(1, queues.hosts))
     order = count()
-    # (when, turn, host, granted): a host that asks, or one whose turn at its address has come.
+    # (time, order of arrival, host, whether its address has permitted the request)
     events = [(at, next(order), n, False) for n, at in enumerate(queues.free) if upcoming[n] < last[n]]
     heapify(events)
     while events:
-        at, _, n, granted = events[0]
-        if not granted:
-            turn_at = max(at, door_free[doors[n]])
-            door_free[doors[n]] = turn_at + door_gap_s
-            if turn_at > at:
-                heapreplace(events, (turn_at, next(order), n, True))
+        at, _, n, permitted = events[0]
+        if not permitted:
+            permit_at = max(at, address_free[address[n]])
+            address_free[address[n]] = permit_at + address_gap_s
+            if permit_at > at:
+                heapreplace(events, (permit_at, next(order), n, True))
                 continue
         request = upcoming[n]
-        start_at = max(at, slots[0])
+        start_at = max(at, thread_free[0])
         ends[n] = end_at = start_at + seconds[request]
-        heapreplace(slots, end_at)
+        heapreplace(thread_free, end_at)
         if bars is not None:
             bars.append((n, start_at, end_at))
         upcoming[n] = request + 1
@@ -82,18 +82,18 @@ def _one_by_one(
 
 
 def _several(
-    queues: RequestQueues, threads: int, door_gap_s: float, connections: int, bars: list[Bar] | None
+    queues: RequestQueues, threads: int, address_gap_s: float, connections: int, bars: list[Bar] | None
 ) -> list[float]:
-    """A host's connections share its spacing; the end of an answer binds the starts after it."""
+    """The connections of a host share its spacing; the end of a response delays the requests after it."""
     ends = [0.0] * queues.hosts
     upcoming, last = queues.first[:-1], queues.first[1:]
     host_free = list(queues.free)
-    door_free = [0.0] * (max(queues.doors, default=0) + 1)
-    slots = [0.0] * threads
+    address_free = [0.0] * (max(queues.address, default=0) + 1)
+    thread_free = [0.0] * threads
     order = count()
-    # (when, turn, host, request that ends then; or _ASKS, or _GRANTED: its turn at the address has come)
+    # (time, order of arrival, host, request that ends then; or _ARRIVED; or _PERMITTED by its address)
     events = [
-        (at, next(order), n, _ASKS)
+        (at, next(order), n, _ARRIVED)
         for n, at in enumerate(queues.free)
         for _ in range(min(connections, last[n] - upcoming[n]))
     ]
@@ -103,25 +103,25 @@ def _several(
         if what >= 0:
             started_at = at - queues.seconds[what]
             host_free[n] = max(host_free[n], at + queues.rests[what], started_at + queues.delays[n])
-        if what != _GRANTED:
+        if what != _PERMITTED:
             if upcoming[n] >= last[n]:
                 continue
             if host_free[n] > at:
-                heappush(events, (host_free[n], next(order), n, _ASKS))
+                heappush(events, (host_free[n], next(order), n, _ARRIVED))
                 continue
-            turn_at = max(at, door_free[queues.doors[n]])
-            door_free[queues.doors[n]] = turn_at + door_gap_s
-            host_free[n] = turn_at + queues.delays[n]
-            if turn_at > at:
-                heappush(events, (turn_at, next(order), n, _GRANTED))
+            permit_at = max(at, address_free[queues.address[n]])
+            address_free[queues.address[n]] = permit_at + address_gap_s
+            host_free[n] = permit_at + queues.delays[n]
+            if permit_at > at:
+                heappush(events, (permit_at, next(order), n, _PERMITTED))
                 continue
         elif upcoming[n] >= last[n]:
             continue
         request = upcoming[n]
         upcoming[n] = request + 1
-        start_at = max(at, slots[0])
+        start_at = max(at, thread_free[0])
         end_at = start_at + queues.seconds[request]
-        heapreplace(slots, end_at)
+        heapreplace(thread_free, end_at)
         if bars is not None:
             bars.append((n, start_at, end_at))
         ends[n] = max(ends[n], end_at)

@@ -1,8 +1,8 @@
-"""One imagined round: every host's requests with times drawn from what the log tells, ready to be queued.
+"""A round to simulate: the requests of every host, with download times drawn from those of the log.
 
-`RoundPlan` is what is to be done; `RoundPlan.round(replicate)` draws one way in which it may go. Where hosts do not
-get in each other's way (threads for all, addresses of their own) a round's length needs no events: each host's requests
-add up.
+`RoundPlan` holds the requests; `RoundPlan.draw(replicate)` draws the times of one simulated round. If no host waits for
+another one (enough threads, separate addresses), the duration of a round is the longest sum of a host's gaps, without
+a simulation of events.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel, tidy
 from webstrata.plan.queues import RequestQueues
 
-MOST_DRAWN = 2_000
-"""Requests of one host that are drawn one by one for a lane; the rest has their mean."""
+MAX_DRAWN = 2_000
+"""Maximum number of requests of a host that `alone` draws; further requests take their mean."""
 
 
 class SampledRequests(Struct, frozen=True):
-    """Requests of a round, host behind host."""
+    """The requests of a simulated round, ordered by host; those of host n start at `first[n]`."""
 
     seconds: Numbers
     rests: Numbers
@@ -34,11 +34,11 @@ class SampledRequests(Struct, frozen=True):
 
 
 class RoundPlan:
-    """Visits by host, with all that is known of the hosts."""
+    """The visits of each host, and what is known of the hosts."""
 
-    def __init__(self, loads: Iterable[HostLoad], downloads: DownloadTimes, manner: SpacingModel) -> None:
+    def __init__(self, loads: Iterable[HostLoad], downloads: DownloadTimes, spacing: SpacingModel) -> None:
         self.loads = tidy(loads)
-        self.manner = manner
+        self.spacing = spacing
         self._downloads = downloads
         names = [load.host for load in self.loads]
         self._keys = draws.keys(names)
@@ -49,39 +49,40 @@ class RoundPlan:
         self.requests: NDArray[np.int64] = np.maximum(docs + extra, 1) + self.robots
         self.free = np.array([load.free_in_s for load in self.loads])
         self._asked = np.array([np.nan if load.asked_s is None else load.asked_s for load in self.loads])
-        self.doors = _numbered([load.door for load in self.loads])
+        self.address = _numbered([load.address_key for load in self.loads])
+        """By host: the number of its address."""
 
     @property
     def hosts(self) -> int:
         return len(self.loads)
 
     def mean_gap_s(self) -> Numbers:
-        """By host: expected seconds from one request to the next."""
+        """By host: expected seconds from one request to the next one."""
         seconds = self._downloads.quantiles_s(self._rows)
         gaps = np.maximum(self._delays(None)[:, None], seconds + self._rest_s(seconds))
-        found: Numbers = gaps.mean(axis=1)
-        return found
+        mean: Numbers = gaps.mean(axis=1)
+        return mean
 
     def mean_s(self) -> Numbers:
         """By host: expected seconds of one request."""
         return self._downloads.mean_s(self._rows)
 
     def extra_requests(self) -> Numbers:
-        """By host: requests of a visit beyond the first."""
+        """By host: expected number of requests of a visit after the first."""
         return self._downloads.extra_requests(self._rows)
 
-    def draw(self, replicate: int, most: int | None = None) -> SampledRequests:
-        """One way in which the round may go; of each host at most so many requests."""
-        counts = self.requests if most is None else np.minimum(self.requests, most)
+    def draw(self, replicate: int, limit: int | None = None) -> SampledRequests:
+        """The requests of one simulated round, at most `limit` of each host."""
+        counts = self.requests if limit is None else np.minimum(self.requests, limit)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         host = np.repeat(np.arange(self.hosts), counts)
-        place = np.arange(first[-1]) - first[host]
+        number = np.arange(first[-1]) - first[host]
         level = self._downloads.level(self._rows, self._keys, replicate)
-        seconds = self._downloads.draw_s(self._rows[host], self._keys[host], replicate, place, level[host])
+        seconds = self._downloads.draw_s(self._rows[host], self._keys[host], replicate, number, level[host])
         delays = self._delays(replicate)
         rests = self._rest_s(seconds)
-        # A Crawl-delay learned from robots.txt counts from the end of that answer.
-        asks = self.robots & (delays > self.manner.delay_s)
+        # A Crawl-delay in robots.txt counts from the end of that response.
+        asks = self.robots & (delays > self.spacing.delay_s)
         at = first[:-1][asks]
         rests[at] = np.maximum(rests[at], delays[asks])
         return SampledRequests(seconds, rests, delays, first)
@@ -92,16 +93,16 @@ class RoundPlan:
             rests=drawn.rests.tolist(),
             first=drawn.first.tolist(),
             delays=drawn.delays.tolist(),
-            doors=self.doors.tolist(),
+            address=self.address.tolist(),
             free=self.free.tolist(),
         )
 
-    def lanes(self, replicate: int) -> tuple[Numbers, Numbers]:
-        """By host: when its lane ends if nobody else is there, and how long its requests keep a thread busy."""
-        drawn = self.draw(replicate, MOST_DRAWN)
+    def alone(self, replicate: int) -> tuple[Numbers, Numbers]:
+        """By host: when its last request ends if it waits for no other host, and the total time of its requests."""
+        drawn = self.draw(replicate, MAX_DRAWN)
         host = np.repeat(np.arange(self.hosts), np.diff(drawn.first))
-        answered = (drawn.seconds + drawn.rests) / self.manner.connections_per_host
-        gaps = np.maximum(drawn.delays[host], answered)
+        paused = (drawn.seconds + drawn.rests) / self.spacing.connections_per_host
+        gaps = np.maximum(drawn.delays[host], paused)
         last = drawn.first[1:] - 1
         ends = self.free + np.bincount(host, gaps, self.hosts) - gaps[last] + drawn.seconds[last]
         busy = np.bincount(host, drawn.seconds, self.hosts).astype(np.float64)
@@ -113,11 +114,11 @@ class RoundPlan:
         return ends, busy
 
     def _rest_s(self, seconds: Numbers) -> Numbers:
-        found: Numbers = np.minimum(self.manner.delay_factor * seconds, self.manner.max_delay_s)
-        return found
+        pause: Numbers = np.minimum(self.spacing.delay_factor * seconds, self.spacing.max_delay_s)
+        return pause
 
     def _delays(self, replicate: int | None) -> Numbers:
-        """Turn to turn, by host. What an unknown robots.txt asks for is drawn from those that are known."""
+        """By host: least seconds between requests. An unknown Crawl-delay is drawn from the known ones."""
         asked = self._asked.copy()
         unknown = np.isnan(asked)
         if unknown.any():
@@ -129,10 +130,10 @@ class RoundPlan:
             else:
                 chance = draws.uniforms(self._keys[unknown], replicate, 2**41)
                 asked[unknown] = np.sort(known)[(chance * len(known)).astype(np.intp)]
-        found: Numbers = np.maximum(np.minimum(asked, self.manner.max_delay_s), self.manner.delay_s)
-        return found
+        delays: Numbers = np.maximum(np.minimum(asked, self.spacing.max_delay_s), self.spacing.delay_s)
+        return delays
 
 
 def _numbered(names: Sequence[str]) -> NDArray[np.intp]:
-    places: dict[str, int] = {}
-    return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.intp)
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)

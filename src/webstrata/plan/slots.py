@@ -51,68 +51,68 @@ class SlotCapacity(Struct, frozen=True, kw_only=True):
         return shares
 
 
-def fit(visits: PlannedVisits, room: SlotCapacity) -> Indices:
-    """The slot of each visit, `room.slots` for those that go behind the last; unmoved where there is room."""
-    shelves = _SlotAssignment(visits, room)
-    for n in range(room.slots):
-        for host in shelves.overfull(n):
-            shelves.relieve(shelves.members(n, host), n, shelves.excess(n, host))
-        if (excess := shelves.excess_of_all(n)) > 0:
-            shelves.relieve(np.flatnonzero(shelves.slot == n), n, excess)
-    return shelves.slot
+def fit(visits: PlannedVisits, capacity: SlotCapacity) -> Indices:
+    """The slot of each visit, `capacity.slots` for those after the last slot; visits stay where there is room."""
+    assignment = _SlotAssignment(visits, capacity)
+    for n in range(capacity.slots):
+        for host in assignment.overfull(n):
+            assignment.move_out(assignment.members(n, host), n, assignment.excess(n, host))
+        if (excess := assignment.total_excess(n)) > 0:
+            assignment.move_out(np.flatnonzero(assignment.slot == n), n, excess)
+    return assignment.slot
 
 
 class _SlotAssignment:
-    """Which visit stands in which slot, with the counts by host."""
+    """The slot of each visit, with counts by host."""
 
-    def __init__(self, visits: PlannedVisits, room: SlotCapacity) -> None:
+    def __init__(self, visits: PlannedVisits, capacity: SlotCapacity) -> None:
         self._visits = visits
-        self._bounds = room.bounds
-        self.slot = _slots(visits, room)
-        shares = room.shares()
-        # One at least: a slot that is nearly over still takes a visit.
-        self._most = np.maximum(1, np.floor(room.by_host[:, None] * shares)).astype(np.int64)
-        self._most_of_all = np.maximum(1, np.floor(room.in_all * shares)).astype(np.int64)
-        hosts = len(room.by_host)
-        self._counts = np.zeros((hosts, room.slots + 1), dtype=np.int64)
+        self._bounds = capacity.bounds
+        self.slot = _slots(visits, capacity)
+        shares = capacity.shares()
+        # At least one: a slot that is nearly over can still take a visit.
+        self._limit = np.maximum(1, np.floor(capacity.by_host[:, None] * shares)).astype(np.int64)
+        self._total_limit = np.maximum(1, np.floor(capacity.in_all * shares)).astype(np.int64)
+        hosts = len(capacity.by_host)
+        self._counts = np.zeros((hosts, capacity.slots + 1), dtype=np.int64)
         np.add.at(self._counts, (visits.host, self.slot), 1)
         order = np.argsort(visits.host, kind="stable")
         self._of_host = np.split(order, np.searchsorted(visits.host[order], np.arange(1, hosts)))
 
     def overfull(self, n: int) -> list[int]:
-        found: list[int] = np.flatnonzero(self._counts[:, n] > self._most[:, n]).tolist()
-        return found
+        hosts: list[int] = np.flatnonzero(self._counts[:, n] > self._limit[:, n]).tolist()
+        return hosts
 
     def excess(self, n: int, host: int) -> int:
-        return int(self._counts[host, n] - self._most[host, n])
+        return int(self._counts[host, n] - self._limit[host, n])
 
-    def excess_of_all(self, n: int) -> int:
-        return int(self._counts[:, n].sum() - self._most_of_all[n])
+    def total_excess(self, n: int) -> int:
+        return int(self._counts[:, n].sum() - self._total_limit[n])
 
     def members(self, n: int, host: int) -> Indices:
         own = self._of_host[host]
-        found: Indices = own[self.slot[own] == n]
-        return found
+        members: Indices = own[self.slot[own] == n]
+        return members
 
-    def relieve(self, members: Indices, n: int, excess: int) -> None:
-        """The `excess` least harmed go: into the slot before where that is the lesser harm and has room, else on."""
-        later = _harm(self._visits, members, self._bounds[n + 1])
-        last_harm = np.sort(later)[excess - 1]
+    def move_out(self, members: Indices, n: int, excess: int) -> None:
+        """Move the `excess` cheapest visits: to the previous slot if that costs less and has room, else to the next."""
+        later = _cost(self._visits, members, self._bounds[n + 1])
+        largest = np.sort(later)[excess - 1]
         left = excess
         if n:
-            sooner = _harm(self._visits, members, self._bounds[n])
-            for one in np.argsort(sooner, kind="stable")[:excess].tolist():
-                if sooner[one] > min(later[one], last_harm):
+            earlier = _cost(self._visits, members, self._bounds[n])
+            for i in np.argsort(earlier, kind="stable")[:excess].tolist():
+                if earlier[i] > min(later[i], largest):
                     continue
-                if self._has_room(n - 1, int(self._visits.host[members[one]])):
-                    self._put(int(members[one]), n - 1)
+                if self._has_room(n - 1, int(self._visits.host[members[i]])):
+                    self._put(int(members[i]), n - 1)
                     left -= 1
         staying = np.flatnonzero(self.slot[members] == n)
-        for one in staying[np.argsort(later[staying], kind="stable")][:left].tolist():
-            self._put(int(members[one]), n + 1)
+        for i in staying[np.argsort(later[staying], kind="stable")][:left].tolist():
+            self._put(int(members[i]), n + 1)
 
     def _has_room(self, n: int, host: int) -> bool:
-        return bool(self._counts[host, n] < self._most[host, n] and self._counts[:, n].sum() < self._most_of_all[n])
+        return bool(self._counts[host, n] < self._limit[host, n] and self._counts[:, n].sum() < self._total_limit[n])
 
     def _put(self, visit: int, n: int) -> None:
         host = self._visits.host[visit]
@@ -121,33 +121,33 @@ class _SlotAssignment:
         self.slot[visit] = n
 
 
-def _slots(visits: PlannedVisits, room: SlotCapacity) -> Indices:
-    found: Indices = np.minimum(np.searchsorted(room.bounds[1:], visits.at, side="right"), room.slots).astype(np.intp)
-    return found
+def _slots(visits: PlannedVisits, capacity: SlotCapacity) -> Indices:
+    slot = np.searchsorted(capacity.bounds[1:], visits.at, side="right")
+    return np.minimum(slot, capacity.slots).astype(np.intp)
 
 
-def _harm(visits: PlannedVisits, members: Indices, to: float) -> Numbers:
+def _cost(visits: PlannedVisits, members: Indices, to: float) -> Numbers:
     shift = np.abs(visits.at[members] - to)
-    found: Numbers = visits.weight[members] * shift / np.maximum(visits.interval_s[members], _SHORTEST_INTERVAL_S)
-    return np.nan_to_num(found, nan=0.0)
+    cost: Numbers = visits.weight[members] * shift / np.maximum(visits.interval_s[members], _SHORTEST_INTERVAL_S)
+    return np.nan_to_num(cost, nan=0.0)
 
 
-def moments(visits: PlannedVisits, room: SlotCapacity, slot: Indices, gaps_s: Sequence[float]) -> Numbers:
-    """New instants: those moved later from the start of their slot on, those moved earlier up to its end.
+def moments(visits: PlannedVisits, capacity: SlotCapacity, slot: Indices, gaps_s: Sequence[float]) -> Numbers:
+    """The new times: visits moved later are at the start of their new slot, visits moved earlier at its end.
 
-    Visits of one host keep their order and stand a gap apart; who was not moved stays.
+    Moved visits of one host keep their order and are a gap apart; other visits keep their times.
     """
-    original = _slots(visits, room)
+    original = _slots(visits, capacity)
     at = visits.at.copy()
-    turns: dict[tuple[int, int, bool], int] = {}
+    counts: dict[tuple[int, int, bool], int] = {}
     moved = np.flatnonzero(slot != original)
     for n in moved[np.argsort(visits.at[moved], kind="stable")].tolist():
         later = bool(slot[n] > original[n])
         key = (int(visits.host[n]), int(slot[n]), later)
-        turn = turns[key] = turns.get(key, -1) + 1
+        number = counts[key] = counts.get(key, -1) + 1
         gap_s = gaps_s[key[0]]
         if later:
-            at[n] = room.bounds[slot[n]] + turn * gap_s
+            at[n] = capacity.bounds[slot[n]] + number * gap_s
         else:
-            at[n] = max(room.bounds[slot[n]], room.bounds[slot[n] + 1] - (turn + 1) * gap_s)
+            at[n] = max(capacity.bounds[slot[n]], capacity.bounds[slot[n] + 1] - (number + 1) * gap_s)
     return at

@@ -32,8 +32,8 @@ class GammaPrior(Struct, frozen=True, kw_only=True):
 
 
 ANY_PAGE = GammaPrior(shape=0.45, days=23.4)
-"""The prior of any page: one change in 52 days on average. Fitted by `fitted` to the pages of five corpora of real
-histories (packages, Wikipedia, RDF data, law and web sites), the largest sample of pages that we have."""
+"""The prior of any page: one change in 52 days on average. `fitted` returns it for the 4,120 pages of the shipped
+histories (five corpora) with weekly visits over three years. Estimators, plans and captures all use it."""
 
 
 def fitted(history: VisitHistory) -> GammaPrior:
