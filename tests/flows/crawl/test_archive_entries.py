@@ -8,7 +8,8 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, moved, reply
-from webstrata.records import Outcome
+from webstrata.flows.crawl.archive_entries import BatchEntries, new_originals
+from webstrata.records import Exchange, Outcome, Page, Position, Resource, VisitResult
 
 PAGE, OTHER, THIRD = "http://a.test/page", "http://b.test/copy", "http://c.test/copy"
 BODY = "<p>the same words</p>"
@@ -190,3 +191,25 @@ def test_validators_stay_with_their_own_url(run_scenario: Callable[..., None]) -
         ]
 
     run_scenario(scenario)
+
+
+def test_positions_belong_to_records_not_to_objects() -> None:
+    """The same exchange in two visits is two records, and each visit gets the position of its own record."""
+    page = Page(id=1, url="http://a.test/", host="a.test")
+    exchange = Exchange(
+        url=page.url, at=0.0, duration_s=0.0, request_head=b"", status=200, response_head=b"HTTP/1.1 200 OK", body=b"x"
+    )
+    unanswered = Exchange(url=page.url, at=0.0, duration_s=0.0, request_head=b"")
+    content = Resource(url="urn:data:http://a.test/", at=0.0, content_type="text/plain", body=b"made")
+    batch = [
+        VisitResult(page=page, at=0.0, exchanges=(exchange,)),
+        VisitResult(page=page, at=1.0, exchanges=(unanswered, exchange), content=content, extras=(content,)),
+    ]
+    entries = BatchEntries(batch, [None, None], robots=[exchange, unanswered])
+    captures = entries.captures({})
+    assert len(captures) == 5
+    written = [Position(file="f", offset=n, length=1, record_id=f"urn:uuid:{n}") for n in range(5)]
+    first, second = entries.positions(written)
+    assert (first.exchanges, first.content) == ((written[0],), None)
+    assert (second.exchanges, second.content) == ((None, written[1]), written[2])
+    assert [original.offset for original in new_originals(captures, written)] == [0, 2]
