@@ -1,1 +1,1 @@
-"""Every speed claim as a ratio: contenders take turns in one run, against the same server, on the same pages."""
+"""Benchmarks behind every speed claim. Results are ratios: contenders take turns in one run, on the same pages."""

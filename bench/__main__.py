@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [--only NAME] [--json]`: every speed claim, measured now, on this machine."""
+"""`python -m bench [--quick] [--only NAME] [--json]`: measure every speed claim on this machine."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--only", choices=BENCHES, action="append", help="only this bench (may be given again)")
-    parser.add_argument("--quick", action="store_true", help="fewer pages and repeats: a look, not a claim")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    asked = parser.parse_args()
+    parser.add_argument("--only", choices=BENCHES, action="append", help="run only this benchmark; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="fewer pages and repeats; the results are not reliable")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args()
     figures: list[Figure] = []
-    for name in asked.only or BENCHES:
+    for name in options.only or BENCHES:
         print(f"{name} …", file=sys.stderr, flush=True)
-        figures += BENCHES[name](asked.quick)
-    print(json.dumps(as_builtins(figures), indent=1) if asked.json else table(figures))
+        figures += BENCHES[name](options.quick)
+    print(json.dumps(as_builtins(figures), indent=1) if options.json else table(figures))
     return 1 if any(figure.met is False for figure in figures) else 0
 
 

@@ -1,8 +1,8 @@
-"""How good main contents are: `python -m bench.extraction DATA [--sites FOLDER] [--json]`.
+"""Quality of the extracted main content: `python -m bench.extraction DATA [--sites FOLDER] [--json]`.
 
-DATA is the folder of the conformance suites `article-extraction` and `extraction-segments`. With `--sites`, a folder of
-real histories (as `src/webstrata/lab/data/sites`), also: how many real edits the extracted text misses. An edit is a
-version pair of a page that was the only one published at that moment and whose words differ; somebody wrote it by hand.
+DATA is the folder of the conformance suites `article-extraction` and `extraction-segments`. `--sites` names a folder of
+recorded sites (as `src/webstrata/lab/data/sites`) and adds the number of real edits that the extracted text misses. An
+edit is a pair of versions whose words differ, of the only page published at that instant: it was written by hand.
 """
 
 from __future__ import annotations
@@ -10,46 +10,53 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.peers import EXTRACTORS, extracted
+from bench.contenders.extractors import EXTRACTORS, extracted
 from tests.conformance.families import article_extraction, extraction_segments
 from tests.conformance.families.article_extraction import Scores, body_text
 from webstrata.observe.page import observe
 
 _SITES = ("boost", "fiveminutestats", "jena", "llvm", "spencerahill")
-_EDITS = 250
-"""Of a site, at most."""
+_MAX_EDITS = 250
+"""For each site."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sites", type=Path)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    asked = parser.parse_args()
-    rows = quality(asked.data)
-    if asked.sites:
-        for name, missed in missed_edits(asked.sites).items():
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args()
+    rows = quality(options.data)
+    if options.sites:
+        for name, missed in missed_edits(options.sites).items():
             rows[name] |= missed
-    print(json.dumps(rows, indent=1) if asked.json else table(rows))
+    print(json.dumps(rows, indent=1) if options.json else table(rows))
 
 
 def quality(data: Path) -> dict[str, dict[str, float]]:
     """Extractor -> precision, recall and F1 on both suites."""
     articles = list(article_extraction.read_articles(data / article_extraction.FAMILY))
     pages = list(extraction_segments.read_segmented(data / extraction_segments.FAMILY))
-    found = {}
+    rows = {}
     for name in ("body part", "whole text", *EXTRACTORS):
-        texts = iter(texts_of(name, [(page.html, page.url) for page in (*articles, *pages)]))
-        by_article = article_extraction.measure(lambda _, texts=texts: next(texts), articles)
-        by_segment = extraction_segments.measure(lambda _, texts=texts: next(texts), pages)
-        found[name] = {**named("article", by_article), **named("segment", by_segment)}
-    return found
+        both = [(page.html, page.url) for page in articles] + [(page.html, page.url) for page in pages]
+        next_text = iter(texts_of(name, both)).__next__
+        by_article = article_extraction.measure(partial(_ignore_page, next_text), articles)
+        by_segment = extraction_segments.measure(partial(_ignore_page, next_text), pages)
+        rows[name] = {**named("article", by_article), **named("segment", by_segment)}
+    return rows
+
+
+def _ignore_page(next_text: Callable[[], str], page: object) -> str:
+    """The text of the next page: texts are extracted in the order in which the suites measure them."""
+    return next_text()
 
 
 def texts_of(name: str, pages: list[tuple[bytes, str]]) -> list[str]:
@@ -65,23 +72,23 @@ def named(suite: str, scores: Scores) -> dict[str, float]:
 
 
 def missed_edits(folder: Path) -> dict[str, dict[str, int]]:
-    """Extractor -> edits that its text does not show, of how many."""
+    """Extractor -> number of edits, and of those that its text does not show."""
     edits = [
         edit for name in _SITES if (folder / f"{name}.versions.parquet").exists() for edit in real_edits(folder, name)
     ]
     flat = [(html, "https://site.example/") for edit in edits for html in edit]
-    found = {}
+    rows = {}
     for name in ("body part", "whole text", *EXTRACTORS):
         texts = texts_of(name, flat)
-        missed = sum(one == other for one, other in zip(texts[::2], texts[1::2], strict=True))
-        found[name] = {"edits": len(edits), "edits_missed": missed}
-    return found
+        missed = sum(before == after for before, after in zip(texts[::2], texts[1::2], strict=True))
+        rows[name] = {"edits": len(edits), "edits_missed": missed}
+    return rows
 
 
 def real_edits(folder: Path, name: str) -> Iterator[tuple[bytes, bytes]]:
     alone = _published_alone(pq.read_table(folder / f"{name}.versions.parquet").to_pylist())
     random.Random(7).shuffle(alone)
-    alone = alone[:_EDITS]
+    alone = alone[:_MAX_EDITS]
     contents = _contents(folder / f"{name}.blobs.parquet", {blob for pair in alone for blob in pair})
     for old, new in alone:
         if old not in contents or new not in contents:
@@ -95,25 +102,25 @@ def real_edits(folder: Path, name: str) -> Iterator[tuple[bytes, bytes]]:
 
 def _published_alone(versions: list[dict[str, Any]]) -> list[tuple[str, str]]:
     last: dict[str, str | None] = {}
-    by_moment: dict[int, list[tuple[str, str]]] = {}
+    by_commit: dict[int, list[tuple[str, str]]] = {}
     for row in versions:
         if row["path"].endswith((".html", ".htm")):
             before = last.get(row["path"])
             if before and row["blob"]:
-                by_moment.setdefault(row["commit"], []).append((before, row["blob"]))
+                by_commit.setdefault(row["commit"], []).append((before, row["blob"]))
             last[row["path"]] = row["blob"]
-    return [pairs[0] for pairs in by_moment.values() if len(pairs) == 1]
+    return [pairs[0] for pairs in by_commit.values() if len(pairs) == 1]
 
 
-def _contents(file: Path, wanted: set[str]) -> dict[str, bytes]:
-    found = {}
-    blobs = pq.ParquetFile(file)
-    for group in range(blobs.num_row_groups):
-        read = blobs.read_row_group(group)
-        for blob, content in zip(read["blob"].to_pylist(), read["content"], strict=True):
-            if blob in wanted:
-                found[blob] = content.as_py()
-    return found
+def _contents(file: Path, names: set[str]) -> dict[str, bytes]:
+    contents = {}
+    parquet = pq.ParquetFile(file)
+    for group in range(parquet.num_row_groups):
+        rows = parquet.read_row_group(group)
+        for name, content in zip(rows["blob"].to_pylist(), rows["content"], strict=True):
+            if name in names:
+                contents[name] = content.as_py()
+    return contents
 
 
 def table(rows: dict[str, dict[str, float]]) -> str:

@@ -1,14 +1,18 @@
-"""Figures with their spread, and the table that shows them."""
+"""Measured figures with targets, the table that prints them, and the helpers to measure them."""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 from msgspec import Struct
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """One line of the report. Where there is a target, `median` must be at least (or at most) that."""
+    """One line of the report. If there is a target, the median of the values must reach it."""
 
     bench: str
     name: str
@@ -23,7 +27,7 @@ class Figure(Struct, frozen=True, kw_only=True):
 
     @property
     def met(self) -> bool | None:
-        """None: there is no target."""
+        """Whether the target is met; None if there is none."""
         if self.at_least is not None:
             return self.median >= self.at_least
         if self.at_most is not None:
@@ -65,5 +69,19 @@ def _short(value: float) -> str:
 def _target(figure: Figure) -> str:
     if figure.met is None:
         return ""
-    wanted = f"≥ {figure.at_least:g}" if figure.at_least is not None else f"≤ {figure.at_most:g}"
-    return f"{wanted} {'met' if figure.met else 'MISSED'}"
+    target = f"≥ {figure.at_least:g}" if figure.at_least is not None else f"≤ {figure.at_most:g}"
+    return f"{target} {'met' if figure.met else 'MISSED'}"
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU time that this process uses for the work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def compiling_once(folder: Path) -> dict[str, str]:
+    """The environment of this process, with compiled modules kept in `folder`, as after an installation."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment

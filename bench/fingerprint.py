@@ -1,7 +1,7 @@
-"""How fast contents become fingerprints, all layers together, beside parsing alone and other people's extractors.
+"""Speed of fingerprints with all layers, compared with parsing only and with text extractors of other projects.
 
-CPU time of one process on real pages of the shipped sites, decoding and parsing included; contenders take turns, and
-each ratio is taken within one turn.
+CPU time of one process on real pages of the shipped sites, decoding and parsing included. The contenders take turns,
+and each ratio is computed within one turn.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
 
+from bench.contenders.extractors import extracted
 from bench.figures import Figure
 from bench.pages import real_pages
-from bench.peers import extracted
 from webstrata.lab.livingweb.recording import load_shipped
 from webstrata.observe.page import observe
 
@@ -45,41 +45,42 @@ def run(quick: bool) -> list[Figure]:
     return [
         figure(f"pages per second ({megabytes * 1e3:.0f} KB each)", ours, "/s"),
         figure("megabytes per second", [rate * megabytes for rate in ours], "MB/s"),
-        figure("to selectolax parsing alone", ratios["parse"], at_least=0.1),
-        figure("to trafilatura", ratios["trafilatura"], at_least=10.0),
-        figure("to resiliparse main content", ratios["resiliparse"], at_least=0.5),
+        figure("fingerprint : selectolax parsing only", ratios["parse"], at_least=0.1),
+        figure("fingerprint : trafilatura", ratios["trafilatura"], at_least=10.0),
+        figure("fingerprint : resiliparse main content", ratios["resiliparse"], at_least=0.5),
         figure("a page of 1 MB, 36,000 tags (best of 9)", [large_ms(_prose)], "ms", at_most=50.0),
         figure("a table of 1 MB, 110,000 tags (best of 9)", [large_ms(_rows)], "ms", at_most=50.0),
     ]
 
 
 def html_pages() -> list[bytes]:
-    """All HTML of the shipped sites."""
+    """All HTML contents of the shipped sites."""
     contents = (body for recording in load_shipped() for body in recording.contents.values())
     return [body for body in contents if b"<html" in body[:2000].lower()]
 
 
 def cpu_us(work: Callable[[Page], object], pages: Sequence[Page]) -> float:
-    begun = time.process_time()
+    """CPU time per page in microseconds."""
+    start = time.process_time()
     for page in pages:
         work(page)
-    return 1e6 * (time.process_time() - begun) / len(pages)
+    return 1e6 * (time.process_time() - start) / len(pages)
 
 
 def large_ms(make: Callable[[int], bytes]) -> float:
-    """The best of some runs, each on another page: what the others take longer is the machine's."""
+    """The shortest of several runs, each on a different page; longer ones are due to the load of the machine."""
     pages = [make(turn) for turn in range(9)]
     return min(cpu_us(lambda body: observe(body, "text/html; charset=utf-8", _URL), [page]) for page in pages) / 1e3
 
 
 def _prose(turn: int) -> bytes:
-    """Real bodies, one behind the other."""
+    """A page of concatenated real bodies."""
     bodies = b"".join(page.partition(b"<body")[2].partition(b">")[2] for page in real_pages()[turn : turn + 200])
     return b"<!doctype html><title>Large</title><body>" + bodies[:_LARGE]
 
 
 def _rows(turn: int) -> bytes:
-    """Links that were never seen before: nothing remembered of them can help."""
+    """A table of links that differ from run to run, so that no cache contains them."""
     row = b"<tr><td class=c>%d</td><td><a href=/%dtem/%d>Item %d</a></td></tr>\n"
     rows = b"".join(row % (number, turn, number, number) for number in range(_LARGE // 70))
     return b"<!doctype html><title>Large</title><table>" + rows[:_LARGE]

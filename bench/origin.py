@@ -1,6 +1,6 @@
-"""The origin server, in a process of its own: as little work per request as can be, so that it limits nobody.
+"""The origin server, a separate process with very little work per request, so that it does not limit the contenders.
 
-Prints its port, serves until its standard input ends. `/pages/N.html` is a real page with the stamp N behind it.
+It prints its port and serves until its standard input ends. `/pages/N.html` is a real page followed by the stamp N.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _REQUEST_END = b"\r\n\r\n"
 
 
 class Origin(asyncio.Protocol):
-    """One connection; requests may come in pieces or several at once."""
+    """One connection. Requests may arrive in pieces or several at once."""
 
     def __init__(self, pages: list[bytes]) -> None:
         self._pages = pages
-        self._left = b""
+        self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        requests = (self._left + data).split(_REQUEST_END)
-        self._left = requests.pop()
+        requests = (self._buffer + data).split(_REQUEST_END)
+        self._buffer = requests.pop()
         for request in requests:
-            self._answer(request.split(b" ", 2)[1])
+            self._respond(request.split(b" ", 2)[1])
 
-    def _answer(self, path: bytes) -> None:
+    def _respond(self, path: bytes) -> None:
         if path == b"/robots.txt":
             self._transport.write((_HEAD + _LENGTH) % (b"200 OK", b"text/plain", len(ROBOTS)) + b"\r\n" + ROBOTS)
         elif path.startswith(b"/pages/"):
@@ -61,7 +61,7 @@ async def _serve() -> None:
 
 @contextmanager
 def serving() -> Iterator[tuple[int, int, int]]:
-    """Runs the origin; (port, different pages, mean bytes)."""
+    """Run the origin server: (port, number of different pages, their mean size in bytes)."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.origin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

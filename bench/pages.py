@@ -1,4 +1,4 @@
-"""What the origin serves: real HTML pages of about 20 KB, each URL with a content of its own."""
+"""The pages that the origin server serves: real HTML of about 20 KB, with a different content for each URL."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from webstrata.lab.livingweb.recording import load_shipped
 _SMALLEST, _LARGEST = 12_000, 28_000
 _PER_SITE = 150
 HOSTS = 32
-"""Loopback addresses that the pages are spread over: 127.0.0.1 and on."""
+"""Number of loopback addresses that serve the pages, from 127.0.0.1."""
 
 STAMP = b"<!-- %012d -->"
-"""Behind each page: no two URLs have the same bytes, so nobody gains by writing a content only once."""
+"""Appended to each page, so that all contents differ and deduplication gives no advantage."""
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\nDisallow: /search\nDisallow: /*.cgi$\n\nUser-agent: other\nDisallow: /\n"
 
 
 def real_pages() -> list[bytes]:
     """Several hundred contents from the shipped sites."""
-    found: list[bytes] = []
+    pages: list[bytes] = []
     for recording in load_shipped():
-        fitting = [
+        suitable = [
             body
             for body in recording.contents.values()
             if _SMALLEST <= len(body) <= _LARGEST and b"<html" in body[:2000].lower()
         ]
-        found += fitting[:_PER_SITE]
-    return found
+        pages += suitable[:_PER_SITE]
+    return pages
 
 
 def urls(number: int, port: int) -> list[str]:
-    """The same list for every contender, host after host in turn."""
+    """The same URLs for every contender, evenly spread over the hosts."""
     return [f"http://127.0.0.{1 + n % HOSTS}:{port}/pages/{n:06d}.html" for n in range(number)]

@@ -1,4 +1,4 @@
-"""The lab: all shipped pages, three years, every strategy of the papers."""
+"""Duration of a replay: every policy of the papers over three years of all shipped histories."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def run(quick: bool) -> list[Figure]:
         judge(replay_timer(policy(name), truth), truth)
     judge(replay_oracle(oracle("gold"), truth), truth)
     seconds = time.perf_counter() - start
-    title = f"{len(PAPERS) + 1} strategies of the papers over {len(truth):,} pages, {truth.days:g} days"
+    title = f"{len(PAPERS) + 1} policies of the papers over {len(truth):,} pages, {truth.days:g} days"
     return [Figure(bench="replay", name=title, values=[seconds], unit="s", at_most=10.0)]

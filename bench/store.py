@@ -1,6 +1,6 @@
-"""How fast the store adds, claims, counts and commits: `python bench/store.py [--pages N] [--url URL] [--json]`.
+"""Speed of the store (add, claim, count, commit): `python bench/store.py [--pages N] [--url URL] [--json]`.
 
-Without `--url` a SQLite file in a temporary folder is measured. A database named by `--url` must be empty.
+Without `--url` a SQLite file in a temporary folder is measured. The database in `--url` must be empty.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def new_pages(first: int, number: int) -> list[NewPage]:
 
 
 def entry(page: Page, at: float) -> FinishedVisit:
-    """A visit with all that a usual one has."""
+    """A finished visit with the usual fields."""
     digest = f"{page.id:064x}"
     return FinishedVisit(
         page=replace(
@@ -102,41 +102,41 @@ def batch(pages: list[Page], at: float) -> Batch:
 
 
 async def timed(work: Callable[[], Awaitable[Any]], times: int = 1) -> float:
-    """Median seconds of some runs."""
-    spans = []
+    """Median duration of several runs in seconds."""
+    durations = []
     for _ in range(times):
         start = time.perf_counter()
         await work()
-        spans.append(time.perf_counter() - start)
-    return sorted(spans)[len(spans) // 2]
+        durations.append(time.perf_counter() - start)
+    return sorted(durations)[len(durations) // 2]
 
 
 async def measure(store: SqlStore, pages: int, commits: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     first = min(100_000, pages)
-    found["add_first_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
-    found["add_again_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
+    result["add_first_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
+    result["add_again_s"] = await timed(lambda: store.pages.add(new_pages(0, first), _NOW))
     for start in range(first, pages, 100_000):
         await store.pages.add(new_pages(start, min(100_000, pages - start)), _NOW + start / pages)
     claim_times = iter(range(1, 1_000))
-    found["claim_1000_ms"] = 1e3 * await timed(
+    result["claim_1000_ms"] = 1e3 * await timed(
         lambda: store.queue.claim(_NOW + 10, 1_000, _NOW + 1e6 + next(claim_times), "bench"), 9
     )
-    found["census_ms"] = 1e3 * await timed(lambda: store.maintenance.totals(_NOW + 10), 5)
-    found["next_due_ms"] = 1e3 * await timed(store.queue.next_due, 9)
+    result["totals_ms"] = 1e3 * await timed(lambda: store.maintenance.totals(_NOW + 10), 5)
+    result["next_due_ms"] = 1e3 * await timed(store.queue.next_due, 9)
     claimed = await store.queue.claim(_NOW + 10, commits * _BATCH, _NOW + 2e6, "bench")
     batches = [batch(claimed[n : n + _BATCH], _NOW + 20 + n) for n in range(0, len(claimed), _BATCH)]
-    start = time.perf_counter()
-    for one in batches:
-        await store.visit_log.commit(one)
-    found["commit_entries_per_s"] = len(claimed) / (time.perf_counter() - start)
-    # Pages that were visited have more to read than new ones.
+    commits_start = time.perf_counter()
+    for each in batches:
+        await store.visit_log.commit(each)
+    result["commit_entries_per_s"] = len(claimed) / (time.perf_counter() - commits_start)
+    # Rows of visited pages are longer than those of new pages.
     seen_at = _NOW + 20 + len(claimed) + 86_400.0
-    found["claim_seen_1000_ms"] = 1e3 * await timed(
+    result["claim_seen_1000_ms"] = 1e3 * await timed(
         lambda: store.queue.claim_pages([page.id for page in claimed[:1_000]], seen_at, 0.0, "bench"), 9
     )
-    found["bytes_per_page"] = await store.maintenance.size_bytes() / pages
-    return found
+    result["bytes_per_page"] = await store.maintenance.size_bytes() / pages
+    return result
 
 
 async def run(url: str, pages: int, commits: int) -> dict[str, float]:
@@ -153,14 +153,14 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1_000_000)
     parser.add_argument("--commits", type=int, default=40)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        url = asked.url or f"sqlite:///{folder}/store.db"
-        found = asyncio.run(run(url, asked.pages, asked.commits))
-    if asked.json:
-        json.dump({"pages": asked.pages, **found}, sys.stdout)
+        url = options.url or f"sqlite:///{folder}/store.db"
+        result = {"pages": options.pages, **asyncio.run(run(url, options.pages, options.commits))}
+    if options.json:
+        json.dump(result, sys.stdout)
         return
-    for name, value in {"pages": asked.pages, **found}.items():
+    for name, value in result.items():
         print(f"{name:24} {value:12,.1f}")
 
 

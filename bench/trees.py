@@ -1,7 +1,7 @@
-"""Visits of pages found by links, on trees other than the paper's: `python -m bench.trees [--seeds N] [--json]`.
+"""Captures of pages found by links, on trees other than the paper's: `python -m bench.trees [--seeds N] [--json]`.
 
-Rates are permuted, so that depth tells nothing about them. Three ways to visit, all with the best revisits:
-SOLAR-online, ours, and ours without being told how many pages there are. Means over the seeds, n = 1,000.
+Rates are permuted, so that they do not depend on the depth. Three orders of visits, all with the best revisits:
+SOLAR-online, ours, and ours with an unknown number of pages. The results are means over the seeds for 1,000 pages.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LAWS: dict[str, Callable[[Random], Numbers]] = {
 
 
 def compare(tree: str, law: str, seeds: int) -> dict[str, float]:
-    """Means over the seeds."""
+    """Mean expected number of sharp pages of each order of visits."""
     worths: dict[str, list[float]] = {"solar visits": [], "ours": [], "ours, pages not counted": []}
     for seed in range(seeds):
         random = np.random.default_rng(1000 + seed)
@@ -60,19 +60,19 @@ def compare(tree: str, law: str, seeds: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.trees", description=__doc__)
     parser.add_argument("--seeds", type=int, default=6)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    asked = parser.parse_args()
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args()
     rows = []
     for tree in TREES:
         for law in LAWS:
-            rows.append({"tree": tree, "rates": law, **compare(tree, law, asked.seeds)})
-            if not asked.json:
+            rows.append({"tree": tree, "rates": law, **compare(tree, law, options.seeds)})
+            if not options.json:
                 print(
-                    *(f"{one:.1f}" if isinstance(one, float) else one for one in rows[-1].values()),
+                    *(f"{cell:.1f}" if isinstance(cell, float) else cell for cell in rows[-1].values()),
                     sep="  ",
                     flush=True,
                 )
-    if asked.json:
+    if options.json:
         print(json.dumps(rows, indent=1))
 
 

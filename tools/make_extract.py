@@ -1,8 +1,8 @@
-"""Make the shipped extract of recorded sites: `python tools/make_extract.py --data FOLDER [--out FOLDER]`.
+"""Makes the shipped extract of recorded sites: `python tools/make_extract.py --data FOLDER [--out FOLDER]`.
 
-FOLDER holds pairs of Parquet files as `webstrata.lab.livingweb.recording` reads them. From each chosen site a fixed
-choice of pages is taken, for the two years that all sites share. Rows are ordered so that versions of one page are
-neighbours: they then compress up to a hundredfold.
+FOLDER contains pairs of Parquet files in the format of `webstrata.lab.livingweb.recording`. The extract has a fixed
+choice of pages of each site, for the two years that all sites cover. Versions of one page are adjacent rows, which
+compresses them up to a hundredfold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, Recording, read_re
 LIMIT_BYTES = 3_000_000
 _DEFAULT_OUT = Path(__file__).parent.parent / "src/webstrata/lab/data/sites"
 
-# site: (source, licence, busy pages, quiet pages, born in the window, largest content in bytes, prefixes left out)
+# site: (source, licence, frequently changed pages, other pages, new pages, largest content in bytes, excluded prefixes)
 CHOICE: dict[str, tuple[str, str, int, int, int, int, tuple[str, ...]]] = {
     "boost": ("https://github.com/boostorg/website", "BSL-1.0", 22, 12, 4, 120_000, ("style-v2/",)),
     "llvm": ("https://github.com/llvm/llvm-www", "Apache-2.0 WITH LLVM-exception", 10, 12, 5, 300_000, ()),
@@ -52,32 +52,30 @@ CHOICE: dict[str, tuple[str, str, int, int, int, int, tuple[str, ...]]] = {
 }
 
 
-def choose(
-    recording: Recording, busy: int, quiet: int, born: int, largest: int, left_out: tuple[str, ...]
-) -> list[str]:
-    """The busiest pages, as many of the others drawn evenly, and some that came to be in the window."""
+def choose(recording: Recording, busy: int, quiet: int, new: int, largest: int, excluded: tuple[str, ...]) -> list[str]:
+    """The `busy` most frequently changed pages, `quiet` of the others, and `new` pages published in the window."""
     start_at, _ = SHIPPED_WINDOW
     alive = set(recording.alive_at(start_at))
-    fit = [
+    suitable = [
         path
         for path, versions in recording.pages.items()
-        if not path.startswith(left_out)
-        and not path.endswith(".css")  # requisites, not pages
+        if not path.startswith(excluded)
+        and not path.endswith(".css")  # a requisite, not a page
         and all(len(recording.contents[blob]) <= largest for _, blob in versions if blob)
     ]
-    by_changes = sorted(fit, key=lambda path: (-len(recording.pages[path]), path))
-    old = [path for path in by_changes if path in alive]
-    new = [path for path in by_changes if path not in alive]
-    return sorted(old[:busy] + _drawn(old[busy:], quiet) + _drawn(new, born))
+    by_changes = sorted(suitable, key=lambda path: (-len(recording.pages[path]), path))
+    old_paths = [path for path in by_changes if path in alive]
+    new_paths = [path for path in by_changes if path not in alive]
+    return sorted(old_paths[:busy] + _sample(old_paths[busy:], quiet) + _sample(new_paths, new))
 
 
-def _drawn(paths: list[str], count: int) -> list[str]:
-    """A choice that does not depend on the order or on other paths."""
+def _sample(paths: list[str], count: int) -> list[str]:
+    """A deterministic sample that does not depend on the order of the paths."""
     return sorted(paths, key=lambda path: blake2b(path.encode()).digest())[:count]
 
 
 def write(recording: Recording, out: Path) -> int:
-    """Both files of one site; their size."""
+    """Write both files of one site and return their size in bytes."""
     rows = sorted((at, path, blob) for path, versions in recording.pages.items() for at, blob in versions)
     instants = sorted({at for at, _, _ in rows})
     ordinal = {at: number for number, at in enumerate(instants)}
@@ -91,8 +89,8 @@ def write(recording: Recording, out: Path) -> int:
             "commit": pa.array([ordinal[at] for at, _, _ in rows], pa.int32()),
         }
     ).replace_schema_metadata({"source": recording.source, "licence": recording.licence})
-    neighbours = [blob for path in sorted(recording.pages) for _, blob in recording.pages[path] if blob]
-    names = list(dict.fromkeys(neighbours))
+    by_page = [blob for path in sorted(recording.pages) for _, blob in recording.pages[path] if blob]
+    names = list(dict.fromkeys(by_page))
     blobs = pa.table(
         {
             "blob": pa.array(names),
@@ -101,7 +99,7 @@ def write(recording: Recording, out: Path) -> int:
     )
     files = (out / f"{recording.site}.versions.parquet", out / f"{recording.site}.blobs.parquet")
     pq.write_table(versions, files[0], compression="zstd", compression_level=19)
-    # One page and one row group, no dictionary: repetition between versions is the compressor's to find.
+    # One data page in one row group and no dictionary, so that zstd finds the repetitions between versions.
     pq.write_table(
         blobs,
         files[1],
@@ -116,26 +114,24 @@ def write(recording: Recording, out: Path) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with the whole recordings")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the complete recordings")
     parser.add_argument("--out", type=Path, default=_DEFAULT_OUT)
-    chosen = parser.parse_args()
-    chosen.out.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     total = 0
-    for site, (source, licence, busy, quiet, born, largest, left_out) in CHOICE.items():
-        whole = read_recording(chosen.data, site, SHIPPED_WINDOW)
-        paths = choose(whole, busy, quiet, born, largest, left_out)
-        part = whole.within(SHIPPED_WINDOW, paths)
+    for site, (source, licence, busy, quiet, new, largest, excluded) in CHOICE.items():
+        complete = read_recording(options.data, site, SHIPPED_WINDOW)
+        paths = choose(complete, busy, quiet, new, largest, excluded)
+        part = complete.within(SHIPPED_WINDOW, paths)
         part = Recording(site=site, licence=licence, source=source, pages=part.pages, contents=part.contents)
-        size = write(part, chosen.out)
+        size = write(part, options.out)
         total += size
         versions = sum(map(len, part.pages.values()))
-        plain = sum(map(len, part.contents.values()))
-        print(
-            f"{site:16} {len(part.pages):4} pages {versions:5} versions {plain / 1e6:6.1f} MB -> {size / 1e3:6.0f} kB"
-        )
+        plain_mb = sum(map(len, part.contents.values())) / 1e6
+        print(f"{site:16} {len(part.pages):4} pages {versions:5} versions {plain_mb:6.1f} MB -> {size / 1e3:6.0f} kB")
     print(f"{'all':16} {total / 1e6:.2f} MB of at most {LIMIT_BYTES / 1e6:g}")
     if total > LIMIT_BYTES:
-        raise SystemExit("too large to ship")
+        raise SystemExit("The extract is too large to ship. Choose fewer pages in CHOICE.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Make the histories that ship with the package: `python tools/make_history_extract.py FOLDER`.
+"""Makes the shipped change histories: `python tools/make_history_extract.py FOLDER`.
 
-All pages of the Parquet files in FOLDER, with their changes of the last four years and a month before `until`: what a
-window of three years and a year of archive history before it need. One file for each corpus.
+The extract has all pages of the Parquet files in FOLDER, one file for each corpus, with their changes in the last four
+years and a month before `until`: a window of three years, and a year of archive history before it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measures which byte changes of recorded data change the data: `python tools/measure_data.py --data FOLDER [SITE…]`.
 
-FOLDER contains pairs of Parquet files as `webstrata.lab.livingweb.recording` reads them. Every version of a file is
+FOLDER contains pairs of Parquet files in the format of `webstrata.lab.livingweb.recording`. Every version of a file is
 compared with the previous one as the crawler compares them: by the digest of their data. The format is detected from
 the file name, because the recordings have no media types.
 """

@@ -1,1 +1,1 @@
-"""Who is measured. Each is a script: `PORT PAGES` in, one line of JSON out (pages, seconds, CPU seconds)."""
+"""The measured programs. Most are scripts: arguments `PORT PAGES`, output one line of JSON (pages, rates, CPU time)."""

@@ -1,4 +1,4 @@
-"""A bare aiohttp loop: downloads and throws away. What the HTTP client alone allows."""
+"""A bare aiohttp loop that downloads pages and discards them: the limit that the HTTP client sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long crawl that watches its own memory: `PORT VISITS` in, one line of JSON out."""
+"""A long crawl that measures its own memory. Arguments: `PORT VISITS`; output: one line of JSON."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def resident_mb() -> float:
 
 
 class Memory(CrawlProgress):
-    """Resident memory after each settled batch."""
+    """Resident memory after each stored batch of visits."""
 
     def __init__(self) -> None:
         self.visits = 0
-        self.seen: list[tuple[int, float]] = []
+        self.samples: list[tuple[int, float]] = []
 
     def visited(self, visits: Sequence[Visit]) -> None:
         self.visits += len(visits)
-        self.seen.append((self.visits, resident_mb()))
+        self.samples.append((self.visits, resident_mb()))
 
 
 async def main(port: int, visits: int, folder: Path) -> None:
@@ -50,7 +50,7 @@ async def main(port: int, visits: int, folder: Path) -> None:
         for start in range(0, visits, _PAGES_AT_A_TIME):
             await watch_pages(node, addresses[start : start + _PAGES_AT_A_TIME])
             await loop.crawl()
-    counts, sizes = np.array(memory.seen).T
+    counts, sizes = np.array(memory.samples).T
     late = counts >= visits / 4
     slope = float(np.polyfit(counts[late], sizes[late], 1)[0])
     quarters = [float(sizes[np.searchsorted(counts, share * memory.visits)]) for share in (0.25, 0.5, 0.75, 1.0)]

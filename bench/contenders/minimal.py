@@ -1,6 +1,6 @@
-"""The least that could be called an archiving crawler: aiohttp, a hand-made WARC record with `isal`, selectolax.
+"""A minimal archiving crawler: aiohttp, WARC records compressed with `isal`, links extracted with selectolax.
 
-No politeness, no robots.txt, no index, no database, no sync, no digest but the record's own; one process.
+It has no politeness, robots.txt, index, database or fsync, only one digest per record, and runs in one process.
 """
 
 from __future__ import annotations

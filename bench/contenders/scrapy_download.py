@@ -1,7 +1,7 @@
-"""Scrapy, merely downloading: no items, no robots.txt, no cookies, no retries, no log. Run by the peers' Python.
+"""Scrapy as a plain downloader: no items, robots.txt, cookies, retries or log. It runs in the environment `.peers`.
 
-The asyncio reactor, 64 requests in flight on all hosts and on one (as many as the other contenders have), and every
-middleware, extension and statistic taken out. Other numbers of requests in flight were not tried.
+It uses the asyncio reactor and 64 concurrent requests, in total and per host, as the other contenders do. All
+middlewares, extensions and statistics are disabled. Other numbers of concurrent requests were not tried.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scrapy.crawler import CrawlerProcess
 from stopwatch import Stopwatch
 
 HOSTS = 32
-"""As in bench/pages.py, which this Python cannot import."""
+"""As in bench/pages.py, which cannot be imported in this environment."""
 SETTINGS = {
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
@@ -38,7 +38,7 @@ SETTINGS = {
 watch = Stopwatch()
 
 
-class Download(scrapy.Spider):
+class Download(scrapy.Spider):  # type: ignore[misc]
     name = "download"
 
     async def start(self):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""What each contender measures of itself; only the standard library, because every contender imports it."""
+"""The stopwatch that each contender uses. It imports only the standard library, because environments differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 class Stopwatch:
-    """Counts finished pages. The rate leaves out what comes before the first of them: start-up is another figure."""
+    """Counts finished pages. The rate excludes the time before the first of them: start-up is a separate figure."""
 
     def __init__(self) -> None:
         self._first_at = 0.0
@@ -25,7 +25,8 @@ class Stopwatch:
         self._count += pages
 
     def report(self, **more: float) -> None:
-        used = os.times()
+        """Print the measurements as one line of JSON."""
+        times = os.times()
         counted = max(self._count - self._first_count, 1)
         print(
             json.dumps(
@@ -33,8 +34,8 @@ class Stopwatch:
                     "pages": self._count,
                     "per_s": counted / max(self._last_at - self._first_at, 1e-9),
                     "cpu_us_per_page": 1e6 * (time.process_time() - self._cpu_s) / counted,
-                    "cpu_s": used.user + used.system,
-                    "children_cpu_s": used.children_user + used.children_system,
+                    "cpu_s": times.user + times.system,
+                    "children_cpu_s": times.children_user + times.children_system,
                     **more,
                 }
             )

@@ -1,5 +1,7 @@
-"""Webstrata's whole loop, everything on: robots.txt, WARC, index, fingerprint, database, every sync. Only polite
-waiting is off, because it would measure the waiting. A fresh home, every page watched before the clock starts.
+"""Webstrata's whole crawl loop with robots.txt, WARC, index, fingerprints, database and every fsync.
+
+Only the delays of politeness are disabled, because they would dominate the time. The home is new, and every page is
+watched before the measurement starts.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ class Counter(CrawlProgress):
 
 async def watch_pages(node: Node, addresses: list[str]) -> None:
     async with node.store() as store:
-        found = [NewPage(url=url, host=host_of(url)) for url in map(canonical, addresses)]
-        await store.pages.add(found, node.clock.now() - 1)
+        pages = [NewPage(url=url, host=host_of(url)) for url in map(canonical, addresses)]
+        await store.pages.add(pages, node.clock.now() - 1)
 
 
 async def main(port: int, pages: int, folder: Path, more: list[str]) -> None:
@@ -59,12 +61,12 @@ async def main(port: int, pages: int, folder: Path, more: list[str]) -> None:
     await watch_pages(node, urls(pages, port))
     stopwatch = Stopwatch()
     counter = Counter(stopwatch)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     async with node.crawling(counter) as loop:
         await loop.crawl()
-    whole_s = time.perf_counter() - begun
+    total_s = time.perf_counter() - start
     assert not counter.failed, f"{counter.failed} visits failed"
-    stopwatch.report(whole_per_s=pages / whole_s)
+    stopwatch.report(whole_per_s=pages / total_s)
 
 
 if __name__ == "__main__":
@@ -72,8 +74,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_FOLDER")) as name:
         work = main(int(port), int(pages), Path(name), more)
         if profile := os.environ.get("BENCH_PROFILE"):
-            with cProfile.Profile() as seen:
+            with cProfile.Profile() as profiler:
                 uvloop.run(work)
-            seen.dump_stats(profile)
+            profiler.dump_stats(profile)
         else:
             uvloop.run(work)

@@ -1,34 +1,42 @@
-"""`make figures` (`python -m docs.figures`): runs the demo and draws what it printed."""
+"""`make figures` (`python -m docs.figures`): runs the demo and experiments and draws the figures of the documents."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 from docs.figures.terminal import draw, run
 
 HERE = Path(__file__).parent
 PAGE = "http://llvm.test/"
-WIDTH = 100
+WIDTH = 110
+MAX_LINES = 14
+"""Of the output of each command after the demo."""
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        told = run(("demo",), folder, WIDTH)
-        lines = ["$ make demo", *told.rstrip().splitlines()]
-        for words, most in ((("log", PAGE, "--changes", "--limit", "4"), 14), (("diff", PAGE), 14)):
+        lines = ["$ make demo", *_wrapped(run(("demo",), folder, WIDTH).rstrip())]
+        for words in (("log", PAGE, "--changes", "--limit", "4"), ("diff", PAGE)):
             printed = run(("--home", "demo-home", *words), folder, WIDTH).strip("\r\n").splitlines()
-            lines += ["", f"$ webstrata --home demo-home {' '.join(words)}", *printed[:most]]
-            lines += ["…"] if len(printed) > most else []
+            lines += ["", f"$ webstrata --home demo-home {' '.join(words)}", *printed[:MAX_LINES]]
+            lines += ["…"] if len(printed) > MAX_LINES else []
         run(("--home", "demo-home", "plan", "--offline", "--picture", str(HERE / "planned-round.svg")), folder, WIDTH)
         run(("lab", "crawl-time", "--out", "lab"), folder, WIDTH)
-        shutil.copy(Path(folder) / "lab" / "crawl-time.svg", HERE)
         run(("lab", "sharp", "--runs", "1", "--starts", "0", "--out", "lab"), folder, WIDTH)
-        for name in ("sharp-shrinking.svg", "sharp-expected.svg"):
+        for name in ("crawl-time.svg", "sharp-shrinking.svg", "sharp-expected.svg"):
             shutil.copy(Path(folder) / "lab" / name, HERE)
     draw(lines, HERE / "demo.svg", title="webstrata", width=WIDTH)
     print(HERE / "demo.svg")
+
+
+def _wrapped(output: str) -> Iterator[str]:
+    """The lines of an output; long ones are continued on the next line, as in a terminal."""
+    for line in output.splitlines():
+        yield from textwrap.wrap(line, WIDTH) if len(line) > WIDTH else [line]
 
 
 if __name__ == "__main__":

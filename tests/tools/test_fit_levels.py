@@ -1,4 +1,4 @@
-"""The tool that fits the flagship's levels to an earlier window."""
+"""The tool that fits the levels of the policy `value` to an earlier window."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def tool() -> ModuleType:
     return module
 
 
-def test_each_round_is_likelier_and_levels_are_found(tool: ModuleType) -> None:
-    """Pages of two kinds, still and lively, are told apart; no round of the fit makes the days less likely."""
+def test_fit_finds_two_levels(tool: ModuleType) -> None:
+    """Rarely and frequently changing pages get different levels; no round of the fit lowers the likelihood."""
     random = np.random.default_rng(3)
-    lively = random.random(60) < 0.5
-    flags = random.random((60, 200)) < np.where(lively, 0.3, 0.01)[:, None]
+    frequent = random.random(60) < 0.5
+    flags = random.random((60, 200)) < np.where(frequent, 0.3, 0.01)[:, None]
 
     levels, likelihoods = tool.fit(flags, 25, levels=2)
 
     assert (np.diff(likelihoods) > -1e-9).all()
     assert levels.chance == pytest.approx((0.01, 0.3), rel=0.35)
-    assert levels.start[1] == pytest.approx(lively.mean(), abs=0.15)
+    assert levels.start[1] == pytest.approx(frequent.mean(), abs=0.15)
     assert all(sum(row.values()) < 0.05 for row in levels.moves)

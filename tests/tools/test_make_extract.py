@@ -1,4 +1,4 @@
-"""The tool that makes the shipped extract: what it chooses, and that what it writes is what is read."""
+"""The tool that makes the shipped extract: the pages that it chooses, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def tool() -> ModuleType:
     return module
 
 
-def test_what_is_written_is_read(tool: ModuleType, tmp_path: Path) -> None:
-    """Pages, contents, source and licence survive the way through the files."""
+def test_written_files_are_read_back(tool: ModuleType, tmp_path: Path) -> None:
+    """Pages, contents, source and licence are the same after writing and reading."""
     made = make_recording("x", {"a.html": [(-3, "one"), (1.5, "two"), (2, None)], "b.csv": [(0, b"\xff\x00")]})
     tool.write(tool.Recording(site="x", licence="MIT", source="s", pages=made.pages, contents=made.contents), tmp_path)
     found = read_recording(tmp_path, "x")
@@ -33,8 +33,8 @@ def test_what_is_written_is_read(tool: ModuleType, tmp_path: Path) -> None:
     assert (found.pages, found.contents) == (made.pages, made.contents)
 
 
-def test_busy_quiet_and_born_pages_are_chosen(tool: ModuleType) -> None:
-    """The busiest old pages, some quiet ones and some born in the window are taken; the large and styles are not."""
+def test_choice_of_pages(tool: ModuleType) -> None:
+    """The most changed old pages, some others and some new ones are chosen; large contents and styles are not."""
     history: dict[str, list[tuple[float, str | bytes | None]]] = {
         "busy.html": [(-1, "a"), *((day, str(day)) for day in range(1, 9))],
         "quiet.html": [(-1, "b")],
