@@ -34,7 +34,7 @@ test -x $(1)/bin/pip || $(PYTHON) -m venv $(1) 2>/dev/null || \
   $(PYTHON) -m venv $(1); }
 endef
 
-demo: .venv/installed ## live two years of real sites in about a minute, and see what was captured
+demo: .venv/installed ## crawl two recorded years of real sites in about a minute and compare with what changed
 	$(BIN)/webstrata demo
 
 # Tests of the browser handler use the system's browser; where it cannot be installed they say so and are skipped.

@@ -63,7 +63,7 @@ def test_the_tutorial_works(root: Path, tmp_path: Path) -> None:
     shown = printed.read_text(encoding="utf-8")
 
     assert code == 0, problems.read_text(encoding="utf-8")[-2000:]
-    assert "politeness violations counted by the servers: 0" in shown
+    assert "The servers counted 0 politeness violations." in shown
     assert "-Nothing yet.\n+The archive is open." in shown
     assert " 0 bad, 0 dangling, 0 lost" in shown
     assert (tmp_path / "my-archive.wacz").exists()
