@@ -1,8 +1,9 @@
 """What other policies would have captured on the same pages with the same number of visits, computed from the truth.
 
 A timer policy visits at its own pace. To make the numbers comparable, all its intervals are multiplied by one factor,
-chosen so that the replay makes as many visits as the crawl did. The replay assumes that every visit detects every
-change, which favours these policies over the crawl that they are compared with.
+chosen so that the replay makes as many visits as the crawl did. The first visits of the pages are spread evenly over
+their first interval, as a crawler would do. The replay assumes that every visit detects every change, which favours
+these policies over the crawl that they are compared with.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _STEPS = 24
 _CLOSE = 0.002
 """Visits may differ by this share."""
 _SHORTEST_DAYS = 1e-3
+_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 class EqualVisits(Struct, frozen=True, kw_only=True):
@@ -87,34 +89,38 @@ def _timer(timer: TimerPolicy, truth: Truth, visits: int, total: int) -> EqualVi
     from webstrata.lab.policies.replay_timer import replay_timer
 
     low, high = math.log(1e-3), math.log(1e3)
-    log = replay_timer(timer, truth)
     for _ in range(_STEPS):
-        if abs(len(log.at) - visits) <= _CLOSE * visits:
-            break
         middle = (low + high) / 2
         log = replay_timer(_Scaled(timer, math.exp(middle)), truth)
+        if abs(len(log.at) - visits) <= _CLOSE * visits:
+            break
         low, high = (middle, high) if len(log.at) > visits else (low, middle)
     captured = int(log.changed.sum())
     return EqualVisits(policy=timer.name, visits=len(log.at), captured=captured, recall=_share(captured, total))
 
 
 class _Scaled:
-    """A timer policy whose intervals are multiplied by a factor."""
+    """A timer policy whose intervals are multiplied by a factor, with the first visits spread evenly."""
 
     def __init__(self, timer: TimerPolicy, factor: float) -> None:
         self._timer = timer
         self._factor = factor
+        self._first_share: Days = np.empty(0)
         self.name = timer.name
         self.dtype = timer.dtype
 
     def start(self, n: int) -> State:
+        # Multiples of the golden ratio, modulo 1, are spread evenly for any number of pages.
+        self._first_share = np.modf(np.arange(1, n + 1, dtype=np.float64) * _GOLDEN_RATIO)[0]
         return self._timer.start(n)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
+        self._first_share[rows] = 1.0
         self._timer.learn(state, rows, elapsed_days, changed)
 
     def interval(self, state: State, rows: Rows) -> Days:
-        return np.maximum(self._timer.interval(state, rows) * self._factor, _SHORTEST_DAYS)
+        days = self._timer.interval(state, rows) * self._factor * self._first_share[rows]
+        return np.maximum(days, _SHORTEST_DAYS)
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         return {**self._timer.explain(state, row), "factor": self._factor}
