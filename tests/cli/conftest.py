@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -185,6 +186,41 @@ def serving() -> Iterator[LocalServer]:
 def server() -> Iterator[LocalServer]:
     with serving() as served:
         yield served
+
+
+@pytest.fixture
+def seen(home: Path, server: LocalServer, call: Call) -> Path:
+    """A home with two pages that were visited once, under the policy `value`."""
+    for path in ("/a", "/b"):
+        server.pages[path] = ("text/html", b"<title>t</title><p>hello " + path.encode())
+    call("--home", home, "watch", server.url("/a"), "--tag", "news")
+    call("--home", home, "watch", server.url("/b"))
+    result = call("--home", home, "crawl", **server.settings)
+    assert "2 visits" in result.err, result.err
+    return home
+
+
+def on_a_terminal(*words: object, **more: str) -> str:
+    """The output of a command on a terminal of 80 columns, including control sequences."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, words)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(TERM="xterm", **more),
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            shown += piece
+    except OSError:
+        pass  # the command has ended and closed its side
+    finally:
+        os.close(ours)
+        process.wait(30)
+    return shown.decode()
 
 
 class Hostile(NamedTuple):

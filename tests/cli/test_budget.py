@@ -36,73 +36,11 @@ class Always(ValuePolicyBase):
 '''
 
 
-@pytest.fixture
-def seen(home: Path, server: LocalServer, call: Call) -> Path:
-    """A home under `value` with two pages that were seen once."""
-    for path in ("/a", "/b"):
-        server.pages[path] = ("text/html", b"<title>t</title><p>hello " + path.encode())
-    call("--home", home, "watch", server.url("/a"), "--tag", "news")
-    call("--home", home, "watch", server.url("/b"))
-    result = call("--home", home, "crawl", **server.settings)
-    assert "2 visits" in result.err, result.err
-    return home
-
-
-def test_status_says_what_is_spent(seen: Path, call: Call) -> None:
-    """Without a setting it is one visit per page and day, and status says so; a setting is shown as it is."""
-    result = call("--home", seen, "status", "--json").json["budget"]
-    assert result["is_default"]
-    assert result["budgets"] == [{"name": "all", "unit": "visits", "per_page": True, "per_day": 2.0, "saved": 0.0}]
-    assert result["spent_today"]["visits"] == 2
-    text = call("--home", seen, "status").text
-    assert "2 visits a day, one per page: no budget is set" in text
-    assert "pages are visited from a value of" in text
-    env = {"WEBSTRATA_BUDGET_TOTAL": "1MB/hour", "WEBSTRATA_BUDGET_TAGS": "news=3/day"}
-    text = call("--home", seen, "status", **env).text
-    assert "24.0 MB a day" in text
-    assert "3 visits a day for tag:news" in text
-
-
 def test_a_budget_that_is_none_is_refused(seen: Path, call: Call) -> None:
     """A wrong word is an error of usage that shows how to write it."""
     result = call("--home", seen, "crawl", "--set", "budget.total=lots")
     assert result.code == 2
     assert "500/day" in result.err
-
-
-def test_boosts_are_shown_and_end(seen: Path, server: LocalServer, call: Call) -> None:
-    """A boost is in `status` and `why` while it lasts, and can be ended."""
-    result = call("--home", seen, "boost", "news", "--factor", "4", "--for", "2d", "--json").json
-    assert (result["pages"], result["factor"]) == (1, 4.0)
-    assert "news boosted 4 times until" in call("--home", seen, "status").text
-    assert call("--home", seen, "why", server.url("/a"), "--json").json["evidence"]["boost"] == 4.0
-    assert call("--home", seen, "why", server.url("/b"), "--json").json["evidence"]["boost"] == 1.0
-    assert "ended" in call("--home", seen, "boost", "news", "--end").text
-    assert "There is no boost of news" in call("--home", seen, "boost", "news", "--end").text
-    assert call("--home", seen, "status", "--json").json["budget"]["boosts"] == []
-    assert call("--home", seen, "boost", "news", "--factor", "nan").code == 2
-
-
-def test_limits_are_set_listed_and_taken_away(seen: Path, server: LocalServer, call: Call) -> None:
-    """A page's own limit goes before its tag's; both are in `why`."""
-    assert call("--home", seen, "interval", "--tag", "news", "--min", "1h", "--max", "2d").code == 0
-    result = call("--home", seen, "interval", server.url("/a"), "--max", "3h", "--json").json["limits"]
-    assert [(one["kind"], one["max_s"]) for one in result] == [("page", 10_800.0), ("tag", 172_800.0)]
-    evidence = call("--home", seen, "why", server.url("/a"), "--json").json["evidence"]
-    assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (300.0, 10_800.0)
-    call("--home", seen, "interval", server.url("/a"), "--none")
-    evidence = call("--home", seen, "why", server.url("/a"), "--json").json["evidence"]
-    assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (3600.0, 172_800.0)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("http://x.example/", "--tag", "t", "--min", "1h"), ("--tag", "t"), ("--tag", "t", "--min", "2h", "--max", "1h"),
-     ("--tag", "t", "--min", "0s"), ("--tag", "t", "--none", "--min", "1h"), ("--min", "1h")],
-)  # fmt: skip
-def test_wrong_limits_are_refused(home: Path, call: Call, words: tuple[str, ...]) -> None:
-    """Nothing, both, or the wrong way round is an error of usage."""
-    assert call("--home", home, "interval", *words).code == 2
 
 
 def test_why_names_the_evidence(seen: Path, server: LocalServer, call: Call) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import PROGRAM, Call, Hostile, LocalServer, environment, started
+from tests.cli.conftest import Call, LocalServer, on_a_terminal, started
 
 
 def test_crawl_in_a_pipe(home: Path, server: LocalServer, call: Call) -> None:
@@ -81,29 +78,6 @@ def test_one_at_a_time(home: Path, server: LocalServer, call: Call) -> None:
         process.communicate(timeout=30)
 
 
-def on_a_terminal(*words: object, **more: str) -> str:
-    """What a terminal of 80 columns would get to see of a command, control sequences included."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*PROGRAM, *map(str, words)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment(TERM="xterm", **more),
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while piece := os.read(ours, 65_536):
-            shown += piece
-    except OSError:
-        pass  # the other side is closed: the command has ended
-    finally:
-        os.close(ours)
-        process.wait(30)
-    return shown.decode()
-
-
 def test_crawl_on_a_terminal(home: Path, server: LocalServer, call: Call) -> None:
     """A terminal sees the counts move, not a line for each visit."""
     server.pages["/"] = ("text/html", b"<p>one")
@@ -115,22 +89,3 @@ def test_crawl_on_a_terminal(home: Path, server: LocalServer, call: Call) -> Non
     assert "1 done  0 changed  0 failed" in plain
     assert "hosts waiting" in plain
     assert f"new 200 {server.url()}" not in plain
-
-
-@pytest.mark.parametrize("words", [("cat",), ("diff",), ("diff", "--raw"), ("diff", "--raw", "--html")])
-def test_hostile_text_on_a_terminal(words: tuple[str, ...], hostile: Hostile) -> None:
-    """Control characters of a page never reach a terminal, whichever command shows the page."""
-    shown = on_a_terminal("--home", hostile.home, *words, hostile.control)
-
-    assert "two" in shown
-    colours = r"\x1b\[(0|1|3[0-9])m"
-    assert not re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202e]", re.sub(colours, "", shown))
-
-
-def test_bytes_on_a_terminal(hostile: Hostile, call: Call) -> None:
-    """A picture is not poured over a terminal; a pipe gets its bytes."""
-    shown = on_a_terminal("--home", hostile.home, "cat", hostile.picture)
-
-    assert "not for a terminal" in shown
-    assert "PNG" not in shown
-    assert call("--home", hostile.home, "cat", hostile.picture).out.startswith(b"\x89PNG")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.conftest import ALWAYS_DUE, Call, LocalServer
+from tests.cli.conftest import ALWAYS_DUE, Call, Demo, LocalServer
 
 PAGE = "<title>Rates</title><main><p>The rate is {}.</p><p>So it has been.</p></main>"
+DEMO_PAGE = "http://llvm.test/"
 
 
 def test_kinds(home: Path, server: LocalServer, call: Call) -> None:
@@ -40,3 +41,18 @@ def test_reasons(home: Path, server: LocalServer, call: Call) -> None:
     assert "(back)" in text
     assert "of the text differs" in text
     assert "; back to an earlier version" in text
+
+
+def test_selection(demo: Demo, call: Call) -> None:
+    """All visits are shown, newest first; --changes, --limit, --from and --to select some of them."""
+    visits = call("--home", demo.home, "log", DEMO_PAGE, "--json").json["visits"]
+    changes = call("--home", demo.home, "log", DEMO_PAGE, "--changes", "--json").json["visits"]
+
+    assert [visit["at"] for visit in visits] == sorted((visit["at"] for visit in visits), reverse=True)
+    assert visits[-1]["outcome"] == "new"
+    assert changes == [visit for visit in visits if visit["outcome"] not in ("same", "error")]
+    assert call("--home", demo.home, "log", DEMO_PAGE, "--limit", "1", "--json").json["visits"] == visits[:1]
+    first = visits[-1]["at"]
+    assert call("--home", demo.home, "log", DEMO_PAGE, "--to", first, "--json").json["visits"] == visits[-1:]
+    assert len(call("--home", demo.home, "log", DEMO_PAGE).text.splitlines()) == len(visits) + 1
+    assert "No visits in this time range" in call("--home", demo.home, "log", DEMO_PAGE, "--to", "2000").err

@@ -1,0 +1,32 @@
+"""`webstrata status`: totals, due pages, budget and disk usage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Call, Demo
+
+
+def test_budget(seen: Path, call: Call) -> None:
+    """Without a setting the budget is one visit per page and day; a setting is shown with its amount per day."""
+    result = call("--home", seen, "status", "--json").json["budget"]
+    assert result["is_default"]
+    assert result["budgets"] == [{"name": "all", "unit": "visits", "per_page": True, "per_day": 2.0, "saved": 0.0}]
+    assert result["spent_today"]["visits"] == 2
+    text = call("--home", seen, "status").text
+    assert "2 visits a day, one per page: no budget is set" in text
+    assert "pages are visited from a value of" in text
+    env = {"WEBSTRATA_BUDGET_TOTAL": "1MB/hour", "WEBSTRATA_BUDGET_TAGS": "news=3/day"}
+    text = call("--home", seen, "status", **env).text
+    assert "24.0 MB a day" in text
+    assert "3 visits a day for tag:news" in text
+
+
+def test_status(demo: Demo, home: Path, call: Call) -> None:
+    """Totals, due pages, schedule and disk usage are shown; for an empty home the next step is named."""
+    text = call("--home", demo.home, "status").text
+
+    assert [line.split()[0] for line in text.splitlines()] == ["home", "pages", "due", "visits", "schedule", "disk"]
+    assert "first since 2023-" in text
+    assert "`webstrata watch URL`" in call("--home", home, "status").text
+    assert "`webstrata watch URL`" in call("--home", home, "list").err
