@@ -1,4 +1,4 @@
-"""Budgets as users meet them: `status`, `boost`, `interval`, `why`, `plan`, `run --policy`, `lab policies --store`."""
+"""Budgets and policies on the command line: `why`, `plan`, `run --policy`, `lab policies --store`."""
 
 from __future__ import annotations
 
