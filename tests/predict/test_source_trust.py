@@ -8,7 +8,7 @@ import pytest
 from webstrata.clock import DAY_S
 from webstrata.predict.source_trust import (
     KEEP,
-    SUREST,
+    MAX_TRUST,
     SourceChecks,
     is_trusted,
     precision,
@@ -61,8 +61,8 @@ def test_trust_is_earned_and_lost(proofs: tuple[bool, ...], trusted: bool) -> No
 def test_precision_and_recall_are_bounded() -> None:
     """Columns in, columns out, between nothing and the most that is believed; silence is worth nothing at first."""
     right, wrong = np.array([0.0, 1e9, 0.0]), np.array([0.0, 0.0, 1e9])
-    assert precision(right, wrong) == pytest.approx([1 / 3, SUREST, 0.0], abs=1e-8)
-    assert recall(right, wrong) == pytest.approx([0.0, SUREST, 0.0])
+    assert precision(right, wrong) == pytest.approx([1 / 3, MAX_TRUST, 0.0], abs=1e-8)
+    assert recall(right, wrong) == pytest.approx([0.0, MAX_TRUST, 0.0])
 
 
 def test_the_tally_of_a_batch() -> None:

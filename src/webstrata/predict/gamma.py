@@ -1,11 +1,11 @@
-"""A rate that is learned: a Gamma belief about a page's changes per day, moved by every visit.
+"""Bayesian rates: a Gamma distribution of a page's changes per day, updated by every visit.
 
-Shape a and days b say "a changes in b days". A visit after t days adds t to b; one that saw a change adds to a the
-number of changes that such a page makes in t days when it makes any, x / (1 - exp(-x)) with x = t a / b. What the
-page's kind says before its first visit is the prior (`prior.py`); archived captures are visits like any others.
+Shape a and days b mean "a changes in b days". A visit after t days adds t to b; a visit that saw a change adds to a the
+expected number of changes in t days given at least one, x / (1 - exp(-x)) with x = t a / b. The distribution before the
+first visit is the prior (`prior.py`); archived captures count as visits.
 
-With `half_life_days` the belief goes back towards the prior between visits, so that a page that changes its habits is
-not judged by its youth; 90 days served best on real histories.
+With `half_life_days` the distribution returns towards the prior between visits, so that old visits count less; 90 days
+was best on real histories.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ HALF_LIFE_DAYS = 90.0
 
 
 def begin(prior: GammaPrior, pages: int) -> tuple[Days, Days]:
-    """The beliefs of pages of which nothing is known: shapes and days."""
+    """The distributions of pages without any visit: shapes and days."""
     return np.full(pages, prior.shape), np.full(pages, prior.days)
 
 
 def after_visit(shape: Days, days: Days, elapsed_days: Days, changed: Flags) -> tuple[Days, Days]:
-    """The beliefs after one visit to each page."""
+    """The distributions after one visit to each page."""
     expected = elapsed_days * shape / days
     hits = np.ones_like(expected)
     np.divide(expected, -np.expm1(-expected), out=hits, where=expected > 1e-12)
@@ -37,22 +37,22 @@ def after_visit(shape: Days, days: Days, elapsed_days: Days, changed: Flags) -> 
 def forgotten(
     shape: Days, days: Days, elapsed_days: Days, first_shape: Days, first_days: Days, half_life_days: float
 ) -> tuple[Days, Days]:
-    """The beliefs gone back towards the prior for so many days."""
+    """The distributions after a return towards the prior for the elapsed days."""
     kept = 0.5 ** (elapsed_days / half_life_days)
     return first_shape + (shape - first_shape) * kept, first_days + (days - first_days) * kept
 
 
 def learned(history: VisitHistory, shape: Days, days: Days, half_life_days: float | None = None) -> tuple[Days, Days]:
-    """The beliefs after a whole history, visit by visit, all pages abreast: the same as one visit at a time."""
+    """The distributions after a whole history, all pages in parallel: the same as visit by visit."""
     shape, days = shape.astype(np.float64).copy(), days.astype(np.float64).copy()
     first_shape, first_days = shape.copy(), days.copy()
     counts = history.counts
     order = np.argsort(-counts, kind="stable")
     longest = int(counts.max(initial=0))
-    for turn in range(longest):
-        rows = order[: np.searchsorted(-counts[order], -turn, side="left")]
-        place = history.offsets[rows] + turn
-        elapsed, changed = history.elapsed_days[place], history.changed[place]
+    for number in range(longest):
+        rows = order[: np.searchsorted(-counts[order], -number, side="left")]
+        visit = history.offsets[rows] + number
+        elapsed, changed = history.elapsed_days[visit], history.changed[visit]
         a, b = shape[rows], days[rows]
         if half_life_days is not None:
             a, b = forgotten(a, b, elapsed, first_shape[rows], first_days[rows], half_life_days)
@@ -61,12 +61,12 @@ def learned(history: VisitHistory, shape: Days, days: Days, half_life_days: floa
 
 
 def chance(shape: Days, days: Days, elapsed_days: Days) -> Days:
-    """That a page has changed after so many days, the rate being uncertain."""
+    """Probability that a page has changed after these days, with an uncertain rate."""
     return -np.expm1(shape * np.log(days / (days + elapsed_days)))
 
 
 def believed(shape: Days, days: Days) -> RateEstimate:
-    """The belief's mean, its standard deviation and its central 95 %."""
+    """Mean, standard deviation and central 95 % interval of the distributions."""
     return RateEstimate(
         rate=shape / days,
         error=np.sqrt(shape) / days,
@@ -76,5 +76,5 @@ def believed(shape: Days, days: Days) -> RateEstimate:
 
 
 def bayesian(history: VisitHistory, prior: GammaPrior, half_life_days: float | None = None) -> RateEstimate:
-    """Every page from the same prior."""
+    """The rates after a history, with the same prior for every page."""
     return believed(*learned(history, *begin(prior, history.pages), half_life_days))

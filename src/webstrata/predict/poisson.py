@@ -1,12 +1,12 @@
-"""The rate of a page that changes at random times (a Poisson process), seen only at visits.
+"""The rate of a page that changes at random times (a Poisson process), observed only at visits.
 
-    naive       X / T: changes seen by days. Too low where a page changes between visits more than once.
+    naive       X / T: observed changes by days. Too low if a page changes more than once between visits.
     regular     -ln((n - X + .5) / (n + .5)) * n / T: for visits at about equal intervals (HACS, eq. 4).
-    irregular   the maximum of likelihood for any intervals, the root of eq. 5:
+    irregular   the maximum likelihood for any intervals, the root of eq. 5:
                 sum over intervals t with a change of t / (exp(rate t) - 1) = sum of intervals without
 
-n visits in T days, X of which saw a change. Pages without visits have no rate; without a change the rate is 0; where
-every visit saw a change no maximum exists, and `irregular` answers with eq. 4.
+n visits in T days, X of which saw a change. Pages without visits have no rate (NaN). Without a change the rate is 0. If
+every visit saw a change there is no maximum, and `irregular` returns eq. 4.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def regular(history: VisitHistory) -> RateEstimate:
         return np.where(seen > 0, seen * np.log(-np.expm1(-at * each)), 0.0) - at * each * (number - seen)
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        peak = -np.log1p(-seen / np.maximum(number, 1)) / each  # infinite where all saw a change: the likelihood is 1
+        peak = -np.log1p(-seen / np.maximum(number, 1)) / each  # infinite if all saw a change
         best = np.where((seen > 0) & (seen < number), log_likelihood(np.where(seen < number, peak, 1.0)), 0.0)
     low, high = likelihood_interval(log_likelihood, _start(np.where(seen < number, peak, rate), days), best)
     return _known(days, rate, error, low, high)
@@ -78,13 +78,13 @@ def irregular(history: VisitHistory) -> RateEstimate:
 
 
 def irregular_rate(history: VisitHistory) -> Days:
-    """The root of eq. 5 for every page; the kernel, without uncertainty."""
+    """The root of eq. 5 for every page, without its uncertainty."""
     history = history.lasting()
     offsets = np.ascontiguousarray(history.offsets, dtype=np.int64)
     lengths = np.ascontiguousarray(history.elapsed_days, dtype=np.float64)
     changed = np.ascontiguousarray(history.changed, dtype=np.bool_)
     if not (len(lengths) == len(changed) == offsets[-1]):
-        raise ValueError("the visits of all pages are as many as the last offset says.")
+        raise ValueError("the last offset must be the number of visits.")
     return KERNEL.irregular_rates(offsets, lengths, changed)
 
 
@@ -95,12 +95,12 @@ def _by_days(number: Days, days: Days) -> Days:
 
 
 def _start(rate: Days, days: Days) -> Days:
-    """A positive rate to look from: where none was seen, one that would hardly be seen."""
+    """A positive rate to start a search from: the estimate, or a very small rate if that is 0."""
     return np.where(rate > 0, rate, 1e-6 / np.where(days > 0, days, 1.0))
 
 
 def _known(days: Days, rate: Days, error: Days, low: Days, high: Days) -> RateEstimate:
-    """Pages without a day of observation have no number at all."""
+    """The estimate, with NaN for pages that were observed for no time."""
     error = np.where(rate > 0, error, np.nan)
     none = ~(days > 0)
     return RateEstimate(

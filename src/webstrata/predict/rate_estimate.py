@@ -1,4 +1,4 @@
-"""What an estimator answers for many pages: a rate, and how sure it is."""
+"""The result of an estimator for many pages: rates and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webstrata.columns import Days
 
 CONFIDENCE = 0.95
 HALF_DROP = 1.920729410347062
-"""Half the 95 % quantile of chi-square with one degree of freedom: how far the logarithm of a likelihood may fall."""
+"""Half the 95 % quantile of chi-square with one degree of freedom: the log-likelihood drops by this at both ends."""
 NORMAL = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
@@ -20,7 +20,7 @@ _SMALLEST, _LARGEST = 1e-12, 1e12
 
 
 class RateEstimate(Struct, frozen=True, kw_only=True):
-    """Changes per day, one entry for each page; no number where nothing can be said, infinity where nothing bounds."""
+    """Changes per day, one entry for each page; NaN if there is no estimate, infinity if an end is unbounded."""
 
     rate: Days
     error: Days
@@ -31,9 +31,9 @@ class RateEstimate(Struct, frozen=True, kw_only=True):
 
 
 def likelihood_interval(log_likelihood: Callable[[Days], Days], rate: Days, best: Days) -> tuple[Days, Days]:
-    """Rates at which the logarithm of the likelihood is 1.92 below its `best` value, on both sides of `rate`.
+    """Rates on both sides of `rate` at which the log-likelihood is 1.92 below its `best` value.
 
-    The likelihood must rise before and fall after. Where it does not fall that far, the end is 0 or infinity.
+    The likelihood must rise before and fall after `rate`. If it does not fall that far, the end is 0 or infinity.
     """
     target = best - HALF_DROP
     centre = np.log(np.clip(rate, _SMALLEST, _LARGEST))

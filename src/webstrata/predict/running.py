@@ -1,9 +1,8 @@
-"""Naive, regular and irregular rates kept up one visit at a time: sums instead of histories.
+"""Naive, regular and irregular rates updated visit by visit: sums instead of histories.
 
-Visits, changes and days are all that the naive and the regular rate need, so these are the batch's to the last digit.
-Eq. 5 needs every interval that saw a change; the row keeps 24 classes of length (each 1.6 times the one before) with
-number and sum, and solves eq. 5 for their means: exact while the intervals of a class are equal, within about one per
-cent otherwise.
+The naive and the regular rate need only the numbers of visits, changes and days, so they are exact. Eq. 5 needs every
+interval that saw a change; the state keeps 24 classes of length (each 1.6 times the previous one) with number and sum,
+and eq. 5 is solved for their means: exact if the intervals of a class are equal, within about one per cent otherwise.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ RUNNING = columns(
 
 
 def after_visit(state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
-    """Pages in `rows` were visited so many days after the visit before. In place."""
+    """Pages in `rows` were visited `elapsed_days` after the previous visit. In place."""
     seen = state[rows]
     lasting = elapsed_days > 0
     seen["visits"] += lasting
     seen["days"] += elapsed_days
     hit = np.flatnonzero(lasting & changed)
     seen["changes"][hit] += 1
-    place = _class(elapsed_days[hit])
-    full = seen["number"][hit, place] == np.iinfo(np.uint16).max
-    seen["number"][hit[full], place[full]] //= 2
-    seen["sums"][hit[full], place[full]] /= 2
-    seen["number"][hit, place] += 1
-    seen["sums"][hit, place] += elapsed_days[hit]
+    column = _class(elapsed_days[hit])
+    full = seen["number"][hit, column] == np.iinfo(np.uint16).max
+    seen["number"][hit[full], column[full]] //= 2
+    seen["sums"][hit[full], column[full]] /= 2
+    seen["number"][hit, column] += 1
+    seen["sums"][hit, column] += elapsed_days[hit]
     state[rows] = seen
 
 
@@ -63,7 +62,7 @@ def running_irregular_rate(state: State) -> Days:
 
 
 def as_visits(state: State) -> VisitHistory:
-    """A history with the same sums: each class's mean as often as it was seen, then the days without a change."""
+    """A history with the same sums: the mean of each class repeated by its number, then the visits without a change."""
     number, sums = state["number"].astype(np.int64), state["sums"].astype(np.float64)
     means = np.divide(sums, number, out=np.zeros_like(sums), where=number > 0)
     hits = number.sum(axis=1)
@@ -79,5 +78,5 @@ def as_visits(state: State) -> VisitHistory:
 
 def _class(elapsed_days: Days) -> Rows:
     ratio = np.log(np.maximum(elapsed_days, _SHORTEST) / _SHORTEST) / np.log(_RATIO)
-    place: Rows = np.minimum(ratio.astype(np.intp), _CLASSES - 1)
-    return place
+    number: Rows = np.minimum(ratio.astype(np.intp), _CLASSES - 1)
+    return number

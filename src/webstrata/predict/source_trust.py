@@ -1,15 +1,15 @@
-"""How far a source of signals is trusted: by what later visits found, never by its own word.
+"""Precision and recall of a source of signals, learned only from later visits.
 
-A source (a feed, a sitemap) announces changes. Each visit that follows an announcement proves it right or wrong. So do
-the visits that came before a late one: since the time that it gives, they must have found a change. And each change
-that a visit finds had been announced, or had not.
+A source (a feed, a sitemap) announces changes. Each visit after an announcement proves it right or wrong. Visits before
+a late announcement prove it too: they must have found a change since the announced time. Each change that a visit finds
+was announced or not.
 
-    precision   (right + 1) / (right + wrong + 3)           a source that nobody checked yet starts at one third
-    recall      announced / (announced + silent + 2)        and at zero: its silence says nothing yet
+    precision   (right + 1) / (right + wrong + 3)           a source without checks starts at one third
+    recall      announced / (announced + silent + 2)        and at zero
 
-The counts fade by 3 % with every visit that checks the source, so the last few dozen decide: a site that starts to give
-the time of the request for every page is found out within about twenty visits, and one that mends its ways is believed
-again. All functions work on columns, one row for each source or signal; a number is a column of one.
+The counts are multiplied by 0.97 at every visit that checks the source, so the last few dozen visits decide. A site
+that starts to give the time of the request for every page loses its trust within about twenty visits, and a site that
+improves regains it. All functions accept columns with one row for each source or signal, or single numbers.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from numpy.typing import NDArray
 from webstrata.clock import DAY_S
 
 KEEP = 0.97
-"""What is left of a source's counts after one more visit that checks it."""
+"""Factor of a source's counts at each visit that checks it."""
 TRUSTED = 0.5
-"""Precision from which on a signal moves a visit."""
-SUREST = 0.95
-"""No source is believed further than this."""
+"""Least precision with which a signal brings a visit forward."""
+MAX_TRUST = 0.95
+"""Upper limit of precision and recall."""
 _RIGHT, _WRONG, _CHANGES = 1.0, 2.0, 2.0
-"""The prior: as if so many signals had been checked, and so many changes been met in silence."""
+"""The prior, as numbers of right and wrong signals, and of changes without announcement."""
 _LONGEST_DELAY_S = 30 * DAY_S
 
 Floats = NDArray[np.float64]
 
 
 def precision(right: Floats | float, wrong: Floats | float) -> Floats:
-    """How likely a page has changed that the source says has."""
+    """Probability that a page has changed if the source announces it."""
     right, wrong = np.asarray(right, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
-    return np.minimum((right + _RIGHT) / (right + wrong + _RIGHT + _WRONG), SUREST)
+    return np.minimum((right + _RIGHT) / (right + wrong + _RIGHT + _WRONG), MAX_TRUST)
 
 
 def recall(announced: Floats | float, silent: Floats | float) -> Floats:
-    """How likely a change of a page that the source lists is announced by it."""
+    """Probability that the source announces a change of a page that it lists."""
     announced, silent = np.asarray(announced, dtype=np.float64), np.asarray(silent, dtype=np.float64)
-    return np.minimum(announced / (announced + silent + _CHANGES), SUREST)
+    return np.minimum(announced / (announced + silent + _CHANGES), MAX_TRUST)
 
 
 def is_trusted(right: float, wrong: float) -> bool:
@@ -51,9 +51,9 @@ def is_trusted(right: float, wrong: float) -> bool:
 
 
 def reach(given_at: float | None, seen_at: float) -> float | None:
-    """Up to when a page may have changed by a signal that gives this time; none where it announces no change.
+    """The latest time of the change that a signal with this time announces; None if it announces no change.
 
-    A date without a time of day stands for its whole day. A time later than tomorrow is nonsense.
+    A date without a time of day means the whole day. Times later than tomorrow are ignored.
     """
     if given_at is None or given_at > seen_at + DAY_S:
         return None
@@ -61,21 +61,21 @@ def reach(given_at: float | None, seen_at: float) -> float | None:
 
 
 class SourceChecks(Struct, frozen=True, kw_only=True):
-    """Visits of pages that sources list, one row for each page and source."""
+    """Checks of sources by visits, one row for each page and source."""
 
     source: NDArray[np.int64]
     announced: NDArray[np.bool_]
-    """The source had announced a change since the visit before."""
+    """The source had announced a change since the previous visit."""
     changed: NDArray[np.bool_]
-    """The visit found one."""
+    """The visit found a change."""
     delay_s: Floats
-    """From the time that the source gave to the time at which it was read; 0 where it gave none."""
+    """From the announced time to the time at which the source was read; 0 if it gave no time."""
     late: NDArray[np.bool_]
-    """It gave the time only after the visit: that proves it right or wrong, but announced nothing."""
+    """The source gave the time only after the visit: this proves it right or wrong, but is no announcement."""
 
 
 class SourceCounts(Struct, frozen=True, kw_only=True):
-    """What checks add to one source's counts, which fade to `keep` before."""
+    """What the checks add to one source's counts, which are multiplied by `keep` before."""
 
     source: int
     keep: float
@@ -88,19 +88,19 @@ class SourceCounts(Struct, frozen=True, kw_only=True):
 
 
 def source_counts(checks: SourceChecks) -> list[SourceCounts]:
-    """The checks, source by source. Where neither the source nor the page moved, there is nothing to learn."""
-    telling = checks.announced | checks.changed
-    found = []
-    for source in np.unique(checks.source[telling]).tolist():
-        rows = telling & (checks.source == source)
+    """The sums of the checks by source. Checks without announcement and without change do not count."""
+    counted = checks.announced | checks.changed
+    counts = []
+    for source in np.unique(checks.source[counted]).tolist():
+        rows = counted & (checks.source == source)
         number = int(np.count_nonzero(rows))
         keep = KEEP**number
-        # Many checks at once fade among themselves as if they had come one after the other, evenly mixed.
+        # The mean weight of the checks, as if they came one after the other.
         weight = (1 - keep) / (number * (1 - KEEP))
         right = rows & checks.announced & checks.changed
         ahead = right & ~checks.late
         delays = np.clip(checks.delay_s[ahead], 0.0, _LONGEST_DELAY_S)
-        found.append(
+        counts.append(
             SourceCounts(
                 source=source,
                 keep=keep,
@@ -112,4 +112,4 @@ def source_counts(checks: SourceChecks) -> list[SourceCounts]:
                 delays=weight * delays.size,
             )
         )
-    return found
+    return counts

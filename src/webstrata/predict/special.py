@@ -1,4 +1,4 @@
-"""The gamma function's family over arrays, as far as rates need it: logarithm, digamma, distribution, quantile."""
+"""Functions of the gamma distribution over arrays: log gamma, digamma, distribution function, quantiles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from webstrata.columns import Days
 from webstrata.predict.rate_estimate import NORMAL
 
-_SHIFT = 8.0  # beyond it the asymptotic series are exact to the last digits
+_SHIFT = 8.0  # from here on the asymptotic series are exact to the last digits
 _TERMS = 300
 _NEWTON = 40
 
@@ -74,7 +74,7 @@ def _fraction(a: Days, x: Days) -> Days:
 
 
 def gamma_quantile(share: float, a: Days) -> Days:
-    """The x with P(X <= x) = share; shapes above 200 by Wilson and Hilferty's cube, which is then good to 1e-5."""
+    """The x with P(X <= x) = share. Shapes above 200 use the approximation of Wilson and Hilferty, good to 1e-5."""
     a = np.asarray(a, dtype=np.float64)
     normal = -NORMAL if share == 0.025 else NORMAL if share == 0.975 else _normal_quantile(share)
     cube = 1 - 1 / (9 * a) + normal / (3 * np.sqrt(a))
@@ -93,7 +93,7 @@ def gamma_quantile(share: float, a: Days) -> Days:
 
 
 def _normal_quantile(share: float) -> float:
-    """By bisection of the error function: only for unusual shares."""
+    """By bisection of the error function; only for unusual shares."""
     from math import erf, sqrt
 
     low, high = -10.0, 10.0

@@ -1,4 +1,4 @@
-"""Many pages' histories as columns: for every visit but the first, the time since the one before, and what it saw."""
+"""Visit histories of many pages as columns: the time between visits, and whether each visit saw a change."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INSTANT = 1e-9  # days
 
 
 class VisitHistory(Struct, frozen=True, kw_only=True):
-    """Page p's visits are those from `offsets[p]` to before `offsets[p + 1]`, in order of time."""
+    """The visits of page p are those from `offsets[p]` to before `offsets[p + 1]`, in order of time."""
 
     offsets: Offsets
     elapsed_days: Days
-    """Since the visit before, never negative; the first visit of a page is its baseline and no row here."""
+    """Days since the previous visit, never negative. The first visit of a page is the baseline and has no row."""
     changed: Flags
     at_days: Days
-    """When, in days since 1970 (UTC): for what depends on the weekday or the hour."""
+    """Time of the visit in days since 1970 (UTC), for estimators by weekday or hour."""
 
     @property
     def pages(self) -> int:
@@ -32,7 +32,7 @@ class VisitHistory(Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> Offsets:
-        """How many visits each page has."""
+        """The number of visits of each page."""
         return np.diff(self.offsets)
 
     def page_of(self) -> NDArray[np.intp]:
@@ -48,7 +48,7 @@ class VisitHistory(Struct, frozen=True, kw_only=True):
         return sums
 
     def where(self, kept: Flags) -> VisitHistory:
-        """Only some of the visits; every page stays."""
+        """The history with some of the visits; all pages stay."""
         number = np.concatenate([[0], np.cumsum(kept)])
         return VisitHistory(
             offsets=number[self.offsets],
@@ -58,7 +58,7 @@ class VisitHistory(Struct, frozen=True, kw_only=True):
         )
 
     def of_pages(self, pages: NDArray[np.bool_]) -> VisitHistory:
-        """Only some of the pages."""
+        """The history of some of the pages."""
         kept = self.where(np.repeat(pages, self.counts))
         return VisitHistory(
             offsets=np.concatenate([[0], np.cumsum(self.counts[pages])]),
@@ -68,12 +68,12 @@ class VisitHistory(Struct, frozen=True, kw_only=True):
         )
 
     def lasting(self) -> VisitHistory:
-        """Without visits at the very time of the one before (a tenth of a millisecond): they say nothing of a rate."""
+        """Without visits less than a tenth of a millisecond after the previous one, which say nothing about a rate."""
         kept = self.elapsed_days > _INSTANT
         return self if kept.all() else self.where(kept)
 
     def previous(self, values: NDArray[Any], first: float = 0.0) -> Days:
-        """For each visit the value of the page's visit before; `first` where there is none."""
+        """For each visit the value of the page's previous visit; `first` if there is none."""
         before = np.full(len(values), first, dtype=np.float64)
         before[1:] = values[:-1]
         before[self.offsets[:-1][self.counts > 0]] = first
@@ -81,7 +81,7 @@ class VisitHistory(Struct, frozen=True, kw_only=True):
 
 
 def visit_history(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = None) -> VisitHistory:
-    """Columns from anything like arrays, checked. Without `at_days` every page's clock starts at zero."""
+    """A checked history from array-like columns. Without `at_days`, the times of every page start at zero."""
     starts = np.asarray(offsets, dtype=np.int64)
     elapsed = np.asarray(elapsed_days, dtype=np.float64)
     flags = np.asarray(changed, dtype=np.bool_)
@@ -92,21 +92,21 @@ def visit_history(offsets: Any, elapsed_days: Any, changed: Any, at_days: Any = 
         or (np.diff(starts) < 0).any()
         or starts[-1] != len(elapsed)
     ):
-        raise UsageError("offsets of pages begin with 0, never fall, and end with the number of visits.")
+        raise UsageError("offsets of pages must begin with 0, never fall, and end with the number of visits.")
     if elapsed.shape != flags.shape:
-        raise UsageError(f"{len(elapsed)} times, but {len(flags)} visits that saw a change or not.")
+        raise UsageError(f"{len(elapsed)} times, but {len(flags)} flags of changes.")
     if not np.isfinite(elapsed).all() or (elapsed < 0).any():
         raise UsageError("days between visits must be numbers and not negative.")
     since = np.cumsum(elapsed)
     begun = np.concatenate([[0.0], since])[starts[:-1]]
     at = since - np.repeat(begun, np.diff(starts)) if at_days is None else np.asarray(at_days, dtype=np.float64)
     if at.shape != elapsed.shape or not np.isfinite(at).all():
-        raise UsageError("every visit has its time, and it is a number.")
+        raise UsageError("every visit needs a time that is a number.")
     return VisitHistory(offsets=starts, elapsed_days=elapsed, changed=flags, at_days=at)
 
 
 def from_times(page: NDArray[np.intp], at_days: Days, changed: Flags, pages: int) -> VisitHistory:
-    """From one row for each visit, first visits included, sorted by page and time."""
+    """A history from one row for each visit, including first visits, sorted by page and time."""
     first = np.ones(len(page), dtype=bool)
     first[1:] = page[1:] != page[:-1]
     elapsed = np.diff(at_days, prepend=at_days[:1])

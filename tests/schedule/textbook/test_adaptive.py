@@ -105,6 +105,6 @@ def test_explains_itself() -> None:
         "interval_days": 7.0,
         "recent_changes": [True, False, False],
         "visits_that_must_agree": 4,
-        "rule": "the interval moves when the last 4 visits at it all saw a change, or none did",
+        "rule": "the interval changes when the last 4 visits at it all saw a change, or none did",
     }
     assert strategy.explain(state, 0)["recent_changes"] == []

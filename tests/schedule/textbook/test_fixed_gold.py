@@ -9,7 +9,7 @@ from webstrata.testing.policy import check_policy
 def test_told_intervals_are_the_real_ones() -> None:
     """The interval is the days by the changes, clamped; a page without a change gets the longest."""
     policy = Gold()
-    state = policy.told(np.array([0.0, 1.0, 100.0, 5000.0]), 1095.0)
+    state = policy.with_truth(np.array([0.0, 1.0, 100.0, 5000.0]), 1095.0)
     assert policy.interval(state, np.arange(4)).tolist() == [180.0, 180.0, 10.95, 1.0]
 
 

@@ -34,12 +34,10 @@ def test_moves_up_and_down(play: Callable[..., list[float]]) -> None:
     assert play(Bayesian(), "0" * 10)[-1] == 96.0
 
 
-def test_placed_and_explained() -> None:
-    """A placed page stays until its first visit; chances add up to one."""
+def test_explained_probabilities() -> None:
+    """The probabilities of the groups add up to one."""
     policy = Bayesian()
     state = policy.start(2)
-    policy.place(state, np.array([1]), np.array([3]))
-    assert policy.interval(state, np.arange(2)).tolist() == [3.0, 96.0]
     chances = policy.explain(state, 1)["chances"]
     assert isinstance(chances, dict)
     assert sum(chances.values()) == pytest.approx(1.0)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from webstrata.schedule.policy import Bounds
@@ -29,12 +28,3 @@ def test_counting_begins_again(play: Callable[..., list[float]]) -> None:
     assert play(policy, "0000") == [31.0, 96.0, 96.0, 96.0]
     assert play(policy, "11111") == [31.0, 3.0, 3.0, 1.0, 1.0]
     assert play(policy, "0110") == [31.0, 31.0, 31.0, 31.0]
-
-
-def test_a_classifier_may_place_pages() -> None:
-    """Placed pages are visited at their group's interval, unknown groups at the slowest."""
-    policy = Historic()
-    state = policy.start(4)
-    policy.place(state, np.array([1, 3]), np.array([0, 9]))
-    assert policy.interval(state, np.arange(4)).tolist() == [3.0, 1.0, 3.0, 96.0]
-    assert policy.explain(state, 3)["group_days"] == 96.0

@@ -129,7 +129,7 @@ def test_gold_visits_at_the_real_mean_interval() -> None:
     """The oracle's visits are as many as the changes, within the limits."""
     pages = histories()
     gold = oracle("gold")
-    state = gold.told(np.array([float(len(page)) for page in pages]), DAYS)
+    state = gold.with_truth(np.array([float(len(page)) for page in pages]), DAYS)
     for page, times in zip(pages, visited(gold, pages, state), strict=True):
         interval = min(180.0, max(1.0, DAYS / len(page))) if page else 180.0
         assert len(times) in (int(DAYS / interval + 1e-9), int(DAYS / interval + 1e-9) - 1)  # the last falls on the end

@@ -18,7 +18,7 @@ def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
 
 def replay_oracle(policy: Gold, truth: Truth) -> ReplayLog:
     """The same for the oracle, which is told beforehand how often each page will change."""
-    return _replay(policy, policy.told(truth.total().astype(np.float64), truth.days), truth)
+    return _replay(policy, policy.with_truth(truth.total().astype(np.float64), truth.days), truth)
 
 
 def _replay(policy: TimerPolicy, state: State, truth: Truth) -> ReplayLog:

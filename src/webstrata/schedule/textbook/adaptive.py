@@ -1,4 +1,4 @@
-"""Datamonitor's adaptive strategies, `fix` and `dyn`: halve or grow the interval when the last k visits agree.
+"""Datamonitor's adaptive strategies, `fix` and `dyn`: shorten or lengthen the interval when the last k visits agree.
 
 The paper calls the interval "frequency". The last k visits at the present interval I decide:
 
@@ -6,8 +6,8 @@ The paper calls the interval "frequency". The last k visits at the present inter
     none saw one       I * 1.5 if I < 30 days, else I * 2
     mixed, or fewer    I stays
 
-`fix` uses k = 2. `dyn` asks for less evidence where visits are rarer: k = 1 above 60 days, 2 above 30, 3 above 7,
-else 4. A new interval is clamped and collects its own evidence.
+`fix` uses k = 2. `dyn` needs fewer visits at longer intervals: k = 1 above 60 days, 2 above 30, 3 above 7, else 4. A
+new interval is clamped, and the count of visits starts again.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.schedule.textbook.own_interval import OwnInterval
 
 _MONTH_DAYS = 30.0
-_MOST_FLAGS = 4
+_MAX_FLAGS = 4
 
 
 class _Adaptive(OwnInterval, ABC):
-    """What both strategies share: all but the number of visits that must agree."""
+    """All that both strategies share; they differ in the number of visits that must agree."""
 
     name: str
     dtype = columns({"interval": np.float64, "flags": np.uint8, "count": np.uint8})
-    # flags: bit 0 is the last visit at this interval; count: how many of the bits hold
+    # flags: bit 0 is the last visit at this interval; count: number of valid bits
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
         interval = seen["interval"]
         flags = ((seen["flags"] << 1) | changed) & 0b1111
-        count = np.minimum(seen["count"] + 1, _MOST_FLAGS)
+        count = np.minimum(seen["count"] + 1, _MAX_FLAGS)
         needed = self._needed(interval)
         mask = (1 << needed) - 1
         agree = flags & mask
@@ -51,23 +51,22 @@ class _Adaptive(OwnInterval, ABC):
         state[rows] = seen
 
     def explain(self, state: State, row: int) -> dict[str, object]:
-        one = state[row]
-        count = int(one["count"])
+        count = int(state["count"][row])
         needed = int(self._needed(state["interval"][row : row + 1])[0])
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
-            "recent_changes": [bool(one["flags"] >> bit & 1) for bit in reversed(range(count))],
+            "recent_changes": [bool(state["flags"][row] >> bit & 1) for bit in reversed(range(count))],
             "visits_that_must_agree": needed,
-            "rule": f"the interval moves when the last {needed} visits at it all saw a change, or none did",
+            "rule": f"the interval changes when the last {needed} visits at it all saw a change, or none did",
         }
 
     @abstractmethod
     def _needed(self, interval: Days) -> NDArray[np.int64]:
-        """Visits at an interval that must agree before it moves."""
+        """The number of visits at an interval that must agree before it changes."""
 
 
 class Fix(_Adaptive):
-    """Two visits decide."""
+    """The last two visits must agree."""
 
     name = "fix"
 
@@ -76,7 +75,7 @@ class Fix(_Adaptive):
 
 
 class Dyn(_Adaptive):
-    """One to four visits decide, fewer where they are rare."""
+    """One to four visits must agree, fewer at longer intervals."""
 
     name = "dyn"
     _above = np.array([7.0, 30.0, 60.0])

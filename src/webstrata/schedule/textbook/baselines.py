@@ -1,4 +1,4 @@
-"""What HACS is measured against, as timers: `last-obs` and `random` (`brute-force` is among the steady ones)."""
+"""The baselines of HACS as timers: `last-obs` and `random` (`brute-force` is in `fixed.py`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webstrata.schedule.policy import Bounds
 
 
 class LastObs:
-    """Longest without an update first: a page rests after an update, then is due at each evaluation."""
+    """No visit for some days after an update, then one at each evaluation."""
 
     name = "last-obs"
     dtype = columns({"since_update": np.float64, "visits": np.uint32})
@@ -35,15 +35,15 @@ class LastObs:
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
             "days_from_last_update_to_last_visit": round(float(state["since_update"][row]), 6),
-            "rule": f"rests for {self.rest_days:g} days after an update, then every {self.evaluation_days:g} days",
+            "rule": f"no visit for {self.rest_days:g} days after an update, then every {self.evaluation_days:g} days",
         }
 
 
 class RandomTimes:
-    """Visits at random, on average at the interval that pages start with.
+    """Visits at random times, on average at the first interval.
 
-    The same visits give the same times. Pages that live through exactly the same would go in step: `scatter` gives
-    each a seed of its own.
+    The times depend only on the seed and the visits. Pages with the same visits would get the same times: `scatter`
+    gives each page its own seed.
     """
 
     name = "random"
@@ -56,12 +56,12 @@ class RandomTimes:
         return np.zeros(n, dtype=self.dtype)
 
     def scatter(self, state: State, seed: int) -> None:
-        """A seed for every page."""
+        """Give each page its own seed."""
         state["seed"] = np.random.default_rng(seed).integers(2**63, size=len(state), dtype=np.uint64)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
-        heard = np.ascontiguousarray(elapsed_days, dtype=np.float64).view(np.uint64)
-        state["seed"][rows] = _mixed(state["seed"][rows] ^ heard ^ changed.astype(np.uint64))
+        elapsed = np.ascontiguousarray(elapsed_days, dtype=np.float64).view(np.uint64)
+        state["seed"][rows] = _mixed(state["seed"][rows] ^ elapsed ^ changed.astype(np.uint64))
 
     def interval(self, state: State, rows: Rows) -> Days:
         share = ((_mixed(state["seed"][rows]) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
@@ -73,7 +73,7 @@ class RandomTimes:
 
 
 def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64: every bit of the result depends on every bit given."""
+    """SplitMix64: every bit of the result depends on every bit of the input."""
     number = number + np.uint64(0x9E3779B97F4A7C15)
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

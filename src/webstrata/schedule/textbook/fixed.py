@@ -1,9 +1,7 @@
-"""Datamonitor's `gold`: the oracle that knows how often each page will change. Only the lab can tell it.
+"""Timers that learn nothing: `week` and the oracle `gold` of datamonitor, `brute-force` of HACS, and `fixed`.
 
-It runs through the same functions as every policy; what it is told goes into the state through `told`, which no live
-part calls. Untold it keeps the interval that pages start with.
-
-Timers that learn nothing, the yardsticks for the others: `week` (datamonitor's), `fixed`, `brute-force` (HACS's).
+`gold` knows how often each page will change: the lab writes that into its state with `with_truth`, which no live code
+calls. Without it, `gold` keeps the first interval.
 """
 
 from __future__ import annotations
@@ -19,13 +17,13 @@ from webstrata.schedule.textbook.own_interval import OwnInterval
 
 
 class Gold(OwnInterval):
-    """The mean interval between the real changes, constant."""
+    """Visits each page at the mean interval between its real changes."""
 
     name = "gold"
     dtype = columns({"interval": np.float64})
 
-    def told(self, changes: Days, days: float) -> State:
-        """State of pages that will change so many times in so many days; those that never do get the longest."""
+    def with_truth(self, changes: Days, days: float) -> State:
+        """The state of pages with these numbers of changes in `days`; without a change the longest interval."""
         state = self.start(len(changes))
         mean = np.full(len(changes), np.inf)
         np.divide(days, changes, out=mean, where=changes > 0)
@@ -33,18 +31,18 @@ class Gold(OwnInterval):
         return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
-        """Nothing is left to learn."""
+        """Does nothing."""
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         days = float(self.interval(state, np.array([row]))[0])
-        return {"interval_days": round(days, 6), "rule": "the real mean interval between changes, told by the lab"}
+        return {"interval_days": round(days, 6), "rule": "the real mean interval between changes, as known in the lab"}
 
 
 _WEEK_DAYS = 7.0
 
 
-class _Steady(ABC):
-    """All but which interval it is."""
+class _FixedInterval(ABC):
+    """All that the timers share; they differ in the interval."""
 
     name: str
     rule: ClassVar[str]
@@ -71,8 +69,8 @@ class _Steady(ABC):
         """The interval of all pages."""
 
 
-class Week(_Steady):
-    """Every page every seven days, whatever it does."""
+class Week(_FixedInterval):
+    """Visits every page every seven days."""
 
     name = "week"
     rule = "the same interval for every page"
@@ -81,8 +79,8 @@ class Week(_Steady):
         return _WEEK_DAYS
 
 
-class Fixed(_Steady):
-    """Every page at the interval that pages start with: what a crawler does that learns nothing."""
+class Fixed(_FixedInterval):
+    """Visits every page at the first interval, as crawlers without adaptation do."""
 
     name = "fixed"
     rule = "the interval that was set, always"
@@ -91,8 +89,8 @@ class Fixed(_Steady):
         return self.bounds.start_days
 
 
-class BruteForce(_Steady):
-    """All pages, as often as allowed."""
+class BruteForce(_FixedInterval):
+    """Visits every page as often as the bounds allow."""
 
     name = "brute-force"
     rule = "as often as allowed"

@@ -1,14 +1,14 @@
-"""Datamonitor's Markov strategies: how likely is a change at the next visit, after what the last ones saw?
+"""Datamonitor's Markov strategies: the probability of a change at the next visit, given the results of the last visits.
 
-For every interval value a page keeps a table of what followed what: of order 1, what a visit saw after a visit that
-saw a change (or none); of order 2, after the last two. The likelihood p of a change in the table of the present
-interval moves the interval (`step`). Two readings of the paper:
+For each interval, a page keeps a table of transitions: of order 1, the result of a visit after a visit with or without
+a change; of order 2, after the last two visits. The probability p of a change in the table of the present interval
+determines the next interval (`step`). There are two interpretations of the paper:
 
-    state-1, state-2      every transition counts in the table of the interval of its last visit; no entry: it stays
+    state-1, state-2      every transition counts in the table of the interval of its last visit; without entry no step
     state-1/L, state-2/L  only transitions whose visits were all made at one interval; p = (n1 + 1) / (n0 + n1 + 2)
 
-A page remembers the tables of the intervals that it used last, 30 of order 1 or 20 of order 2, so that its row stays
-small; on three years of real histories that gave as many visits and captures as 80 tables.
+A page keeps the tables of its last intervals, 30 of order 1 or 20 of order 2, so that its state is small. On three
+years of real histories this gave as many visits and captures as 80 tables.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Counts = NDArray[np.uint8]
 
 _FULL = np.iinfo(np.uint8).max
 _GRID = 1e6  # intervals equal within a millionth of a day share a table
-_OFF_GRID = 0.381966  # no interval that halving and dividing by three gives lies at the edge of a cell
+_OFF_GRID = 0.381966  # keeps intervals that result from halving and dividing by three away from the edges of cells
 
 
 def table_row(order: int, tables: int) -> np.dtype[np.void]:
-    """The state of a page with so many tables of this order."""
+    """The state of a page with this number of tables of this order."""
     return columns(
         {
             "interval": np.float64,
@@ -44,7 +44,7 @@ def table_row(order: int, tables: int) -> np.dtype[np.void]:
 
 
 class _Markov(OwnInterval):
-    """What the four share: all but how transitions are counted and likelihoods taken."""
+    """All that the four strategies share; they differ in the order and the smoothing."""
 
     name: str
     order: ClassVar[int]
@@ -53,7 +53,7 @@ class _Markov(OwnInterval):
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
-        self._recall(seen)
+        self._select_table(seen)
         run = np.minimum(seen["run"] + 1, self.order + 1)
         known = run > self.order if self.smoothed else seen["visits"] >= self.order
         _count(seen["counts"], np.flatnonzero(known), seen["flags"], changed)
@@ -65,26 +65,26 @@ class _Markov(OwnInterval):
         state[rows] = seen
 
     def explain(self, state: State, row: int) -> dict[str, object]:
-        one = state[row : row + 1].copy()
-        self._recall(one)
-        visits = int(one["visits"][0])
-        none, some = (int(count) for count in one["counts"][0, 0, int(one["flags"][0])])
+        page = state[row : row + 1].copy()
+        self._select_table(page)
+        visits = int(page["visits"][0])
+        none, some = (int(count) for count in page["counts"][0, 0, int(page["flags"][0])])
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
-            "recent_changes": [bool(one["flags"][0] >> bit & 1) for bit in reversed(range(visits))],
+            "recent_changes": [bool(page["flags"][0] >> bit & 1) for bit in reversed(range(visits))],
             "after_the_like": {"change": some, "no_change": none},
-            "rule": "what followed such visits at this interval moves the interval",
+            "rule": "the results after such visits at this interval determine the next interval",
         }
 
-    def _recall(self, seen: State) -> None:
-        """Bring the table of the present interval to the front; the one used longest ago gives way to a new one."""
+    def _select_table(self, seen: State) -> None:
+        """Move the table of the present interval to the front; a new table replaces the least recently used one."""
         key = _key(seen["interval"])
-        away = np.flatnonzero(seen["keys"][:, 0] != key)
-        if away.size:
-            _to_front(seen, away, key[away])
+        other = np.flatnonzero(seen["keys"][:, 0] != key)
+        if other.size:
+            _to_front(seen, other, key[other])
 
     def _likelihood(self, seen: State) -> Days:
-        """Of a change at the next visit; no number where nothing is known."""
+        """Probability of a change at the next visit; NaN if nothing is known."""
         table = seen["counts"][np.arange(len(seen)), 0, seen["flags"]].astype(np.float64)
         none, some = table[:, 0], table[:, 1]
         share: Days
@@ -98,21 +98,21 @@ class _Markov(OwnInterval):
 
 
 def _key(interval: Days) -> Keys:
-    """Names an interval's table; never 0. Intervals beyond eleven years share one."""
+    """The key of an interval's table, never 0. Intervals above eleven years share one table."""
     return np.clip(np.floor(interval * _GRID + _OFF_GRID), 1, np.iinfo(np.uint32).max).astype(np.uint32)
 
 
 def _to_front(seen: State, rows: Rows, key: Keys) -> None:
-    """Reorder the tables of these rows. A table's counters travel as one number: they are 4 or 8 bytes."""
+    """Reorder the tables of these rows. The counters of a table, 4 or 8 bytes, are moved as one number."""
     keys: Keys = seen["keys"][rows]
     counts: Counts = seen["counts"][rows]
     tables = counts.reshape(*keys.shape, -1)
     packed = tables.view(np.dtype(f"u{tables.shape[2]}"))[:, :, 0]
     found = keys == key[:, None]
     known = found.any(axis=1)
-    place = np.where(known, found.argmax(axis=1), keys.shape[1] - 1)[:, None]
+    index = np.where(known, found.argmax(axis=1), keys.shape[1] - 1)[:, None]
     order = np.arange(keys.shape[1])
-    order = np.where(order == 0, place, order - (order <= place))
+    order = np.where(order == 0, index, order - (order <= index))
     keys, packed = np.take_along_axis(keys, order, axis=1), np.take_along_axis(packed, order, axis=1)
     keys[:, 0] = key
     packed[~known, 0] = 0
@@ -121,7 +121,7 @@ def _to_front(seen: State, rows: Rows, key: Keys) -> None:
 
 
 def _count(counts: Counts, where: Rows, before: NDArray[np.uint8], changed: Flags) -> None:
-    """One transition more in the first table of these rows; counters that are full are halved."""
+    """Count one transition in the first table of these rows; full counters are halved."""
     state, now = before[where], changed[where].astype(np.intp)
     full = where[counts[where, 0, state, now] == _FULL]
     counts[full, 0, before[full]] //= 2
@@ -129,26 +129,26 @@ def _count(counts: Counts, where: Rows, before: NDArray[np.uint8], changed: Flag
 
 
 class State1(_Markov):
-    """By the last visit."""
+    """Order 1."""
 
     name, order, smoothed = "state-1", 1, False
     dtype = table_row(1, 30)
 
 
 class State2(_Markov):
-    """By the last two visits."""
+    """Order 2."""
 
     name, order, smoothed = "state-2", 2, False
     dtype = table_row(2, 20)
 
 
 class State1L(State1):
-    """By the last visit, smoothed, one interval."""
+    """Order 1, smoothed, transitions at one interval only."""
 
     name, smoothed = "state-1/L", True
 
 
 class State2L(State2):
-    """By the last two visits, smoothed, one interval."""
+    """Order 2, smoothed, transitions at one interval only."""
 
     name, smoothed = "state-2/L", True

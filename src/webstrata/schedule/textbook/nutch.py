@@ -1,9 +1,9 @@
-"""Apache Nutch's adaptive schedule, as it is shipped: a baseline.
+"""Apache Nutch's adaptive schedule in its default configuration: a baseline.
 
-After a visit the interval I shrinks by a fifth (changed) or grows by two fifths (not changed). Then it tries to meet
-the next change: with d the days since the last change seen, I becomes at least d and the next visit comes 0.3 d
-early. On a page that has long been still that offset outgrows the longest interval, and the page is visited as often
-as allowed: a fault of the original, kept here.
+After a visit the interval I shrinks by a fifth (changed) or grows by two fifths (not changed). Then it is adjusted to
+the time of the next change: with d the days since the last observed change, I becomes at least d and the next visit is
+0.3 d earlier. On a page that has not changed for long, this offset exceeds the longest interval, and the page is
+visited as often as allowed: a fault of the original, which is kept here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SYNC = 0.3
 
 
 class Nutch(OwnInterval):
-    """Shipped configuration: inc .4, dec .2, sync .3; interval limits and first interval are ours."""
+    """The default configuration (inc .4, dec .2, sync .3) within the bounds."""
 
     name = "nutch"
     dtype = columns({"interval": np.float64, "since_change": np.float64})
@@ -36,9 +36,8 @@ class Nutch(OwnInterval):
         return self.bounds.clamp(state["interval"][rows] - _SYNC * state["since_change"][rows])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
-        one = state[row]
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
-            "days_since_change": round(float(one["since_change"]), 6),
+            "days_since_change": round(float(state["since_change"][row]), 6),
             "rule": "a fifth less after a change, two fifths more without; early by 0.3 of the time since a change",
         }

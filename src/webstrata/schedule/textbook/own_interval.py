@@ -1,7 +1,4 @@
-"""Datamonitor's step: how far an interval moves by the share of visits that see a change.
-
-What timers share that keep each page's interval in its state and move it at every visit.
-"""
+"""Common parts of timers that keep each page's interval in its state: the base class, and datamonitor's step rule."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ import numpy as np
 from webstrata.columns import Days, Rows, State
 from webstrata.schedule.policy import Bounds
 
-# Above these shares the interval is divided, below those it is multiplied; all comparisons are strict.
+# Above these shares of visits with a change the interval is divided, below those it is multiplied.
 _DIVIDE = ((0.9, 3.0), (0.75, 2.0), (0.6, 1.5))
 _MULTIPLY = ((0.1, 3.0), (0.25, 2.0), (0.4, 1.5))
 
 
 def step(interval: Days, share: Days) -> Days:
-    """The next interval, not yet clamped; where the share is no number, the same."""
+    """The next interval, before clamping; the same interval if the share is NaN."""
     shorter = [share > limit for limit, _ in _DIVIDE]
     longer = [share < limit for limit, _ in _MULTIPLY]
     moved = [interval / by for _, by in _DIVIDE] + [interval * by for _, by in _MULTIPLY]
@@ -24,7 +21,7 @@ def step(interval: Days, share: Days) -> Days:
 
 
 class OwnInterval:
-    """A page's row has its `interval`, which starts where the bounds say and stays within them."""
+    """The state has a column `interval`, which starts at the first interval and stays within the bounds."""
 
     dtype: np.dtype[np.void]
 

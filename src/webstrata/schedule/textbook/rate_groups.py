@@ -1,16 +1,14 @@
-"""Change-rate groups ("Looking at both the present and the past"): `historic` and `bayesian` move pages in them.
+"""Change-rate groups: a page belongs to a group and is visited at the group's interval.
 
-`bayesian`: each page in the group that explains its visits best (Cho and Garcia-Molina's estimator).
+`bayesian`: each page is in the group that explains its visits best (Cho and Garcia-Molina's estimator). A page of a
+group with interval D has changed after t days with probability 1 - exp(-t/D). Every visit updates the logarithms of the
+groups' probabilities, which are equal at first.
 
-A page of a group that changes about every D days has changed after t days with probability 1 - exp(-t/D). Every visit
-moves the logarithm of each group's probability, all equal at first; the page is visited at the interval of the
-likeliest.
+`historic`: the historic classifier of "Looking at both the present and the past" (Algorithm 1). After the group's
+number of visits, the share of visits with a change moves the page to the next slower or the next faster group, or
+leaves it; then the count starts again.
 
-`historic`: the historic classifier of "Looking at both the present and the past" (Algorithm 1).
-
-A page belongs to a group and is visited at the group's interval. After the group's number of visits the share of them
-that saw a change moves the page to the next slower group, to the next faster one, or leaves it; then counting begins
-again. Pages begin in the group nearest to the first interval; a static classifier may `place` them.
+Pages start in the group whose interval is nearest to the first interval.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ from webstrata.schedule.policy import Bounds
 
 
 class RateGroup(Struct, frozen=True, kw_only=True):
-    """Pages that change about every `days`. After `visits` of them in it a page may be moved: to the slower group if
-    its share of changes is below `slower_below`, to the faster one if it is above `faster_above`."""
+    """Pages that change about every `days`. After `visits` visits a page is moved to the slower group if its share of
+    changes is below `slower_below`, or to the faster group if the share is above `faster_above`."""
 
     days: float
     visits: int
@@ -37,7 +35,7 @@ class RateGroup(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not 0 < self.days < float("inf") or not 1 <= self.visits <= 255:
-            raise BadSettings(f"a group of every {self.days:g} days and {self.visits} visits cannot be.")
+            raise BadSettings(f"a group needs days above 0 and 1 to 255 visits, not {self.days:g} and {self.visits}.")
         if not 0 <= self.slower_below <= self.faster_above <= 1:
             raise BadSettings(f"thresholds {self.slower_below:g} and {self.faster_above:g}: 0 to 1, in this order.")
 
@@ -46,9 +44,9 @@ TABLE_2 = tuple(
     RateGroup(days=days, visits=visits, slower_below=0.3, faster_above=0.7)
     for days, visits in ((1, 10), (7, 8), (30, 6), (100, 2))
 )
-"""The paper's example."""
+"""The example of the paper."""
 TABLE_4 = tuple(RateGroup(days=days, visits=visits) for days, visits in ((1, 3), (3, 2), (31, 2), (96, 1)))
-"""What the paper found best."""
+"""The best groups of the paper."""
 
 
 def nearest(groups: tuple[RateGroup, ...], days: float) -> int:
@@ -56,27 +54,27 @@ def nearest(groups: tuple[RateGroup, ...], days: float) -> int:
     return int(np.argmin(np.abs(np.log([group.days for group in groups]) - np.log(max(days, 1e-9)))))
 
 
-def check(groups: tuple[RateGroup, ...], most: int) -> None:
-    """BadSettings unless there are one to `most` groups, fastest first."""
-    if not 1 <= len(groups) <= most or any(one.days >= other.days for one, other in pairwise(groups)):
-        raise BadSettings(f"between 1 and {most} groups, each slower than the one before it.")
+def check(groups: tuple[RateGroup, ...], limit: int) -> None:
+    """Raise BadSettings unless there are one to `limit` groups, fastest first."""
+    if not 1 <= len(groups) <= limit or any(group.days >= slower.days for group, slower in pairwise(groups)):
+        raise BadSettings(f"give 1 to {limit} groups, each slower than the previous one.")
 
 
 def column(groups: tuple[RateGroup, ...], name: str) -> NDArray[np.float64]:
     return np.array([getattr(group, name) for group in groups], dtype=np.float64)
 
 
-_MOST_BAYESIAN_GROUPS = 16
-_SHORTEST = 1e-6  # days: a change seen at once is unlikely in every group, impossible in none
+_MAX_BAYESIAN_GROUPS = 16
+_SHORTEST = 1e-6  # days; a change after no time is unlikely but possible in every group
 
 
 class Bayesian:
-    """Moves to the likeliest group after every visit."""
+    """Moves a page to the likeliest group after every visit."""
 
     name = "bayesian"
 
     def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
-        check(groups, _MOST_BAYESIAN_GROUPS)
+        check(groups, _MAX_BAYESIAN_GROUPS)
         self.bounds = bounds or Bounds()
         self.groups = groups
         self.dtype = columns({"group": np.uint8, "logs": (np.float64, (len(groups),))})
@@ -85,10 +83,6 @@ class Bayesian:
         state = np.zeros(n, dtype=self.dtype)
         state["group"] = nearest(self.groups, self.bounds.start_days)
         return state
-
-    def place(self, state: State, rows: Rows, group: NDArray[np.integer]) -> None:
-        """Put pages into groups until their first visit says better."""
-        state["group"][rows] = np.clip(group, 0, len(self.groups) - 1)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         age = np.maximum(elapsed_days, _SHORTEST)[:, None] / column(self.groups, "days")
@@ -113,17 +107,17 @@ class Bayesian:
         }
 
 
-_MOST_HISTORIC_GROUPS = 255
+_MAX_HISTORIC_GROUPS = 255
 
 
 class Historic:
-    """Moves by one group at a time."""
+    """Moves a page by one group at a time."""
 
     name = "historic"
     dtype = columns({"group": np.uint8, "visits": np.uint8, "changes": np.uint8})
 
     def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
-        check(groups, _MOST_HISTORIC_GROUPS)
+        check(groups, _MAX_HISTORIC_GROUPS)
         self.bounds = bounds or Bounds()
         self.groups = groups
 
@@ -131,11 +125,6 @@ class Historic:
         state = np.zeros(n, dtype=self.dtype)
         state["group"] = nearest(self.groups, self.bounds.start_days)
         return state
-
-    def place(self, state: State, rows: Rows, group: NDArray[np.integer]) -> None:
-        """Put pages into groups, nothing counted yet."""
-        state["group"][rows] = np.clip(group, 0, len(self.groups) - 1)
-        state["visits"][rows] = state["changes"][rows] = 0
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -153,13 +142,12 @@ class Historic:
         return self.bounds.clamp(column(self.groups, "days")[state["group"][rows]])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
-        one = state[row]
-        group = self.groups[one["group"]]
+        group = self.groups[state["group"][row]]
         return {
             "interval_days": float(self.interval(state, np.array([row]))[0]),
             "group_days": group.days,
-            "visits_in_group": int(one["visits"]),
-            "changes_in_group": int(one["changes"]),
+            "visits_in_group": int(state["visits"][row]),
+            "changes_in_group": int(state["changes"][row]),
             "rule": f"every {group.visits} visits: slower below {group.slower_below:.0%} changes, "
             f"faster above {group.faster_above:.0%}",
         }

@@ -1,7 +1,7 @@
-"""StormCrawler's adaptive schedule: a baseline.
+"""StormCrawler's adaptive schedule in its default configuration: a baseline.
 
-A change halves the way down to the shortest interval, a visit without one makes the interval half as long again, up
-to the longest. Whole minutes, as there.
+A change reduces the interval half-way to the shortest one; a visit without a change makes it 1.5 times as long, up to
+the longest. Intervals are whole minutes, as in the original.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MINUTES = 24 * 60.0
 
 
 class StormCrawler:
-    """Shipped rates: inc .5, dec .5; interval limits and first interval are ours."""
+    """The default configuration (inc .5, dec .5) within the bounds."""
 
     name = "stormcrawler"
     dtype = columns({"minutes": np.float64})
@@ -43,10 +43,10 @@ class StormCrawler:
     def explain(self, state: State, row: int) -> dict[str, object]:
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
-            "rule": "half the way to the shortest interval after a change, half as long again without",
+            "rule": "half-way to the shortest interval after a change, 1.5 times as long without",
         }
 
 
 def _whole_minutes(days: Days) -> Days:
-    """Cut, not rounded; and a shortest interval below a minute still lets the interval grow."""
+    """Minutes rounded down, and at least 1, so that the interval can grow."""
     return np.maximum(np.floor(days * _MINUTES + 1e-6), 1.0)

@@ -1,6 +1,6 @@
-"""Datamonitor's `window`: the share of changes among the last visits, at whatever interval, moves the interval.
+"""Datamonitor's `window`: the share of changes among the last visits determines the next interval.
 
-With n visits so far the last w = min(10, max(1, n // 2)) of them count; `step` says how far the interval moves.
+Of n visits, the last w = min(10, max(1, n // 2)) count, whatever their intervals; `step` gives the next interval.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.schedule.textbook.own_interval import OwnInterval, step
 
 _WIDEST = 10
-_ENOUGH = 2 * _WIDEST  # more visits than this no longer widen the window
+_ENOUGH = 2 * _WIDEST  # more visits do not widen the window
 _ONES = np.array([flags.bit_count() for flags in range(2**_WIDEST)])
 
 
 class Window(OwnInterval):
-    """Half of the visits, ten at most, decide at every visit."""
+    """Decides at every visit by the last half of the visits, at most ten."""
 
     name = "window"
     dtype = columns({"interval": np.float64, "flags": np.uint16, "count": np.uint8})
-    # flags: bit 0 is the last visit; count: how many visits so far, up to 20
+    # flags: bit 0 is the last visit; count: number of visits, up to 20
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -34,12 +34,11 @@ class Window(OwnInterval):
         state[rows] = seen
 
     def explain(self, state: State, row: int) -> dict[str, object]:
-        one = state[row]
-        width = int(_width(state["count"][row : row + 1])[0]) if one["count"] else 0
+        width = int(_width(state["count"][row : row + 1])[0]) if state["count"][row] else 0
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
-            "recent_changes": [bool(one["flags"] >> bit & 1) for bit in reversed(range(width))],
-            "rule": "the share of these visits that saw a change moves the interval",
+            "recent_changes": [bool(state["flags"][row] >> bit & 1) for bit in reversed(range(width))],
+            "rule": "the share of these visits with a change determines the interval",
         }
 
 
