@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webstrata.predict.gamma import after_visit, bayesian, begin, believed, chance, forgotten, learned
+from webstrata.predict.gamma import after_visit, bayesian, begin, believed, forgotten, learned
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import visit_history
 
@@ -14,17 +14,16 @@ visited = st.lists(st.tuples(st.floats(0.01, 400), st.booleans()), max_size=20)
 
 
 def test_worked_update() -> None:
-    """From one change in thirty days, a visit after fourteen: the worked beliefs and chances, to six digits."""
+    """From one change in thirty days, a visit after fourteen: the worked shapes and days, to six digits."""
     shape, days = after_visit(np.ones(2), np.full(2, 30.0), np.full(2, 14.0), np.array([True, False]))
     assert shape.round(6).tolist() == [2.251416, 1.0]
     assert days.tolist() == [44.0, 44.0]
-    assert chance(shape, days, np.full(2, 7.0)).round(6).tolist() == [0.282792, 0.137255]
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(visited, min_size=1, max_size=5), st.sampled_from([None, 90.0, 10.0]))
 def test_one_visit_at_a_time_is_the_batch(pages: list[list[tuple[float, bool]]], half_life: float | None) -> None:
-    """A belief kept up visit by visit is the belief from the whole history, to the last digit."""
+    """Updates visit by visit give the same distribution as the whole history."""
     flat = [visit for page in pages for visit in page]
     offsets = np.concatenate([[0], np.cumsum([len(page) for page in pages])])
     history = visit_history(offsets, [t for t, _ in flat], [flag for _, flag in flat])

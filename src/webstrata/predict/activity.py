@@ -120,10 +120,6 @@ class Activity:
         normal: Belief = (after / after.sum(axis=1, keepdims=True)).astype(np.float32)
         return normal
 
-    def rate_per_day(self, belief: Belief) -> Column:
-        """The expected probability of a change per day, right after a visit."""
-        return self.forecast(belief, np.zeros(len(belief), dtype=np.int16)).rate
-
 
 def _is_in_rows(belief: Belief) -> bool:
     """Whether each page's numbers are contiguous, as the kernel needs them; there may be gaps between pages."""

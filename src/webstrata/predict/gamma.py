@@ -60,11 +60,6 @@ def learned(history: VisitHistory, shape: Days, days: Days, half_life_days: floa
     return shape, days
 
 
-def chance(shape: Days, days: Days, elapsed_days: Days) -> Days:
-    """Probability that a page has changed after these days, with an uncertain rate."""
-    return -np.expm1(shape * np.log(days / (days + elapsed_days)))
-
-
 def believed(shape: Days, days: Days) -> RateEstimate:
     """Mean, standard deviation and central 95 % interval of the distributions."""
     return RateEstimate(

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from webstrata.columns import Days
 
-CONFIDENCE = 0.95
 HALF_DROP = 1.920729410347062
 """Half the 95 % quantile of chi-square with one degree of freedom: the log-likelihood drops by this at both ends."""
 NORMAL = 1.959963984540054

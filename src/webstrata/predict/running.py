@@ -1,8 +1,8 @@
-"""Naive, regular and irregular rates updated visit by visit: sums instead of histories.
+"""The rate by eq. 5, updated visit by visit from sums instead of histories.
 
-The naive and the regular rate need only the numbers of visits, changes and days, so they are exact. Eq. 5 needs every
-interval that saw a change; the state keeps 24 classes of length (each 1.6 times the previous one) with number and sum,
-and eq. 5 is solved for their means: exact if the intervals of a class are equal, within about one per cent otherwise.
+Eq. 5 needs every interval that saw a change. The state keeps 24 classes of length (each 1.6 times the previous one) with
+number and sum, and eq. 5 is solved for their means: exact if the intervals of a class are equal, within about one per
+cent otherwise.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.predict.poisson import irregular_rate, regular_rate
+from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.visit_history import VisitHistory, visit_history
 
 _CLASSES = 24
@@ -44,16 +44,6 @@ def after_visit(state: State, rows: Rows, elapsed_days: Days, changed: Flags) ->
     seen["number"][hit, column] += 1
     seen["sums"][hit, column] += elapsed_days[hit]
     state[rows] = seen
-
-
-def naive_rate(state: State) -> Days:
-    rate = np.full(len(state), np.nan)
-    np.divide(state["changes"], state["days"], out=rate, where=state["days"] > 0)
-    return rate
-
-
-def running_regular_rate(state: State) -> Days:
-    return regular_rate(state["visits"], state["changes"], state["days"])
 
 
 def running_irregular_rate(state: State) -> Days:

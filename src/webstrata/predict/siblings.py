@@ -115,10 +115,6 @@ class Siblings:
         for part in np.split(order, cuts):
             self._weigh(state, int(site[part[0]]), since[part], day, changed[part], free[part])
 
-    def expected_per_day(self, state: State, row: int) -> float:
-        """Events a day that a site is held to have, for people."""
-        return float(self._expected(state[row : row + 1]).sum())
-
     def _expected(self, state: State) -> NDArray[np.float64]:
         counted: NDArray[np.float64] = self._prior_days * self._per_day + state["counted"]
         return counted / (self._prior_days + state["days"])[:, None]

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.lab.estimators.bursts import after_a_visit, burstiness, bursting, first_beliefs
-from webstrata.predict.gamma import begin, believed, learned
+from webstrata.lab.estimators.bursts import burstiness, bursting
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory, visit_history
 
@@ -16,8 +15,8 @@ def page(flags: list[bool]) -> VisitHistory:
     return visit_history([0, len(flags)], [7.0] * len(flags), flags)
 
 
-def test_bursts_are_told_from_chance() -> None:
-    """Runs of changes pass the test for bursts, the same number at random does not, and a regular page is below."""
+def test_bursts_are_distinguished_from_chance() -> None:
+    """Runs of changes exceed the limit for bursts, random changes do not, and a regular page is far below."""
     shuffled = np.random.default_rng(1).permutation(BURSTS).tolist()
     assert burstiness(page(BURSTS)).clustering[0] > 3
     assert abs(burstiness(page(shuffled)).clustering[0]) < 1.96
@@ -34,25 +33,15 @@ def test_chance_rarely_looks_like_bursts() -> None:
 
 
 def test_the_rate_depends_on_the_last_visit() -> None:
-    """In a burst the page is expected back sooner than in a rest."""
+    """The rate after a change is higher than after a visit without a change."""
     hot, calm = bursting(page(BURSTS), PRIOR), bursting(page(BURSTS + [False] * 8), PRIOR)
     assert hot.rate[0] > 4 * calm.rate[0]
     assert (hot.low < hot.rate).all()
     assert (hot.rate < hot.high).all()
 
 
-def test_one_visit_at_a_time_is_the_batch() -> None:
-    """Both beliefs kept up visit by visit from the same start are those of the history."""
-    history = page([*BURSTS[:40], False, True])
-    moods = first_beliefs(*learned(history, *begin(PRIOR, 1)))
-    for flag in history.changed:
-        moods = after_a_visit(moods, np.array([7.0]), np.array([flag]))
-    kept = believed(moods.hot_shape, moods.hot_days)
-    assert kept.rate[0] == pytest.approx(bursting(history, PRIOR).rate[0], rel=1e-12)
-
-
 def test_nothing_known() -> None:
-    """Without visits the rate is the prior's and nothing can be tested."""
+    """Without visits the rate is that of the prior, and both tests are NaN."""
     nothing = visit_history([0, 0, 1], [7.0], [True])
     assert bursting(nothing, PRIOR).rate[0] == pytest.approx(1 / 30)
     assert np.isnan(burstiness(nothing).clustering).all()

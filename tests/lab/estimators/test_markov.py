@@ -2,34 +2,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from webstrata.lab.estimators.markov import after_visit, likelihood, markov, tables
+from webstrata.lab.estimators.markov import likelihood, markov, tables
 from webstrata.predict.visit_history import visit_history
 
 
 def test_tables_by_interval() -> None:
-    """Transitions stand in the table of the interval of their last visit."""
+    """Transitions count in the table of the interval of their last visit."""
     history = visit_history([0, 5], [7, 7, 7, 3, 7], [1, 0, 1, 1, 0])
     found = tables(history, 1)
     assert found.interval_days.tolist() == [3.0, 7.0]
     assert found.counts[0].tolist() == [[0, 0], [0, 1]]  # 3 days: change after change
     assert found.counts[1].tolist() == [[0, 1], [2, 0]]  # 7 days: 0 -> 1 once, 1 -> 0 twice
     assert tables(history, 2).counts.sum() == 3
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(st.booleans(), max_size=30), st.sampled_from([1, 2]))
-def test_one_visit_at_a_time_is_the_batch(flags: list[bool], order: int) -> None:
-    """A table kept up visit by visit is the table from the whole history."""
-    counts, state = np.zeros((1, 2**order, 2), dtype=np.int64), np.zeros(1, dtype=np.intp)
-    for place, flag in enumerate(flags):
-        kept = counts if place < order else None
-        counts, state = after_visit(counts, state, np.array([flag]), order)
-        counts = counts if kept is None else kept
-    batch = tables(visit_history([0, len(flags)], [7.0] * len(flags), flags), order).counts
-    assert counts.tolist() == (batch.tolist() or np.zeros((1, 2**order, 2), dtype=int).tolist())
 
 
 def test_chance_and_its_interval() -> None:
@@ -50,7 +35,7 @@ def test_the_rate_that_holds_now() -> None:
 
 
 def test_nothing_known() -> None:
-    """Without a transition at the last interval there is no number."""
+    """Without a transition at the last interval the rate is NaN."""
     history = visit_history([0, 0, 1, 3], [7, 7, 3], [1, 1, 0])
     assert np.isnan(markov(history, 1).rate).all()
     assert np.isnan(markov(history, 2).rate).all()

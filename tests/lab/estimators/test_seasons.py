@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.lab.estimators.seasons import after_visit, factors_of, profile, seasonal, shares
+from webstrata.lab.estimators.seasons import profile, seasonal, shares
 from webstrata.predict.gamma import bayesian
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory, visit_history
@@ -42,7 +42,7 @@ def test_hours_of_an_interval() -> None:
 
 
 def test_a_weekly_page_is_found() -> None:
-    """A page that changes on Wednesdays has a profile that says so; the mean stays one."""
+    """The profile of a page that changes on Wednesdays has its maximum there; the mean is one."""
     found = profile(daily(WEEKLY))
     assert found.factors[0].argmax() == 2
     assert found.factors[0, 2] > 3
@@ -51,24 +51,15 @@ def test_a_weekly_page_is_found() -> None:
 
 
 def test_few_changes_leave_it_level() -> None:
-    """Two changes on the same weekday do not make a habit; intervals of whole weeks say nothing."""
+    """Two changes on one weekday hardly change the profile; intervals of whole weeks do not change it."""
     few = profile(daily([day == 2 for day in range(14)]))
     assert few.factors[0].max() < 1.8
     weeks = profile(visit_history([0, 40], [7.0] * 40, [True, False] * 20))
     assert weeks.factors[0] == pytest.approx(np.ones(7), abs=1e-9)
 
 
-def test_one_visit_at_a_time_is_near_the_batch() -> None:
-    """Shared changes kept up visit by visit give nearly the batch's profile."""
-    history = daily(WEEKLY)
-    hits, exposure = np.zeros((1, 7)), np.zeros((1, 7))
-    for at, flag in zip(history.at_days, history.changed, strict=True):
-        hits, exposure = after_visit(hits, exposure, np.array([at]), np.ones(1), np.array([flag]))
-    assert factors_of(hits, exposure) == pytest.approx(profile(history).factors, abs=0.05)
-
-
 def test_the_rate_of_a_coming_day() -> None:
-    """The overall rate by the weekday's factor."""
+    """The overall rate is multiplied by the factor of the weekday."""
     history = daily(WEEKLY)
     overall = bayesian(history, GammaPrior(shape=1, days=30))
     wednesday, friday = (seasonal(history, overall, np.array([MONDAY + 700 + day])) for day in (2.5, 4.5))
@@ -76,7 +67,7 @@ def test_the_rate_of_a_coming_day() -> None:
 
 
 def test_an_hourly_page_is_found() -> None:
-    """A page that changes at noon has a profile of hours that says so."""
+    """The profile of a page that changes at noon has its maximum there."""
     at = np.arange(1, 24 * 60 + 1) / 24
     flags = [(hour % 24) == 12 for hour in range(24 * 60)]
     found = profile(visit_history([0, len(at)], np.full(len(at), 1 / 24), flags, at), "day")

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from webstrata.columns import Days, Flags
 from webstrata.lab.estimators.interpolated import moved
-from webstrata.predict.gamma import after_visit, bayesian, begin, believed, learned
+from webstrata.predict.gamma import bayesian, begin, believed, learned
 from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.rate_estimate import RateEstimate
@@ -81,19 +81,6 @@ def first_beliefs(shape: Days, days: Days) -> BurstBeliefs:
         calm_shape=shape * hold,
         calm_days=days * hold,
         hot=np.zeros(len(shape), dtype=bool),
-    )
-
-
-def after_a_visit(moods: BurstBeliefs, elapsed_days: Days, changed: Flags) -> BurstBeliefs:
-    """One visit more to each page: the belief that held learns from it."""
-    hot = after_visit(moods.hot_shape, moods.hot_days, elapsed_days, changed)
-    calm = after_visit(moods.calm_shape, moods.calm_days, elapsed_days, changed)
-    return BurstBeliefs(
-        hot_shape=np.where(moods.hot, hot[0], moods.hot_shape),
-        hot_days=np.where(moods.hot, hot[1], moods.hot_days),
-        calm_shape=np.where(moods.hot, moods.calm_shape, calm[0]),
-        calm_days=np.where(moods.hot, moods.calm_days, calm[1]),
-        hot=changed.copy(),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Days, Flags
+from webstrata.columns import Days
 from webstrata.predict.rate_estimate import NORMAL, RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
@@ -48,15 +48,6 @@ def states(history: VisitHistory, order: int) -> NDArray[np.intp]:
         before = history.previous(before)
         state |= before.astype(np.intp) << bit
     return state
-
-
-def after_visit(
-    counts: NDArray[np.int64], state: NDArray[np.intp], changed: Flags, order: int
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """One visit more in one table for each page (rows, states, 2), and the states after it."""
-    counts = counts.copy()
-    counts[np.arange(len(state)), state, changed.astype(np.intp)] += 1
-    return counts, ((state << 1) | changed) & (2**order - 1)
 
 
 def likelihood(none: Days, some: Days) -> tuple[Days, Days, Days]:

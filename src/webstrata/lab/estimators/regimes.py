@@ -11,11 +11,10 @@ high or low as believed. Where one passes its limit, the belief is what was lear
 from __future__ import annotations
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Days, Flags
-from webstrata.predict.gamma import after_visit, begin, believed, learned
+from webstrata.columns import Days
+from webstrata.predict.gamma import begin, believed, learned
 from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.rate_estimate import RateEstimate
@@ -23,8 +22,6 @@ from webstrata.predict.visit_history import VisitHistory
 
 _BREAK = 8.85
 _MARGIN = 0.15
-_FACTOR = 3.0
-_ALARM = 4.0
 
 
 def breaks(history: VisitHistory) -> NDArray[np.int64]:
@@ -75,63 +72,3 @@ def regime(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
     place = np.arange(len(history.changed)) - np.repeat(history.offsets[:-1], history.counts)
     present = history.where(place >= np.repeat(begins, history.counts))
     return believed(*learned(present, *begin(prior, history.pages)))
-
-
-class RegimeState(Struct, frozen=True, kw_only=True):
-    """For each page its belief, the sums for a higher and a lower rate, and what was learned since each was zero."""
-
-    shape: Days
-    days: Days
-    up: Days
-    down: Days
-    up_shape: Days
-    up_days: Days
-    down_shape: Days
-    down_days: Days
-
-
-def first_state(prior: GammaPrior, pages: int) -> RegimeState:
-    shape, days = begin(prior, pages)
-    zero = np.zeros(pages)
-    return RegimeState(
-        shape=shape, days=days, up=zero, down=zero, up_shape=shape, up_days=days, down_shape=shape, down_days=days
-    )
-
-
-def after_a_visit(watch: RegimeState, prior: GammaPrior, elapsed_days: Days, changed: Flags) -> RegimeState:
-    """One visit more to each page."""
-    rate = watch.shape / watch.days
-    up = np.maximum(watch.up + _evidence(rate, rate * _FACTOR, elapsed_days, changed), 0.0)
-    down = np.maximum(watch.down + _evidence(rate, rate / _FACTOR, elapsed_days, changed), 0.0)
-    belief = after_visit(watch.shape, watch.days, elapsed_days, changed)
-    since_up = _since(watch.up_shape, watch.up_days, up, prior, elapsed_days, changed)
-    since_down = _since(watch.down_shape, watch.down_days, down, prior, elapsed_days, changed)
-    rises, falls = (up > _ALARM) & (up >= down), (down > _ALARM) & (down > up)
-    calm = ~(rises | falls)
-    return RegimeState(
-        shape=np.select([rises, falls], [since_up[0], since_down[0]], belief[0]),
-        days=np.select([rises, falls], [since_up[1], since_down[1]], belief[1]),
-        up=up * calm,
-        down=down * calm,
-        up_shape=np.where(calm, since_up[0], prior.shape),
-        up_days=np.where(calm, since_up[1], prior.days),
-        down_shape=np.where(calm, since_down[0], prior.shape),
-        down_days=np.where(calm, since_down[1], prior.days),
-    )
-
-
-def _evidence(rate: Days, other: Days, elapsed_days: Days, changed: Flags) -> Days:
-    """How much a visit speaks for the other rate: the logarithm of the ratio of likelihoods."""
-    lasting = elapsed_days > 0
-    span = np.where(lasting, elapsed_days, 1.0)
-    hit = np.log(np.expm1(-other * span) / np.expm1(-rate * span))
-    return np.where(lasting, np.where(changed, hit, (rate - other) * span), 0.0)
-
-
-def _since(
-    shape: Days, days: Days, total: Days, prior: GammaPrior, elapsed_days: Days, changed: Flags
-) -> tuple[Days, Days]:
-    """The belief learned while a sum is above zero; the prior's where it is not."""
-    learned_shape, learned_days = after_visit(shape, days, elapsed_days, changed)
-    growing = total > 0
-    return np.where(growing, learned_shape, prior.shape), np.where(growing, learned_days, prior.days)

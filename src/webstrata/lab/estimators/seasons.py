@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from webstrata.columns import Days, Flags
+from webstrata.columns import Days
 from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
@@ -64,24 +64,6 @@ def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) ->
         factors = _held(_by_page(hit, _shared(parts, factors[hit.page_of()])), exposure, hold)
     level = _gain(hit, parts, np.ones_like(factors), exposure)
     return Profile(cycle=cycle, factors=factors, contrast=2 * (_gain(hit, parts, factors, exposure) - level))
-
-
-def after_visit(
-    hits: Slots, exposure: Slots, at_days: Days, elapsed_days: Days, changed: Flags,
-    cycle: Cycle = "week", hold: float = HOLD,
-) -> tuple[Slots, Slots]:  # fmt: skip
-    """One visit more to each page: shared changes and days in each slot, both (pages, slots), zeros at first.
-
-    Each change is shared once, by the profile of its time: near the batch's profile, not equal to it.
-    """
-    parts = shares(at_days - elapsed_days, at_days, cycle)
-    shared = _shared(parts, _held(hits, exposure, hold))
-    return hits + np.where(changed[:, None], shared, 0.0), exposure + parts
-
-
-def factors_of(hits: Slots, exposure: Slots, hold: float = HOLD) -> Slots:
-    """The profile that the sums of `after_visit` say."""
-    return _held(hits, exposure, hold)
 
 
 def seasonal(history: VisitHistory, overall: RateEstimate, next_days: Days, cycle: Cycle = "week") -> RateEstimate:
