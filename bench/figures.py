@@ -36,11 +36,11 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 def table(figures: list[Figure]) -> str:
-    lines = [f"{'bench':8} {'figure':52} {'median':>10} {'spread':>21}  target"]
+    lines = [f"{'bench':11} {'figure':52} {'median':>10} {'spread':>21}  target"]
     for figure in figures:
         spread = f"{_short(min(figure.values))} – {_short(max(figure.values))}" if len(figure.values) > 1 else ""
         shown = f"{_short(figure.median)} {figure.unit}"
-        lines.append(f"{figure.bench:8} {figure.name:52} {shown:>10} {spread:>21}  {_target(figure)}")
+        lines.append(f"{figure.bench:11} {figure.name:52} {shown:>10} {spread:>21}  {_target(figure)}")
     return "\n".join(lines)
 
 
