@@ -113,10 +113,10 @@ def _set_failpoint(name: str, nth: int) -> None:
                 _kill()
             return write(fd, data)
 
-        growing.os = _Module(os, write=torn_write)  # type: ignore[attr-defined]
+        growing.os = _Module(os, write=torn_write)  # type: ignore[assignment,attr-defined]
     elif name == "sync":
-        sync = growing.os.fdatasync
-        growing.os = _Module(growing.os, fdatasync=_killed_at(sync, reached))  # type: ignore[attr-defined]
+        sync = growing.os.fdatasync  # type: ignore[attr-defined]
+        growing.os = _Module(growing.os, fdatasync=_killed_at(sync, reached))  # type: ignore[assignment,attr-defined]
     elif name == "rename":
         Path.rename = _killed_at(Path.rename, reached)  # type: ignore[method-assign]
     else:
@@ -177,7 +177,7 @@ def _report_syncs(pipe: Connection, *, honest: bool) -> None:
         else:
             fdatasync(fd)
 
-    growing.os = _Module(os, fdatasync=fdatasync, fsync=fsync)  # type: ignore[attr-defined]
+    growing.os = _Module(os, fdatasync=fdatasync, fsync=fsync)  # type: ignore[assignment,attr-defined]
 
 
 def _write_late() -> None:

@@ -28,7 +28,7 @@ def test_the_example_policy_keeps_the_contract(root: Path, tmp_path: Path, monke
 
     names["test_hourly"]()  # type: ignore[operator]
 
-    from webstrata.schedule.budgeted_registry import budgeted_policy
+    from webstrata.schedule.registry import budgeted_policy
     from webstrata.schedule.registry import policy as named
     from webstrata.testing.policy import check_policy
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from types import TracebackType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from webstrata.ports import Clock
 
@@ -63,7 +63,7 @@ def moved(to: str, status: int = 301) -> Reply:
     return reply(f"moved to {to}", status, Location=to)
 
 
-def robots(text: str, status: int = 200, **headers: str) -> Reply:
+def robots(text: str, status: int = 200, **headers: Any) -> Reply:
     return reply(text, status, kind="text/plain", **headers)
 
 

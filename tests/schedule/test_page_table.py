@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def _values(part: object) -> Iterator[object]:
     return (getattr(part, name) for name in names)
 
 
-def source(right: float, wrong: float, announced: float, silent: float, **more: float) -> SignalSource:
+def source(right: float, wrong: float, announced: float, silent: float, **more: Any) -> SignalSource:
     return SignalSource(
         id=9, url="http://h0.test/sitemap.xml", kind="sitemap-lastmod", right=right, wrong=wrong, announced=announced,
         silent=silent, **more,

@@ -189,8 +189,8 @@ def replay(tmp_path: Path, peer: Callable[[str], str]) -> Iterator[Callable[[Pat
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        words = [peer("wayback"), "--port", str(port), "--bind", "127.0.0.1"]
-        servers.append(subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        command = [peer("wayback"), "--port", str(port), "--bind", "127.0.0.1"]
+        servers.append(subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         deadline = time.monotonic() + 90
         while True:
             try:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_pages_from_sitemaps(run_scenario: Callable[..., None]) -> None:
     """The pages of a capture can come from sitemaps, found by robots.txt and a sitemap index."""
 
     async def scenario(archiver: Archiver) -> None:
-        xml = {"kind": "application/xml"}
+        xml: dict[str, Any] = {"kind": "application/xml"}
         space = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
         archiver.servers.serve("http://a.test/robots.txt", robots("Sitemap: http://a.test/maps.xml"))
         archiver.servers.serve(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ DATE = "Mon, 02 Jan 2023 00:00:00 GMT"
     ],
 )
 def test_not_modified_is_same_and_refers_to_the_original(
-    run_scenario: Callable[..., None], sent: dict[str, str], asked_with: dict[str, str]
+    run_scenario: Callable[..., None], sent: dict[str, Any], asked_with: dict[str, str]
 ) -> None:
     """A 304 is the outcome `same`; each revisit record refers to the record with the content."""
 

@@ -97,6 +97,7 @@ def test_the_wait_grows_with_each_failure_in_a_row(run_scenario: Callable[..., N
             waits.append(page.next_at - page.last_visit_at)
         assert waits[0] == DAY_S
         assert 200 < waits[1] < waits[2] < waits[3] < waits[4] < DAY_S / 10
+        assert page.next_at is not None
         await archiver.clock.sleep_until(page.next_at)
         await archiver.crawl()
         assert (await archiver.page(PAGE)).last_outcome is Outcome.SAME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -18,11 +19,11 @@ THING, CONTEXT = "http://a.test/thing", "http://a.test/context"
 LD = "application/ld+json"
 
 
-def page(text: str, **headers: str) -> Reply:
+def page(text: str, **headers: Any) -> Reply:
     return reply(f"<p>{text} are words that people read", **headers)
 
 
-def turtle(size: int, **headers: str) -> Reply:
+def turtle(size: int, **headers: Any) -> Reply:
     return reply(f"<{THING}> <http://e.test/size> {size} .", kind="text/turtle", **headers)
 
 
@@ -41,7 +42,7 @@ def captures(archiver: Archiver, url: str) -> int:
     return count
 
 
-VARY = {"Vary": "Origin, accept"}
+VARY: dict[str, Any] = {"Vary": "Origin, accept"}
 GERMAN = {"Vary": "Accept-Encoding, Accept-Language", "Content-Language": "de"}
 ENGLISH = {"Vary": "*", "Content-Language": "EN"}
 # Answers in a row, and what each visit says.

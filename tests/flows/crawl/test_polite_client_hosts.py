@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_a_back_off_is_kept_across_a_restart(
     """After 429 or 503 the host gets no request for the Retry-After time (or a minute), even by the next process."""
 
     async def scenario(archiver: Archiver) -> None:
-        headers = {"Retry_After": asked_s} if asked_s else {}
+        headers: dict[str, Any] = {"Retry_After": asked_s} if asked_s else {}
         archiver.servers.serve("http://a.test/0", reply("slow down", status, **headers))
         await archiver.watch("http://a.test/0")
         await archiver.crawl()

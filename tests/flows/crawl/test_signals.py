@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -165,7 +166,7 @@ def test_signals_of_pages_watched_later(run_scenario: Callable[..., None]) -> No
 
     async def scenario(archiver: Archiver) -> None:
         place = Place(archiver, {"p": [], "q": [], "x": []})
-        listed = [place.changes, {"q": [], "x": []}]
+        listed: list[dict[str, Any]] = [place.changes, {"q": [], "x": []}]
         url = played(archiver, "sitemap", lambda at: dict.fromkeys(listed[at > START_AT + DAY_S], START_AT - DAY_S))
         await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
         await archiver.watch("http://b.test/p", "http://b.test/q")

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pyoxigraph as ox
@@ -40,7 +41,7 @@ def negotiated(*sizes: int) -> Callable[[ReceivedRequest], Reply]:
     return answer
 
 
-def html(*, head: str = "", **headers: str) -> Reply:
+def html(*, head: str = "", **headers: Any) -> Reply:
     return reply(f"<title>Thing</title>{head}<p>a thing for people", **headers)
 
 

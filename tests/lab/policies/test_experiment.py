@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -132,7 +134,7 @@ def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
     truth = Truth(make_histories(made_rows(150, 800, seed=5, fastest=-1.3)), 700)
     site = _site(truth)
 
-    def captured(**quality: float) -> tuple[int, int]:
+    def captured(**quality: Any) -> tuple[int, int]:
         lists = SimulatedLists(truth, site, every_days=3.0, **quality)
         log = _budgeted("value", truth, 6000, ReplaySources(lists=lists))
         assert len(log.page) + len(log.lists) == 6000
