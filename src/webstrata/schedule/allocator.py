@@ -18,9 +18,8 @@ from webstrata.errors import BadSettings
 _SAMPLE = 64
 """One value in this many is sampled to estimate the value of the last page that is chosen."""
 _OVERDUE = np.float32(1e9)
-"""The rank of pages beyond their longest interval starts here, above all values."""
-_OVERDUE_PER_DAY = np.float32(1e5)
-"""Added to that rank per day of age, so that single precision separates pages by about a minute."""
+"""Added to the age of pages beyond their longest interval, so that they rank above all values. In single precision,
+ages in steps of about two months remain distinct."""
 
 
 class AgeLimits(Protocol):
@@ -45,7 +44,7 @@ def choose(
 ) -> Rows:
     """Rows to visit now, at most `count`, best first.
 
-    Pages that were not seen for their longest interval come before all others, the oldest first, whatever their value.
+    Pages that were not seen for their longest interval come before all others, older ones first, whatever their value.
     Pages seen within their shortest interval, pages below the price and pages that are not `eligible` are left out.
     With `per_host`, no host (`host` is the host of each row) gets more than that number.
     """
@@ -53,7 +52,7 @@ def choose(
         return np.empty(0, dtype=np.intp)
     rank = values.astype(np.float32)
     overdue = np.flatnonzero(age_days >= limits.max_days)
-    rank[overdue] = _OVERDUE + _OVERDUE_PER_DAY * age_days[overdue].astype(np.float32)
+    rank[overdue] = _OVERDUE + age_days[overdue].astype(np.float32)
     rank[age_days < limits.min_days] = -np.inf
     if eligible is not None:
         rank[~eligible] = -np.inf

@@ -36,7 +36,7 @@ def test_odd_order_is_put_right() -> None:
         ({"changes": [401 * DAY]}, "not after"),
         ({"changes": [0.0]}, "not after"),
         ({"changes": [-5.0]}, "not after"),
-        ({"changes": [float("nan")]}, "no instants"),
+        ({"changes": [float("nan")]}, "not instants"),
         ({"until": float("nan")}, "later `until`"),
         ({"first": 500 * DAY}, "later `until`"),
         ({"first": -1.0}, "later `until`"),

@@ -1,10 +1,9 @@
-"""Bursts: pages that change several times, then rest. Is it so, and what is the rate right now?
+"""Bursts of changes: two tests for them, and an estimator of the present rate.
 
-Two tests that Poisson pages pass: visits next to each other should not agree more than chance (`clustering`, a
-normal deviate; above 1.96 changes come in bursts), and gaps between changes should scatter as much as their mean
-(`dispersion`, 1 for Poisson, above for bursts). The burst-aware rate keeps two Gamma beliefs, one fed by visits that
-follow a change and one by those that follow none, both held near the page's overall rate, and answers with the one
-that holds now.
+Poisson pages pass both tests: consecutive visits agree no more than by chance (`clustering`, a normal deviate; above
+1.96 changes come in bursts), and the variance of the gaps between changes is the square of their mean (`dispersion`, 1
+for Poisson, above for bursts). The estimator keeps two Gamma distributions, one for visits after a change and one for
+visits after none, both with the page's overall rate as prior, and returns the one that applies after the last visit.
 """
 
 from __future__ import annotations
@@ -21,24 +20,14 @@ from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
 _HOLD = 2.0
-"""The page's overall rate weighs as much as so many changes."""
+"""Weight of the page's overall rate, as a number of changes."""
 
 
 class Burstiness(Struct, frozen=True, kw_only=True):
-    """One entry for each page; no number where too little was seen."""
+    """One entry for each page; NaN if there are too few visits."""
 
     clustering: Days
     dispersion: Days
-
-
-class BurstBeliefs(Struct, frozen=True, kw_only=True):
-    """Two beliefs for each page: after a change and after none; and whether the last visit saw a change."""
-
-    hot_shape: Days
-    hot_days: Days
-    calm_shape: Days
-    calm_days: Days
-    hot: Flags
 
 
 def burstiness(history: VisitHistory) -> Burstiness:
@@ -55,7 +44,7 @@ def burstiness(history: VisitHistory) -> Burstiness:
 
 
 def _dispersion(history: VisitHistory) -> Days:
-    """Variance of the gaps between changes by the square of their mean; two gaps at least."""
+    """Variance of the gaps between changes divided by the square of their mean; NaN with fewer than two gaps."""
     changes = moved(history)
     changes = changes.where(changes.changed)
     gaps = np.diff(changes.at_days, prepend=0.0)
@@ -72,37 +61,25 @@ def _dispersion(history: VisitHistory) -> Days:
     return dispersion
 
 
-def first_beliefs(shape: Days, days: Days) -> BurstBeliefs:
-    """Both beliefs at the page's overall rate, worth two changes."""
-    hold = np.minimum(_HOLD / shape, 1.0)
-    return BurstBeliefs(
-        hot_shape=shape * hold,
-        hot_days=days * hold,
-        calm_shape=shape * hold,
-        calm_days=days * hold,
-        hot=np.zeros(len(shape), dtype=bool),
-    )
-
-
 def bursting(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
-    """The rate that holds after what the last visit saw. Pages without visits have the prior's."""
-    overall = learned(history, *begin(prior, history.pages))
-    moods = first_beliefs(*overall)
+    """The rate that applies after the last visit. Pages without visits have the rate of the prior."""
+    shape, days = learned(history, *begin(prior, history.pages))
+    weight = np.minimum(_HOLD / shape, 1.0)
     before = history.previous(history.changed).astype(bool)
-    hot = learned(history.where(before), moods.hot_shape, moods.hot_days)
-    calm = learned(history.where(~before), moods.calm_shape, moods.calm_days)
+    hot = learned(history.where(before), shape * weight, days * weight)
+    calm = learned(history.where(~before), shape * weight, days * weight)
     last = np.zeros(history.pages, dtype=bool)
     filled = history.counts > 0
     last[filled] = history.changed[history.offsets[1:][filled] - 1]
-    found = believed(np.where(last, hot[0], calm[0]), np.where(last, hot[1], calm[1]))
-    return found if filled.all() else _or(found, bayesian(history, prior), filled)
+    estimate = believed(np.where(last, hot[0], calm[0]), np.where(last, hot[1], calm[1]))
+    return estimate if filled.all() else _or(estimate, bayesian(history, prior), filled)
 
 
-def _or(one: RateEstimate, other: RateEstimate, first: Flags) -> RateEstimate:
-    """The one where `first` holds, else the other."""
+def _or(estimate: RateEstimate, other: RateEstimate, first: Flags) -> RateEstimate:
+    """The first estimate where `first` is true, else the other."""
     return RateEstimate(
-        rate=np.where(first, one.rate, other.rate),
-        error=np.where(first, one.error, other.error),
-        low=np.where(first, one.low, other.low),
-        high=np.where(first, one.high, other.high),
+        rate=np.where(first, estimate.rate, other.rate),
+        error=np.where(first, estimate.error, other.error),
+        low=np.where(first, estimate.low, other.low),
+        high=np.where(first, estimate.high, other.high),
     )

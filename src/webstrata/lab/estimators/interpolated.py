@@ -1,8 +1,8 @@
-"""HACS: a change lies half-way between the visit that saw it and the one before; then the rate by eq. 5.
+"""HACS: changes are dated half-way between the visit that saw them and the previous visit, then eq. 5 gives the rate.
 
-Moving the changes makes the sequence of times that the paper fits: an interval that ends at a change is `t_c`, one
-that ends at a visit without is `t_u`. It counts a change seen after a long pause as half as old, so the rate is
-higher than `irregular` where intervals differ much.
+The moved times form the sequence of the paper: an interval that ends at a change is `t_c`, one that ends at a visit
+without a change is `t_u`. Moving halves the intervals before changes, so the rate is higher than `irregular` if
+intervals differ much.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def interpolated(history: VisitHistory) -> RateEstimate:
 
 
 def moved(history: VisitHistory) -> VisitHistory:
-    """The visits with each change put half-way back to the visit before."""
+    """The visits with each change moved half-way to the previous visit."""
     back = np.where(history.changed, history.elapsed_days / 2, 0.0)
     return VisitHistory(
         offsets=history.offsets,

@@ -1,8 +1,8 @@
-"""State tables: what visits see after what the visits before them saw, for every interval apart.
+"""State tables: the results of visits after the results of the previous visits, for each interval separately.
 
-Order 1 looks at the last visit, order 2 at the last two. A transition belongs to the interval of its last visit
-(datamonitor, section 4). From a table: the chance of a change at the next visit, smoothed by one of each, with
-Wilson's 95 % interval; and the rate of a page that has this chance.
+Order 1 uses the last visit, order 2 the last two. A transition belongs to the interval of its last visit (datamonitor,
+section 4). A table gives the probability of a change at the next visit, smoothed by one visit of each result, with
+Wilson's 95 % interval; and the rate of a page with this probability.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class TransitionTables(Struct, frozen=True, kw_only=True):
     page: NDArray[np.intp]
     interval_days: Days
     counts: NDArray[np.int64]
-    """(rows, states, 2): how often no change and a change followed each state; bit 0 of a state is the last visit."""
+    """(rows, states, 2): numbers of visits without and with a change after each state; bit 0 is the last visit."""
 
 
 def tables(history: VisitHistory, order: int) -> TransitionTables:
     """All transitions of all pages."""
     state = states(history, order)
     page = history.page_of()
-    place = np.arange(len(page)) - history.offsets[:-1][page]
-    counted = place >= order
+    number = np.arange(len(page)) - history.offsets[:-1][page]
+    counted = number >= order
     key = np.round(history.elapsed_days * _GRID).astype(np.int64)
     pairs, row = np.unique(np.stack([page[counted], key[counted]]), axis=1, return_inverse=True)
     counts = np.zeros((pairs.shape[1], 2**order, 2), dtype=np.int64)
@@ -41,7 +41,7 @@ def tables(history: VisitHistory, order: int) -> TransitionTables:
 
 
 def states(history: VisitHistory, order: int) -> NDArray[np.intp]:
-    """The state before each visit: what the last visits had seen."""
+    """The state before each visit: the results of the previous visits."""
     state = np.zeros(len(history.changed), dtype=np.intp)
     before = history.changed.astype(np.float64)
     for bit in range(order):
@@ -51,7 +51,7 @@ def states(history: VisitHistory, order: int) -> NDArray[np.intp]:
 
 
 def likelihood(none: Days, some: Days) -> tuple[Days, Days, Days]:
-    """Chance of a change after `none` and `some` like it, and its 95 % interval."""
+    """Probability of a change after `none` visits without and `some` with a change, and its 95 % interval."""
     number = none + some
     share = np.divide(some, number, out=np.full(number.shape, 0.5), where=number > 0)
     squared = NORMAL**2 / np.maximum(number, 1e-9)
@@ -65,8 +65,8 @@ def likelihood(none: Days, some: Days) -> tuple[Days, Days, Days]:
 
 
 def markov(history: VisitHistory, order: int) -> RateEstimate:
-    """The rate now: by the table of the last interval, in the state that the last visits left. Pages with fewer visits
-    than the order, or without such a transition, have no number."""
+    """The present rate, from the table of the last interval and the state after the last visits. NaN for pages with
+    fewer visits than the order, or without such a transition."""
     known = tables(history, order)
     filled = np.flatnonzero(history.counts >= order)
     last = history.offsets[1:][filled] - 1
@@ -89,10 +89,10 @@ def markov(history: VisitHistory, order: int) -> RateEstimate:
 def _rates(
     pages: int, page: NDArray[np.intp], days: Days, chances: tuple[Days, Days, Days], number: Days
 ) -> RateEstimate:
-    """Chances at an interval as rates: 1 - exp(-rate days)."""
+    """Rates from probabilities at an interval: 1 - exp(-rate days)."""
     rate, error, low, high = (np.full(pages, np.nan) for _ in range(4))
-    chance, least, most = chances
+    chance, lowest, highest = chances
     with np.errstate(divide="ignore"):
-        rate[page], low[page], high[page] = (-np.log1p(-share) / days for share in (chance, least, most))
+        rate[page], low[page], high[page] = (-np.log1p(-share) / days for share in (chance, lowest, highest))
     error[page] = np.sqrt(chance / ((1 - chance) * (number + 3))) / days
     return RateEstimate(rate=rate, error=error, low=low, high=high)

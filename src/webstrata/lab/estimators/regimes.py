@@ -1,11 +1,8 @@
-"""Regimes: pages that change their habits. When did the present one begin, and what is its rate?
+"""Regimes: when the present change rate of a page began, and its value.
 
-Batch: the split of a page's visits into two rates that explains them best; it counts as a break where twice the gain
-of the logarithm of the likelihood passes 8.85 (the 5 % limit of the largest of such gains when 15 % of the visits are
-left out at both ends; Andrews 1993). Changes that hide in one interval are counted as in `gamma.py`.
-
-One visit at a time: two sums per page (Page's cumulative sums) that grow while visits speak for a rate three times as
-high or low as believed. Where one passes its limit, the belief is what was learned since that sum was last zero.
+The visits of a page are split into two parts with different rates where the likelihood is largest. The split is a break
+if twice the gain in log-likelihood exceeds 8.85 (the 5 % limit of the largest gain if 15 % of the visits are excluded
+at both ends; Andrews 1993). Several changes in one interval are counted as in `gamma.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ _MARGIN = 0.15
 
 
 def breaks(history: VisitHistory) -> NDArray[np.int64]:
-    """For each page the place among its visits at which its present regime begins; 0 where it never changed."""
+    """For each page the index of the visit at which its present regime begins; 0 if there is no break."""
     history = history.lasting()
     rate = np.nan_to_num(irregular_rate(history))
     expected = np.repeat(rate, history.counts) * history.elapsed_days
@@ -40,35 +37,35 @@ def breaks(history: VisitHistory) -> NDArray[np.int64]:
     at = np.flatnonzero(gain == np.repeat(best, history.counts[filled]))
     page = history.page_of()[at]
     first = np.unique(page, return_index=True)[1]
-    place = at[first] - starts + 1
-    begins[filled] = np.where(2 * best > _BREAK, place, 0)
+    number = at[first] - starts + 1
+    begins[filled] = np.where(2 * best > _BREAK, number, 0)
     return begins
 
 
 def _gains(history: VisitHistory, hits: Days) -> Days:
-    """For a split after each visit: how much better two rates explain the visits than one."""
+    """The gain in log-likelihood of two rates over one, for a split after each visit."""
     counts = history.counts
     begun = np.repeat(history.offsets[:-1], counts)
     so_far = [np.cumsum(column) for column in (hits, history.elapsed_days)]
     before, days = (total - np.concatenate([[0.0], total])[begun] for total in so_far)
     all_hits, all_days = (np.repeat(history.totals(column), counts) for column in (hits, history.elapsed_days))
-    place = np.arange(len(hits)) - begun + 1
+    index = np.arange(len(hits)) - begun + 1
     number = np.repeat(counts, counts)
-    inside = (place >= _MARGIN * number) & (place <= (1 - _MARGIN) * number) & (place < number)
+    inside = (index >= _MARGIN * number) & (index <= (1 - _MARGIN) * number) & (index < number)
     gain = _log(before, days) + _log(all_hits - before, all_days - days) - _log(all_hits, all_days)
     return np.where(inside, gain, -1.0)
 
 
 def _log(hits: Days, days: Days) -> Days:
-    """hits ln(hits / days), 0 for none."""
+    """hits ln(hits / days), 0 without hits."""
     some = (hits > 1e-12) & (days > 0)
     return np.where(some, hits * np.log(np.where(some, hits, 1.0) / np.where(some, days, 1.0)), 0.0)
 
 
 def regime(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
-    """The rate since the last break, from the prior."""
+    """The rate since the last break, with this prior."""
     history = history.lasting()
     begins = breaks(history)
-    place = np.arange(len(history.changed)) - np.repeat(history.offsets[:-1], history.counts)
-    present = history.where(place >= np.repeat(begins, history.counts))
+    index = np.arange(len(history.changed)) - np.repeat(history.offsets[:-1], history.counts)
+    present = history.where(index >= np.repeat(begins, history.counts))
     return believed(*learned(present, *begin(prior, history.pages)))

@@ -1,4 +1,4 @@
-"""Every estimator by name, each answering with a rate per page and its 95 % interval."""
+"""All estimators by name; each returns a rate per page with its 95 % interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Estimator = Callable[[VisitHistory, GammaPrior], RateEstimate]
 
 
 def _seasonal(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
-    """The forgetting belief, by the weekday a day after the last visit."""
+    """`forgetting`, multiplied by the factor of the weekday one day after the last visit."""
     last = np.zeros(history.pages)
     filled = history.counts > 0
     last[filled] = history.at_days[history.offsets[1:][filled] - 1]
@@ -36,4 +36,4 @@ ESTIMATORS: dict[str, Estimator] = {
     "regime": regimes.regime,
     "season": _seasonal,
 }
-"""In the order in which they are shown."""
+"""In the order of the output."""

@@ -1,9 +1,9 @@
 """Seasons: weekdays and hours at which a page changes more than at others.
 
-A change lies somewhere in the interval before the visit that saw it; it is shared among the weekdays (or hours) of
-that interval by their length and by the profile itself, again and again (EM). The profile is held near level by
-so many imaginary changes at an even pace, so that a page with few dated changes keeps a level one. Intervals that
-cover all weekdays alike say nothing, as they should.
+A change happened at some time of the interval before the visit that saw it. It is distributed over the weekdays (or
+hours) of that interval by their length and by the profile itself, iteratively (EM). The profile is regularised by 14
+pseudo-changes at an even rate, so that it stays flat for a page with few changes. Intervals that cover all weekdays
+equally do not affect it.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ Cycle = Literal["week", "day"]
 Slots: TypeAlias = NDArray[np.float64]
 """(pages or intervals, slots)."""
 HOLD = 14.0
-"""Imaginary changes at an even pace."""
+"""Number of pseudo-changes at an even rate."""
 
 _ROUNDS = 12
 _SLOTS: dict[Cycle, tuple[int, float, float]] = {"week": (7, 1.0, 3.0), "day": (24, 1 / 24, 0.0)}
-# number of slots, days in each, days by which 1970-01-01 (a Thursday) lies after the start of a cycle
+# number of slots, days in each, days from the start of a cycle to 1970-01-01 (a Thursday)
 
 
 class Profile(Struct, frozen=True, kw_only=True):
-    """(pages, slots): by how much each weekday (Monday first) or hour (UTC) is above the mean, which is 1."""
+    """The factor of each weekday (Monday first) or hour (UTC) of each page; the mean is 1."""
 
     cycle: Cycle
     factors: Slots
     contrast: Days
-    """Twice the gain of the logarithm of the likelihood over a level profile; chance gives about slots - 1."""
+    """Twice the gain in log-likelihood over a flat profile; about slots - 1 by chance."""
 
 
 def shares(begin_days: Days, end_days: Days, cycle: Cycle) -> Slots:
-    """Days of each interval that lie in each slot: (intervals, slots)."""
+    """Days of each interval in each slot: (intervals, slots)."""
     slots, width, offset = _SLOTS[cycle]
     edges = np.arange(slots + 1, dtype=np.float64) * width
     return np.diff(_passed(end_days, edges, offset) - _passed(begin_days, edges, offset), axis=1)
 
 
 def _passed(at_days: Days, edges: Days, offset: float) -> Slots:
-    """Days before an instant that lie within the first edge, the first two, and so on, of every cycle."""
+    """Days before an instant in the slots up to each edge, summed over all cycles."""
     turns, rest = np.divmod(np.asarray(at_days)[:, None] + offset, edges[-1])
     passed: Slots = turns * edges + np.minimum(rest, edges)
     return passed
 
 
 def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) -> Profile:
-    """Every page's profile from all its visits."""
+    """The profile of every page from all its visits."""
     history = history.lasting()
     parts = shares(history.at_days - history.elapsed_days, history.at_days, cycle)
     exposure = _by_page(history, parts)
@@ -67,7 +67,7 @@ def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) ->
 
 
 def seasonal(history: VisitHistory, overall: RateEstimate, next_days: Days, cycle: Cycle = "week") -> RateEstimate:
-    """A rate for a coming instant: the overall one by the factor of its weekday or hour."""
+    """The rate at a future time: the overall rate multiplied by the factor of its weekday or hour."""
     slots, width, offset = _SLOTS[cycle]
     slot = ((next_days + offset) / width % slots).astype(np.intp)
     factor = profile(history, cycle).factors[np.arange(history.pages), slot]
@@ -81,7 +81,7 @@ def _by_page(history: VisitHistory, values: Slots) -> Slots:
 
 
 def _shared(parts: Slots, factors: Slots) -> Slots:
-    """One change for each interval, shared among its slots."""
+    """One change for each interval, distributed over its slots."""
     weights = parts * factors
     total = weights.sum(axis=1, keepdims=True)
     shared: Slots = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -89,7 +89,7 @@ def _shared(parts: Slots, factors: Slots) -> Slots:
 
 
 def _held(hits: Slots, exposure: Slots, hold: float) -> Slots:
-    """Hits against what an even pace would give, with `hold` imaginary ones; the mean of the factors is 1."""
+    """Changes divided by those of an even rate, both with `hold` pseudo-changes; the mean of the factors is 1."""
     slots = hits.shape[1]
     total_hits, total_days = hits.sum(axis=1, keepdims=True), exposure.sum(axis=1, keepdims=True)
     even = np.divide(total_hits * exposure, total_days, out=np.zeros_like(exposure), where=total_days > 0)
@@ -99,7 +99,7 @@ def _held(hits: Slots, exposure: Slots, hold: float) -> Slots:
 
 
 def _gain(hit: VisitHistory, parts: Slots, factors: Slots, exposure: Slots) -> Days:
-    """The logarithm of the likelihood of where the changes lie, up to what does not depend on the profile."""
+    """The log-likelihood of the slots of the changes, without terms that do not depend on the profile."""
     inside = (parts * factors[hit.page_of()]).sum(axis=1)
     length = parts.sum(axis=1)
     mean = np.divide(

@@ -1,4 +1,4 @@
-"""How many downloads a budgeted policy gets for each corpus of an experiment."""
+"""The number of downloads that a budgeted policy gets for each corpus of an experiment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFAULT_MATCH = "state-2"
 
 
 class DownloadAllowance(Struct, frozen=True, kw_only=True):
-    """Downloads of another policy, or a share of them, or a number of one's own."""
+    """The downloads of another policy, a share of them, or a fixed number."""
 
     match: str | None = None
     share: float = 1.0
@@ -23,22 +23,22 @@ class DownloadAllowance(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """What the rows call it."""
+        """The name of the allowance in the result rows."""
         if self.match is None:
             return f"{self.total:g}"
         return self.match if self.share == 1.0 else f"{self.share:g}x:{self.match}"
 
     def downloads(self, matched: int) -> float:
-        """For a corpus on which the policy matched has so many."""
+        """The downloads on a corpus on which the matched policy has `matched` downloads."""
         return self.total if self.match is None else self.share * matched
 
 
 def parse_allowance(text: str, days: float) -> DownloadAllowance:
-    """`9000` downloads in the window, `50/day`, `200/week`, `5000/year`, or `0.5x:dyn`, half of what `dyn` downloads
-    (`0.5x`: of state-2); each for every corpus."""
-    if found := _NUMBER.fullmatch(text.strip()):
-        unit = found["unit"]
-        return DownloadAllowance(total=float(found["number"]) * (days / _UNIT_DAYS[unit] if unit else 1.0))
-    if found := _SHARE.fullmatch(text.strip()):
-        return DownloadAllowance(match=found["match"] or _DEFAULT_MATCH, share=float(found["share"]))
+    """`9000` downloads in the window, `50/day`, `200/week`, `5000/year`, or `0.5x:dyn`, half of the downloads of `dyn`
+    (`0.5x`: of state-2); for each corpus."""
+    if match := _NUMBER.fullmatch(text.strip()):
+        unit = match["unit"]
+        return DownloadAllowance(total=float(match["number"]) * (days / _UNIT_DAYS[unit] if unit else 1.0))
+    if match := _SHARE.fullmatch(text.strip()):
+        return DownloadAllowance(match=match["match"] or _DEFAULT_MATCH, share=float(match["share"]))
     raise UsageError(f"no budget {text!r}. Write 9000, 50/day, 200/week, 5000/year, or 0.5x:dyn.")

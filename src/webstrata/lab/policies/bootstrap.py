@@ -1,6 +1,6 @@
-"""Confidence by resampling pages: what the figures would be on other pages like these.
+"""Confidence intervals by resampling pages (bootstrap).
 
-The same resamples serve every policy, so that comparisons are paired: a page that is hard for one is hard for all.
+All policies use the same resamples, so that comparisons are paired by page.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ _LOW, _HIGH = 2.5, 97.5
 
 
 class Resamples:
-    """How often each page is drawn in each resample; rows are resamples."""
+    """The number of times that each page is drawn in each resample; rows are resamples."""
 
     def __init__(self, pages: int, resamples: int = RESAMPLES, seed: int = 1) -> None:
         random = np.random.default_rng(seed)
         drawn = random.integers(0, max(pages, 1), (resamples, pages))
         self._times = np.zeros((resamples, pages), dtype=np.float32)
-        for row, places in enumerate(drawn):
-            self._times[row] = np.bincount(places, minlength=pages)
+        for row, chosen in enumerate(drawn):
+            self._times[row] = np.bincount(chosen, minlength=pages)
 
     def sums(self, values: NDArray[np.floating] | NDArray[np.integer], pages: NDArray[np.intp]) -> NDArray[np.float64]:
         """The sum over these pages in every resample."""
@@ -28,13 +28,13 @@ class Resamples:
         return total
 
     def weights(self, pages: NDArray[np.intp]) -> NDArray[np.float64]:
-        """How many pages each resample has of these."""
+        """The number of these pages in each resample."""
         number: NDArray[np.float64] = self._times[:, pages].sum(axis=1).astype(np.float64)
         return number
 
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle 95 %; what is no number (a share of nothing) is left out."""
+    """The central 95 %; NaN values are ignored."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 0.0
@@ -43,5 +43,5 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quotients, no number where there is nothing to divide by."""
+    """Quotients, NaN where the divisor is 0."""
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)

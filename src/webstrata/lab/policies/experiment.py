@@ -1,8 +1,8 @@
-"""The experiment on policies: histories and options in, rows and comparisons out.
+"""The experiment on policies: from histories and options to result rows and comparisons.
 
-1. Policies with their own pace are replayed over the whole population.
-2. Budgeted policies get, corpus by corpus, the downloads of each policy that is to be matched, or a number.
-3. Every replay is judged against the truth, and the flagship is compared with all that spent as much.
+1. Timer policies are replayed over all pages.
+2. Budgeted policies get, for each corpus, the downloads of each matched policy, or a fixed number.
+3. Every replay is evaluated against the true changes; `value` is compared with all policies at equal downloads.
 """
 
 from __future__ import annotations
@@ -30,54 +30,54 @@ EVERY = "all"
 
 
 class PolicyExperiment(Struct, frozen=True, kw_only=True):
-    """What is asked."""
+    """The options of an experiment."""
 
     policies: tuple[str, ...] = ()
-    """None named: all."""
+    """Empty: all policies."""
     days: float = 1095.0
     match: tuple[str, ...] = ("state-2",)
-    """Policies whose downloads the budgeted ones get; `all`: every one with its own pace."""
+    """Policies whose downloads the budgeted ones get; `all`: every timer policy."""
     budgets: tuple[str, ...] = ()
-    """Downloads of each corpus instead (`lab.policies.allowance`)."""
+    """Downloads for each corpus instead of `match` (`lab.policies.allowance`)."""
     history_days: float = 0.0
     """Weekly archive copies from before the window, shown to budgeted policies."""
     lists_days: float | None = None
-    """Each site has a dated list that may be fetched as often; each fetch is a download."""
+    """Least days between fetches of each site's dated list, which count as downloads; None: no lists."""
     list_recall: float = 1.0
     list_precision: float = 1.0
     reports: float | None = None
     """Visitors per page and day whose browsers report changes."""
     freshness: float = 0.0
-    """How far `value` goes for fresh copies instead of captured changes."""
+    """The objective of `value`: 0 captured changes, 1 fresh copies."""
     seed: int = 1
 
 
 class PolicyResults(Struct, frozen=True, kw_only=True):
-    """What was found."""
+    """The results of an experiment."""
 
     rows: list[PolicyRow]
     comparisons: list[Comparison]
     pages: int
     left_out: int
-    """Pages that were not there at the start of the window."""
+    """Number of pages that did not exist at the start of the window."""
     picture: PageTimeline | None
 
 
 Progress = Callable[[str, int, int], object]
-"""What is replayed now, how much is done, of how much."""
+"""(policy, finished replays, number of replays)"""
 
 
 def run(
-    histories: Histories, asked: PolicyExperiment, progress: Progress = lambda what, done, total: None
+    histories: Histories, experiment: PolicyExperiment, progress: Progress = lambda what, done, total: None
 ) -> PolicyResults:
-    """Replay every policy asked for over the last days of the histories."""
-    truth = Truth(histories, asked.days)
-    timers, budgeted = _chosen(asked.policies)
-    matched = _matched(asked, timers)
-    budgets = [parse_allowance(text, asked.days) for text in asked.budgets] or [
+    """Replay the policies over the last days of the histories."""
+    truth = Truth(histories, experiment.days)
+    timers, budgeted = _chosen(experiment.policies)
+    matched = _matched(experiment, timers)
+    budgets = [parse_allowance(text, experiment.days) for text in experiment.budgets] or [
         DownloadAllowance(match=name) for name in matched
     ]
-    paced = list(dict.fromkeys([*timers, *(one.match for one in budgets if one.match and budgeted)]))
+    paced = list(dict.fromkeys([*timers, *(budget.match for budget in budgets if budget.match and budgeted)]))
     total = len(paced) + len(budgeted) * len(budgets)
     logs: dict[tuple[str, str | None], ReplayLog] = {}
     for name in paced:
@@ -87,18 +87,18 @@ def run(
     for budget in budgets:
         for name in budgeted:
             progress(f"{name} at {budget.label}", len(logs), total)
-            logs[name, budget.label] = _budgeted(name, histories, asked, budget, downloads)
-    outcomes = {key: judge(log, truth) for key, log in logs.items()}
+            logs[name, budget.label] = _budgeted(name, histories, experiment, budget, downloads)
+    totals = {key: judge(log, truth) for key, log in logs.items()}
     rows = [
         row
-        for (name, match), outcome in outcomes.items()
+        for (name, match), outcome in totals.items()
         if match is not None or name in timers
         for row in summarise(name, match, outcome, truth.histories)
     ]
     shown = {key: log for key, log in logs.items() if key[1] is not None or key[0] in timers}
     return PolicyResults(
         rows=rows,
-        comparisons=list(_comparisons(outcomes, budgets, truth)),
+        comparisons=list(_comparisons(totals, budgets, truth)),
         pages=len(truth),
         left_out=truth.left_out,
         picture=picture_of(truth, shown),
@@ -106,24 +106,24 @@ def run(
 
 
 def known_policies() -> list[str]:
-    """Every policy that the experiment can run by name."""
+    """The names of all policies that an experiment can run."""
     return [*names(), *names("oracle"), *budgeted_names()]
 
 
 def _chosen(wanted: Iterable[str]) -> tuple[list[str], list[str]]:
-    """(own pace, budgeted) of the policies asked for."""
-    asked = list(dict.fromkeys(wanted)) or known_policies()
-    budgeted = [name for name in asked if is_budgeted(name)]
-    return [name for name in asked if name not in budgeted], budgeted
+    """(timers and oracles, budgeted policies)"""
+    policies = list(dict.fromkeys(wanted)) or known_policies()
+    budgeted = [name for name in policies if is_budgeted(name)]
+    return [name for name in policies if name not in budgeted], budgeted
 
 
-def _matched(asked: PolicyExperiment, timers: list[str]) -> list[str]:
-    if EVERY in asked.match:
+def _matched(experiment: PolicyExperiment, timers: list[str]) -> list[str]:
+    if EVERY in experiment.match:
         return timers or names()
-    for name in asked.match:
+    for name in experiment.match:
         if is_budgeted(name):
             raise UsageError(f"{name} has no downloads of its own to match. Name one of: {', '.join(names())}.")
-    return list(asked.match)
+    return list(experiment.match)
 
 
 def _own_pace(name: str, truth: Truth) -> ReplayLog:
@@ -140,61 +140,65 @@ def _per_corpus(outcome: ReplayTotals, truth: Truth) -> dict[str, int]:
 def _budgeted(
     name: str,
     histories: Histories,
-    asked: PolicyExperiment,
+    experiment: PolicyExperiment,
     budget: DownloadAllowance,
     downloads: dict[str, dict[str, int]],
 ) -> ReplayLog:
-    """One budgeted policy over every corpus, each with its own budget; rows are those of the whole population."""
+    """Replay one budgeted policy on every corpus with its own budget; rows of the log are those of all pages."""
     corpora = np.array(histories.corpus)
     logs = []
     for corpus in dict.fromkeys(histories.corpus):
-        truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), asked.days, asked.history_days)
+        truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), experiment.days, experiment.history_days)
         allowed = budget.downloads(downloads.get(budget.match or "", {}).get(corpus, 0))
-        logs.append((np.flatnonzero(_there(corpora, corpus, histories, asked)), _one(name, truth, allowed, asked)))
+        logs.append(
+            (np.flatnonzero(_existing(corpora, corpus, histories, experiment)), _one(name, truth, allowed, experiment))
+        )
     return joined_logs(logs)
 
 
-def _there(corpora: NDArray[np.str_], corpus: str, histories: Histories, asked: PolicyExperiment) -> NDArray[np.bool_]:
-    """Which pages of the whole truth belong to a corpus."""
-    inside = histories.first <= histories.until - asked.days * 86_400.0
-    here: NDArray[np.bool_] = corpora[inside] == corpus
-    return here
+def _existing(
+    corpora: NDArray[np.str_], corpus: str, histories: Histories, experiment: PolicyExperiment
+) -> NDArray[np.bool_]:
+    """Which of the pages that exist at the start of the window belong to a corpus."""
+    inside = histories.first <= histories.until - experiment.days * 86_400.0
+    belongs: NDArray[np.bool_] = corpora[inside] == corpus
+    return belongs
 
 
-def _one(name: str, truth: Truth, allowed: float, asked: PolicyExperiment) -> ReplayLog:
+def _one(name: str, truth: Truth, allowed: float, experiment: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-    pages = policy_state(name, site, now=start_day(truth), freshness=asked.freshness)
-    extras = ReplaySources()
-    if name == Value.name:  # the textbooks know nothing of hints
-        extras = ReplaySources(
+    pages = policy_state(name, site, now=start_day(truth), freshness=experiment.freshness)
+    sources = ReplaySources()
+    if pages.policy.has_forecast:  # other policies ignore signals
+        sources = ReplaySources(
             lists=None
-            if asked.lists_days is None
+            if experiment.lists_days is None
             else SimulatedLists(
                 truth,
                 site,
-                every_days=asked.lists_days,
-                recall=asked.list_recall,
-                precision=asked.list_precision,
-                seed=asked.seed,
+                every_days=experiment.lists_days,
+                recall=experiment.list_recall,
+                precision=experiment.list_precision,
+                seed=experiment.seed,
             ),
             reports=None
-            if asked.reports is None
-            else SimulatedReports(truth, site, rate_per_day=asked.reports, seed=asked.seed),
+            if experiment.reports is None
+            else SimulatedReports(truth, site, rate_per_day=experiment.reports, seed=experiment.seed),
         )
-    return replay_budget(pages, truth, allowed, extras)
+    return replay_budget(pages, truth, allowed, sources)
 
 
 def _comparisons(
-    outcomes: dict[tuple[str, str | None], ReplayTotals], budgets: list[DownloadAllowance], truth: Truth
+    totals: dict[tuple[str, str | None], ReplayTotals], budgets: list[DownloadAllowance], truth: Truth
 ) -> Iterable[Comparison]:
-    """The flagship against the policy that it matches and against all others at the same downloads."""
+    """Compare `value` with the matched policy and with all other policies at the same downloads."""
     for budget in budgets:
-        mine = outcomes.get((Value.name, budget.label))
-        if mine is None:
+        own = totals.get((Value.name, budget.label))
+        if own is None:
             continue
         if budget.match is not None and budget.share == 1.0:
-            theirs = outcomes[budget.match, None]
-            yield from compare(Value.name, budget.match, budget.label, mine, theirs, truth.histories)
-        for (name, label), theirs in outcomes.items():
+            other = totals[budget.match, None]
+            yield from compare(Value.name, budget.match, budget.label, own, other, truth.histories)
+        for (name, label), other in totals.items():
             if label == budget.label and name != Value.name:
-                yield from compare(Value.name, name, budget.label, mine, theirs, truth.histories)
+                yield from compare(Value.name, name, budget.label, own, other, truth.histories)

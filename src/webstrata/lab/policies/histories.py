@@ -1,11 +1,11 @@
-"""Change histories of real pages: when each one changed, as ragged columns read from Parquet.
+"""Change histories of real pages as ragged columns, read from Parquet files.
 
-Columns of a file: `corpus`, `page`, `bucket`, `first`, `until` (instants) and `changes` (a list of epoch seconds);
-`site` may say which pages are siblings. Without it the site of a page is what stands before its first slash, and
-where a corpus is one site altogether (`ONE_SITE`) the corpus itself.
+The columns of a file are `corpus`, `page`, `bucket`, `first`, `until` (instants) and `changes` (a list of epoch
+seconds). Pages with the same `site` are siblings. Without that column, the site is the part of the page's name before
+the first slash, or the corpus itself if all its pages belong to one site (`ONE_SITE`).
 
-What is done with odd rows: changes in any order are sorted, changes at the same second are one. A change that is not
-after `first` and up to `until`, an `until` before `first`, or a missing value is an error that names the page.
+Changes are sorted, and equal times count once. A change that is not after `first` and up to `until`, an `until` before
+`first`, or a missing value is an error that names the page.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from webstrata.errors import UsageError
 Instants: TypeAlias = NDArray[np.float64]
 
 ONE_SITE = frozenset({"registry", "wikipedia"})
-"""Corpora whose pages all belong to one site, whatever slashes their names have."""
+"""Corpora whose pages all belong to one site."""
 
 COLUMNS = ("corpus", "page", "bucket", "first", "until", "changes")
 
 BUCKETS = ("7d>l>2d", "14d>l>7d", "1m>l>14d", "2m>l>1m", "4m>l>2m", "6m>l>4m", "l>6m")
-"""Mean interval between changes, fastest first (a month is 30 days)."""
+"""Classes of the mean interval between changes, shortest first (a month is 30 days)."""
 _BUCKET_EDGES = np.array([7.0, 14.0, 30.0, 60.0, 120.0, 180.0])
 
 
 class Histories(Struct, frozen=True, kw_only=True):
-    """Pages and when they changed. The changes of page i are `changes[offsets[i]:offsets[i + 1]]`, ascending."""
+    """Pages and their changes. The changes of page i are `changes[offsets[i]:offsets[i + 1]]`, ascending."""
 
     corpus: list[str]
     page: list[str]
@@ -53,7 +53,7 @@ class Histories(Struct, frozen=True, kw_only=True):
         return len(self.page)
 
     def take(self, rows: NDArray[np.intp]) -> Histories:
-        """Some of the pages, in the order given."""
+        """The histories of some of the pages, in the given order."""
         parts = [self.changes[self.offsets[row] : self.offsets[row + 1]] for row in rows]
         return Histories(
             corpus=[self.corpus[row] for row in rows],
@@ -68,31 +68,31 @@ class Histories(Struct, frozen=True, kw_only=True):
 
 
 def read_histories(paths: Iterable[Path]) -> Histories:
-    """All pages of these files and folders of files; UsageError where they hold none or cannot be read."""
-    found = [file for path in paths for file in _files(path)]
-    if not found:
-        raise UsageError("no history file was named. Give Parquet files, or a folder that holds some.")
-    return _joined([_read(file) for file in found])
+    """All pages of these files and folders. Raises UsageError if there is no file or one cannot be read."""
+    paths_of_files = [file for path in paths for file in _files(path)]
+    if not paths_of_files:
+        raise UsageError("no history file was named. Give Parquet files, or a folder that contains some.")
+    return _joined([_read(file) for file in paths_of_files])
 
 
 def shipped_histories() -> Histories:
-    """The extract that comes with the package (sources and licences: README.md beside the data)."""
+    """The extract in the package (for sources and licences see README.md in the data folder)."""
     with as_file(files("webstrata.lab") / "data" / "histories") as folder:
         return read_histories([folder])
 
 
 def make_histories(rows: Sequence[dict[str, Any]]) -> Histories:
-    """Histories from plain rows with the columns of a file; `bucket` may be left out."""
-    told = [{"site": None, "bucket": None, **row} for row in rows]
-    changes = [np.asarray(row["changes"], dtype=np.float64) for row in told]
+    """Histories from rows with the columns of a file; `site` and `bucket` may be missing."""
+    complete = [{"site": None, "bucket": None, **row} for row in rows]
+    changes = [np.asarray(row["changes"], dtype=np.float64) for row in complete]
     return _checked(
         where="row",
-        corpus=[row["corpus"] for row in told],
-        page=[row["page"] for row in told],
-        bucket=[row["bucket"] for row in told],
-        site=[row["site"] for row in told],
-        first=np.array([row["first"] for row in told], dtype=np.float64),
-        until=np.array([row["until"] for row in told], dtype=np.float64),
+        corpus=[row["corpus"] for row in complete],
+        page=[row["page"] for row in complete],
+        bucket=[row["bucket"] for row in complete],
+        site=[row["site"] for row in complete],
+        first=np.array([row["first"] for row in complete], dtype=np.float64),
+        until=np.array([row["until"] for row in complete], dtype=np.float64),
         changes=changes,
     )
 
@@ -122,14 +122,14 @@ def _read(file: Path) -> Histories:
             site=table["site"].to_pylist() if "site" in table.column_names else [None] * table.num_rows,
             first=_seconds(table["first"]),
             until=_seconds(table["until"]),
-            changes=[np.asarray(one, dtype=np.float64) for one in table["changes"].to_pylist()],
+            changes=[np.asarray(times, dtype=np.float64) for times in table["changes"].to_pylist()],
         )
     except (pa.ArrowException, TypeError, ValueError) as problem:
         raise UsageError(f"{file} is no history: {problem}.") from None
 
 
 def _seconds(column: pa.ChunkedArray) -> Instants:
-    """Instants as epoch seconds, NaN where there is none."""
+    """Instants as epoch seconds, NaN for missing values."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64())
         return np.array([np.nan if one is None else one / 1e6 for one in column.to_pylist()], dtype=np.float64)
@@ -147,16 +147,16 @@ def _checked(
     until: Instants,
     changes: list[Instants],
 ) -> Histories:
-    for place, name in enumerate(page):
-        if not isinstance(name, str) or not isinstance(corpus[place], str):
-            raise UsageError(f"{where}: row {place + 1} has no page or no corpus.")
-        changes[place] = _times(f"{where}: page {name!r}", first[place], until[place], changes[place])
+    for row, name in enumerate(page):
+        if not isinstance(name, str) or not isinstance(corpus[row], str):
+            raise UsageError(f"{where}: row {row + 1} has no page or no corpus.")
+        changes[row] = _times(f"{where}: page {name!r}", first[row], until[row], changes[row])
     buckets = _buckets(until - first, np.array([len(one) for one in changes], dtype=np.int64))
     return Histories(
         corpus=corpus,
         page=page,
-        bucket=[told or found for told, found in zip(bucket, buckets, strict=True)],
-        site=[told or _site(of, name) for told, of, name in zip(site, corpus, page, strict=True)],
+        bucket=[given or computed for given, computed in zip(bucket, buckets, strict=True)],
+        site=[given or _site(of, name) for given, of, name in zip(site, corpus, page, strict=True)],
         first=first,
         until=until,
         offsets=np.concatenate([[0], np.cumsum([len(one) for one in changes])]).astype(np.int64),
@@ -165,11 +165,11 @@ def _checked(
 
 
 def _times(where: str, first: float, until: float, changes: Instants) -> Instants:
-    """The changes of one page in order, or what is wrong with them."""
+    """The sorted changes of one page. Raises UsageError if they are invalid."""
     if not (np.isfinite(first) and np.isfinite(until)) or until < first or first < 0:
         raise UsageError(f"{where} needs `first` and a later `until`, both after 1970.")
     if changes.ndim != 1 or not np.isfinite(changes).all():
-        raise UsageError(f"{where} has changes that are no instants.")
+        raise UsageError(f"{where} has changes that are not instants.")
     if len(changes) and (changes.min() <= first or changes.max() > until):
         raise UsageError(f"{where} has changes that are not after `first` and up to `until`.")
     return np.unique(changes)
@@ -180,9 +180,9 @@ def _site(corpus: str, page: str) -> str:
 
 
 def _buckets(seconds: Instants, changes: NDArray[np.int64]) -> list[str]:
-    """Names of the mean intervals; a page without any change is among the slowest."""
+    """The class of the mean interval of each page; pages without a change are in the slowest class."""
     interval = np.where(changes > 0, seconds / DAY_S / np.maximum(changes, 1), np.inf)
-    return [BUCKETS[place] for place in np.searchsorted(_BUCKET_EDGES, interval, side="left").tolist()]
+    return [BUCKETS[index] for index in np.searchsorted(_BUCKET_EDGES, interval, side="left").tolist()]
 
 
 def _joined(parts: Sequence[Histories]) -> Histories:

@@ -1,4 +1,4 @@
-"""One page under every policy: its real changes, the visits, and which of them captured (datamonitor, Figure 3)."""
+"""One page under every policy: its true changes, the visits, and which of them captured (datamonitor, Figure 3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.truth import Truth
 
 _CHANGES = 15
-"""Changes of a page that make a picture worth looking at."""
+"""Number of changes of the page that is chosen for the picture."""
 
 
 class PolicyVisits(Struct, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class PolicyVisits(Struct, frozen=True, kw_only=True):
 
 
 class PageTimeline(Struct, frozen=True, kw_only=True):
-    """The page, its real changes, and who came when; time in days of the window."""
+    """The page, its true changes and the visits of each policy; times are days of the window."""
 
     corpus: str
     page: str
@@ -34,7 +34,7 @@ class PageTimeline(Struct, frozen=True, kw_only=True):
 
 
 def picture_of(truth: Truth, logs: Mapping[tuple[str, str | None], ReplayLog]) -> PageTimeline | None:
-    """The page whose number of changes is nearest to fifteen, the first such; none where nothing changed."""
+    """The first page whose number of changes is nearest to fifteen; None if no page changed."""
     total = truth.total()
     if not total.any():
         return None
@@ -42,10 +42,10 @@ def picture_of(truth: Truth, logs: Mapping[tuple[str, str | None], ReplayLog]) -
     page, at = truth.events(0.0, truth.days)
     visits = []
     for (policy, match), log in logs.items():
-        mine = np.flatnonzero(log.page == row)
-        mine = mine[np.argsort(log.at[mine], kind="stable")]
+        own = np.flatnonzero(log.page == row)
+        own = own[np.argsort(log.at[own], kind="stable")]
         visits.append(
-            PolicyVisits(policy=policy, match=match, days=log.at[mine].tolist(), captured=log.changed[mine].tolist())
+            PolicyVisits(policy=policy, match=match, days=log.at[own].tolist(), captured=log.changed[own].tolist())
         )
     return PageTimeline(
         corpus=truth.histories.corpus[row],

@@ -1,9 +1,9 @@
-"""The log of a replay, and what it is worth against the truth: per page, per bucket, per quarter.
+"""The log of a replay, and its evaluation against the true changes: per page and quarter.
 
-A download at t after one at s captures iff the page really changed in (s, t]; several changes between two downloads
-count once. Freshness is the share of time in which the newest copy equals the page; the delay of a capture is how
-long the copy had been outdated. In the words of the push paper: outdated time is what freshness lacks, an unnecessary
-refresh is a download that captured nothing, an undetected change is one that no download captured.
+A download at t after one at s captures a change if the page changed in (s, t]; several changes between two downloads
+count once. Freshness is the share of time in which the newest copy equals the page; the delay of a capture is the time
+for which the copy had been outdated. In the terms of the push paper: outdated time is the rest to full freshness, an
+unnecessary refresh is a download without a capture, an undetected change is one that no download captured.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ QUARTER_DAYS = 365.0 / 4
 
 
 class ReplayLog(Struct, frozen=True, kw_only=True):
-    """Downloads of one replay, each with the day of the copy before it."""
+    """Downloads of one replay, each with the day of the previous copy."""
 
     page: Rows
     at: Days
     since: Days
     changed: Flags
     lists: Days
-    """Days on which list pages were fetched; they are downloads too."""
+    """Days on which lists were fetched, which count as downloads."""
     lists_page: Rows
-    """For each of them one page of the list's site, so that it is counted where it belongs."""
+    """For each fetch of a list one page of its site, to which the download is assigned."""
 
 
 class ReplayTotals(Struct, frozen=True, kw_only=True):
-    """Sums per page (first axis) and quarter (second): any selection of pages can be added up."""
+    """Sums per page (first axis) and quarter (second axis)."""
 
     downloads: Counts
     captured: Counts
     changes: Counts
     outdated: NDArray[np.float64]
-    """Days without the present copy."""
+    """Days without an up-to-date copy."""
     delay: NDArray[np.float64]
-    """Days that copies had been outdated when captured, summed."""
+    """Sum of the delays of all captures, in days."""
     days: float
 
     def of(self, pages: Rows) -> ReplayTotals:
-        """Some of the pages."""
+        """The totals of some of the pages."""
         return ReplayTotals(
             downloads=self.downloads[pages],
             captured=self.captured[pages],
@@ -58,7 +58,7 @@ class ReplayTotals(Struct, frozen=True, kw_only=True):
 
 
 def joined_logs(parts: Sequence[tuple[Rows, ReplayLog]]) -> ReplayLog:
-    """Logs of parts of a population as one; each part says which row of the whole each of its pages is."""
+    """Join the logs of parts of the pages; each part comes with the rows of its pages in the whole."""
     return ReplayLog(
         page=np.concatenate([rows[log.page] for rows, log in parts]),
         at=np.concatenate([log.at for _, log in parts]),
@@ -70,7 +70,7 @@ def joined_logs(parts: Sequence[tuple[Rows, ReplayLog]]) -> ReplayLog:
 
 
 def judge(log: ReplayLog, truth: Truth) -> ReplayTotals:
-    """What the log caught of the truth."""
+    """Evaluate a log against the true changes."""
     n, quarters = len(truth), max(1, round(truth.days / QUARTER_DAYS))
     edges = np.linspace(0.0, truth.days, quarters + 1)
 
@@ -84,11 +84,11 @@ def judge(log: ReplayLog, truth: Truth) -> ReplayTotals:
         downloads += by_quarter(log.lists_page, log.lists)
     hit = log.changed
     delay = truth.outdated(log.page[hit], log.since[hit], log.at[hit])
-    happened = truth.events(0.0, truth.days)
+    changes = truth.events(0.0, truth.days)
     return ReplayTotals(
         downloads=downloads.astype(np.int64),
         captured=by_quarter(log.page[hit], log.at[hit]).astype(np.int64),
-        changes=by_quarter(*happened).astype(np.int64),
+        changes=by_quarter(*changes).astype(np.int64),
         outdated=_outdated(log, truth, edges),
         delay=by_quarter(log.page[hit], log.at[hit], delay),
         days=truth.days,
@@ -96,7 +96,7 @@ def judge(log: ReplayLog, truth: Truth) -> ReplayTotals:
 
 
 def _outdated(log: ReplayLog, truth: Truth, edges: Days) -> NDArray[np.float64]:
-    """Days without the present copy, per page and quarter: every span between two downloads, cut at the quarters."""
+    """Days without an up-to-date copy, per page and quarter."""
     n, quarters = len(truth), len(edges) - 1
     last = np.zeros(n)
     np.maximum.at(last, log.page, log.at)
@@ -105,9 +105,9 @@ def _outdated(log: ReplayLog, truth: Truth, edges: Days) -> NDArray[np.float64]:
     at = np.concatenate([log.at, np.full(n, truth.days)])
     stale = truth.outdated(page, since, at)
     page, at, stale = page[stale > 0], at[stale > 0], stale[stale > 0]
-    begun = at - stale
+    begin = at - stale
     total = np.empty((n, quarters))
     for quarter in range(quarters):
-        inside = np.minimum(at, edges[quarter + 1]) - np.maximum(begun, edges[quarter])
+        inside = np.minimum(at, edges[quarter + 1]) - np.maximum(begin, edges[quarter])
         total[:, quarter] = np.bincount(page, weights=np.maximum(inside, 0.0), minlength=n)
     return total

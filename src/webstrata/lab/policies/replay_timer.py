@@ -1,4 +1,4 @@
-"""Timer policies over a whole population: every page has its own clock, one round visits all that are left."""
+"""Replays a timer policy: each step visits every page once, at its own time."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from webstrata.schedule.textbook.fixed import Gold
 
 
 def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
-    """Play the window to a timer policy. It learns only what its own visits see."""
+    """Replay the window with a timer policy, which learns only from its own visits."""
     return _replay(policy, policy.start(len(truth)), truth)
 
 
 def replay_oracle(policy: Gold, truth: Truth) -> ReplayLog:
-    """The same for the oracle, which is told beforehand how often each page will change."""
+    """The same for the oracle, which knows how often each page will change."""
     return _replay(policy, policy.with_truth(truth.total().astype(np.float64), truth.days), truth)
 
 

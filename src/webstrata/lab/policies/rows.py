@@ -1,4 +1,4 @@
-"""A replay's outcome as rows, one for every policy, corpus and bucket; and comparisons of captures, paired by page."""
+"""Results of replays as rows for each policy, corpus and bucket, and comparisons of captures, paired by page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 
 class Quarter(Struct, frozen=True, kw_only=True):
-    """A quarter of a year of the window, the first one first."""
+    """One quarter of a year of the window."""
 
     recall: float
     precision: float
@@ -24,7 +24,7 @@ class Quarter(Struct, frozen=True, kw_only=True):
 
 
 class PolicyRow(Struct, frozen=True, kw_only=True):
-    """One policy on the pages of one corpus and bucket. Shares of nothing are 0; a delay without a capture too.
+    """One policy on the pages of one corpus and bucket. Shares and delays without a divisor are 0.
 
     Pairs are the ends of 95 % intervals.
     """
@@ -33,7 +33,7 @@ class PolicyRow(Struct, frozen=True, kw_only=True):
     corpus: str
     bucket: str
     match: str | None
-    """Whose downloads it was given, or how many; none: a policy with its own pace."""
+    """The policy whose downloads it got, or their number; None for a timer policy."""
     downloads: int
     captured: int
     changes: int
@@ -45,16 +45,16 @@ class PolicyRow(Struct, frozen=True, kw_only=True):
     precision_interval: tuple[float, float]
     freshness_interval: tuple[float, float]
     outdated_days: float
-    """Mean over pages of the days without the present copy."""
+    """Mean over pages of the days without an up-to-date copy."""
     unnecessary: int
-    """Downloads that captured nothing."""
+    """Downloads without a capture."""
     undetected: int
     """Changes that no download captured."""
     quarters: list[Quarter]
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """Captures of one policy over those of another at equal downloads."""
+    """Captures of one policy divided by those of another at equal downloads."""
 
     policy: str
     versus: str
@@ -66,7 +66,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 def summarise(policy: str, match: str | None, outcome: ReplayTotals, histories: Histories) -> Iterator[PolicyRow]:
-    """Rows of every corpus: the whole, then its buckets."""
+    """Rows of every corpus: all pages, then each bucket."""
     corpora, buckets = np.array(histories.corpus), np.array(histories.bucket)
     for corpus in dict.fromkeys(histories.corpus):
         inside = corpora == corpus
@@ -75,23 +75,23 @@ def summarise(policy: str, match: str | None, outcome: ReplayTotals, histories: 
         of_bucket = buckets[inside]
         yield _row(policy, match, corpus, ALL, part, np.arange(len(of_bucket)), resamples)
         present = set(of_bucket)
-        for bucket in [*(one for one in BUCKETS if one in present), *sorted(present - set(BUCKETS))]:
+        for bucket in [*(name for name in BUCKETS if name in present), *sorted(present - set(BUCKETS))]:
             yield _row(policy, match, corpus, bucket, part, np.flatnonzero(of_bucket == bucket), resamples)
 
 
 def compare(
-    policy: str, versus: str, match: str, one: ReplayTotals, other: ReplayTotals, histories: Histories
+    policy: str, versus: str, match: str, own: ReplayTotals, other: ReplayTotals, histories: Histories
 ) -> Iterator[Comparison]:
-    """How many times the other's changes the one captured: every corpus, then their geometric mean."""
+    """The ratio of captured changes for every corpus, then the geometric mean over corpora."""
     corpora = np.array(histories.corpus)
     logs, drawn = [], []
     for corpus in dict.fromkeys(histories.corpus):
         pages = np.flatnonzero(corpora == corpus)
         resamples = Resamples(len(pages))
         every = np.arange(len(pages))
-        mine, theirs = (part.of(pages).captured.sum(axis=1) for part in (one, other))
-        ratios = share(resamples.sums(mine, every), resamples.sums(theirs, every))
-        ratio = float(mine.sum()) / float(theirs.sum()) if theirs.any() else 0.0
+        ours, theirs = (part.of(pages).captured.sum(axis=1) for part in (own, other))
+        ratios = share(resamples.sums(ours, every), resamples.sums(theirs, every))
+        ratio = float(ours.sum()) / float(theirs.sum()) if theirs.any() else 0.0
         yield _comparison(policy, versus, match, corpus, ratio, interval(ratios))
         if ratio > 0:
             logs.append(np.log(ratio))

@@ -1,6 +1,6 @@
-"""Made-up sources over real changes: dated lists and visitors' reports of a given quality.
+"""Simulated sources of signals over true changes: dated lists and visitors' reports of a given quality.
 
-They are made from the truth, with a seed of their own, and hand out what a real one would have shown by that day.
+They are generated from the true changes with their own seed, and return what a real source would show on a day.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from webstrata.columns import Days, Rows
 from webstrata.errors import UsageError
 from webstrata.lab.policies.truth import Truth
 
-_MOST_FALSE = 50.0
-"""False entries for each true one, at most: beyond, a list is noise all the same."""
+_MAX_FALSE = 50.0
+"""Maximum number of false entries for each true one."""
 
 
 class SimulatedLists:
-    """One list for each site that says of its pages when they changed last.
+    """One list for each site with the time of the last change of its pages.
 
-    Each real change is listed with probability `recall`; as many false entries are mixed in, at random pages and days,
-    that `precision` of all are true. With precision 0 every entry is a false one.
+    Each true change is listed with probability `recall`. False entries at random pages and days are added, so that the
+    share `precision` of all entries is true. With precision 0 all entries are false.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class SimulatedLists:
         if not (0.0 <= recall <= 1.0 and 0.0 <= precision <= 1.0):
             raise UsageError("recall and precision of a list are shares from 0 to 1.")
         if not every_days >= 1.0:
-            raise UsageError("a list can be fetched once a day at most: give an interval of a day or longer.")
+            raise UsageError("a list can be fetched at most once a day: give an interval of a day or longer.")
         self.every_days = every_days
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
         listed = random.random(len(page)) < recall
         page, at = page[listed], at[listed]
-        false = round(len(page) * min((1.0 - precision) / precision, _MOST_FALSE)) if precision else len(page)
+        false = round(len(page) * min((1.0 - precision) / precision, _MAX_FALSE)) if precision else len(page)
         if not precision:
             page, at = page[:0], at[:0]
         self._entries = _DatedHints(
@@ -52,28 +52,28 @@ class SimulatedLists:
         )
 
     def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        """What a site's list shows now and did not show at `since`: pages, and the newest date of each."""
+        """The pages that a site's list shows now and did not show at `since`, and the newest date of each."""
         return self._entries.between(site, since, now)
 
 
 class SimulatedReports:
-    """Visitors' browsers that tell of a change when they next meet the page, each page at `rate_per_day`."""
+    """Visitors' browsers that report a change at their next visit; each page has `rate_per_day` visits."""
 
     def __init__(self, truth: Truth, site: NDArray[np.intp], *, rate_per_day: float, seed: int = 1) -> None:
         if not 0.0 <= rate_per_day < float("inf"):
             raise UsageError("the rate of reports is a number of visitors per page and day, from 0 up.")
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
-        told = at + random.exponential(1.0, len(at)) / max(rate_per_day, 1e-12)
-        self._entries = _DatedHints(page, told, site)
+        reported = at + random.exponential(1.0, len(at)) / max(rate_per_day, 1e-12)
+        self._entries = _DatedHints(page, reported, site)
 
     def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        """Pages of a site of which a report came in (since, now], and when the last one did."""
+        """Pages of a site with a report in (since, now], and the time of the last one."""
         return self._entries.between(site, since, now)
 
 
 class _DatedHints:
-    """Dated words about pages, by site and time."""
+    """Dated entries about pages, ordered by site and time."""
 
     def __init__(self, page: Rows, at: Days, site: NDArray[np.intp]) -> None:
         order = np.lexsort((at, site[page]))

@@ -1,10 +1,8 @@
-"""Histories from a live store: what its own visits saw, as the lab's columns.
+"""Histories from a live store, as columns of the lab; and rows of Parquet files, for `estimate`.
 
-A visit that found a change tells only that there was one since the visit before: it is placed in the middle between the
-two, and several changes in between are one. What no visit saw is not there, so recall is measured against what was
-captured, and policies that would have visited more often than the store did cannot show it.
-
-Observations in Parquet files: the columns as they are, for `estimate`.
+A visit that found a change shows only that there was at least one since the previous visit: one change is assumed
+half-way between the two. Changes that no visit found are missing, so recall is relative to the captured changes, and a
+policy with more visits than the store had cannot capture more.
 """
 
 from __future__ import annotations
@@ -26,23 +24,23 @@ from webstrata.records import PageSummary
 CORPUS = "store"
 _CHUNK = 5_000
 _LEFT_OUT = 0.2
-"""Share of the pages that may be too young for the window."""
+"""Share of the pages that may be younger than the window."""
 
 
 async def stored_histories(store: Store) -> Histories:
-    """All watched pages that were seen at least twice; UsageError where there is none."""
+    """The histories of all watched pages that were seen at least twice. Raises UsageError if there is none."""
     rows: list[dict[str, object]] = []
     after = 0
     while chunk := await store.budgets.summaries(after, _CHUNK):
         after = chunk[-1].id
-        rows += _rows(chunk, await store.visit_log.observations([one.id for one in chunk]))
+        rows += _rows(chunk, await store.visit_log.observations([page.id for page in chunk]))
     if not rows:
         raise UsageError("no page of the store was seen twice yet: there is no history to replay.")
     return make_histories(rows)
 
 
 def covered_days(histories: Histories) -> float:
-    """The longest window, in whole days, that four pages of five cover; UsageError if that is less than a day."""
+    """The longest window in whole days that four of five pages cover. Raises UsageError if it is below a day."""
     days = float(np.floor(np.quantile((histories.until - histories.first) / DAY_S, _LEFT_OUT)))
     if days < 1:
         raise UsageError("the store's pages were watched for less than a day: let it run, or give --years.")
@@ -51,32 +49,32 @@ def covered_days(histories: Histories) -> float:
 
 def _rows(pages: Sequence[PageSummary], logged: Sequence[tuple[int, float, bool]]) -> list[dict[str, object]]:
     seen: dict[int, list[tuple[float, bool]]] = {}
-    for page, at, changed in logged:
-        seen.setdefault(page, []).append((at, changed))
-    found: list[dict[str, object]] = []
-    for one in pages:
-        visits = seen.get(one.id, [])
+    for page_id, at, changed in logged:
+        seen.setdefault(page_id, []).append((at, changed))
+    rows: list[dict[str, object]] = []
+    for page in pages:
+        visits = seen.get(page.id, [])
         if len(visits) > 1:
             steps = pairwise(visits)
             changes = [(before + at) / 2 for (before, _), (at, changed) in steps if changed and at > before]
-            found.append(
+            rows.append(
                 {
                     "corpus": CORPUS,
-                    "page": one.url,
-                    "site": one.host,
+                    "page": page.url,
+                    "site": page.host,
                     "first": visits[0][0],
                     "until": visits[-1][0],
                     "changes": changes,
                 }
             )
-    return found
+    return rows
 
 
 _BATCH = 50_000
 
 
 def parquet_rows(file: Path, columns: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
-    """One tuple of plain values for each row; times of a time type as seconds since 1970."""
+    """One tuple of values for each row; timestamps as seconds since 1970."""
     try:
         with pq.ParquetFile(file) as table:
             missing = [name for name in columns if name not in table.schema_arrow.names]

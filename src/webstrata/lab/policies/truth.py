@@ -1,7 +1,7 @@
-"""What really happened in a window of the histories. No policy ever receives this: only the replay asks it.
+"""The true changes in a window of the histories. Only the replay reads them, never a policy.
 
-Time is in days from the start of each page's own window, which ends at the page's `until`. Day 0 is the moment of a
-first copy that counts neither as a download nor as a capture.
+Time is in days from the start of each page's own window, which ends at the page's `until`. On day 0 a first copy is
+taken that counts neither as a download nor as a capture.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ Counts: TypeAlias = NDArray[np.int64]
 
 
 class Truth:
-    """The changes of a population in its window, and those before it as far as an archive may have seen them."""
+    """The changes of all pages in the window, and in `past_days` before it."""
 
     def __init__(self, histories: Histories, days: float, past_days: float = 0.0) -> None:
-        """Pages that were not there on day 0 are left out; UsageError where none remains."""
+        """Pages that did not exist on day 0 are left out. Raises UsageError if none remains."""
         if not (0 < days < float("inf") and 0 <= past_days < float("inf")):
             raise UsageError("the window must be a positive number of days.")
         start = histories.until - days * DAY_S
-        there = np.flatnonzero(histories.first <= start)
-        if not len(there):
+        existing = np.flatnonzero(histories.first <= start)
+        if not len(existing):
             raise UsageError(f"no page of the histories covers {days:g} days. Ask for a shorter window with --years.")
-        self.histories = histories.take(there)
-        self.left_out = len(histories) - len(there)
+        self.histories = histories.take(existing)
+        self.left_out = len(histories) - len(existing)
         self.days = float(days)
         self.past_days = float(past_days)
         lengths = np.diff(self.histories.offsets)
-        page = np.repeat(np.arange(len(there)), lengths)
-        at = (self.histories.changes - np.repeat(start[there], lengths)) / DAY_S
+        page = np.repeat(np.arange(len(existing)), lengths)
+        at = (self.histories.changes - np.repeat(start[existing], lengths)) / DAY_S
         known = at > -past_days
         self._page, self._at = page[known], at[known]
-        # Page and day in one sorted number: one search answers for any mixture of pages.
+        # Page and day as one sorted number, so that one binary search serves all pages.
         self._span = 2.0 ** np.ceil(np.log2(days + past_days + 2))
         self._keys = self._page * self._span + (self._at + past_days)
-        self.first_day: Days = np.maximum((self.histories.first - start[there]) / DAY_S, -past_days)
+        self.first_day: Days = np.maximum((self.histories.first - start[existing]) / DAY_S, -past_days)
 
     def __len__(self) -> int:
         return len(self.histories)
 
     def position(self, rows: Rows, at: Days) -> Counts:
-        """How many changes, counted over all pages before and this one's up to and including `at`."""
-        found: Counts = np.searchsorted(self._keys, rows * self._span + (at + self.past_days), side="right")
-        return found
+        """The number of changes of all previous pages, and of this page up to and including `at`."""
+        position: Counts = np.searchsorted(self._keys, rows * self._span + (at + self.past_days), side="right")
+        return position
 
     def changed(self, rows: Rows, since: Days, at: Days) -> Counts:
         """Number of changes in (since, at]."""
         return self.position(rows, at) - self.position(rows, since)
 
     def outdated(self, rows: Rows, since: Days, at: Days) -> Days:
-        """Days up to `at` for which a copy taken at `since` no longer was the page."""
-        place = self.position(rows, since)
-        stale = place < self.position(rows, at)
-        begun = self._at[np.minimum(place, max(len(self._at) - 1, 0))] if len(self._at) else np.zeros(len(rows))
-        return np.where(stale, at - begun, 0.0)
+        """Days up to `at` for which a copy taken at `since` was outdated."""
+        position = self.position(rows, since)
+        stale = position < self.position(rows, at)
+        begin = self._at[np.minimum(position, max(len(self._at) - 1, 0))] if len(self._at) else np.zeros(len(rows))
+        return np.where(stale, at - begin, 0.0)
 
     def total(self) -> Counts:
-        """Changes of every page in the window."""
+        """The number of changes of every page in the window."""
         rows = np.arange(len(self))
         return self.changed(rows, np.zeros(len(self)), np.full(len(self), self.days))
 
     def events(self, since: float, until: float) -> tuple[Rows, Days]:
-        """Pages and instants of the changes in (since, until], by page and time: for drawing and for made-up lists."""
+        """Pages and times of the changes in (since, until], ordered by page and time."""
         inside = (self._at > since) & (self._at <= until)
         return self._page[inside], self._at[inside]
