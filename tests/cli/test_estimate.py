@@ -97,11 +97,11 @@ BAD = [
     ("page,time\np,2024\n", "lacks changed"),
     (HEAD + "p,2024-01-02,1\np,2024-01-01,0\n", "row 3: p after a later time"),
     (HEAD + "p,2024-01-02,1\np,2024-01-02,0\n", "row 3: p twice at"),
-    (HEAD + "p,2124-01-02,1\n", "lies ahead"),
-    (HEAD + "p,1e300,1\n", "lies ahead"),
+    (HEAD + "p,2124-01-02,1\n", "is in the future"),
+    (HEAD + "p,1e300,1\n", "is in the future"),
     (HEAD + "p,-5,1\n", "not before 1970"),
-    (HEAD + "p,nan,1\n", "is no time"),
-    (HEAD + "p,inf,1\n", "is no time"),
+    (HEAD + "p,nan,1\n", "is not a time"),
+    (HEAD + "p,inf,1\n", "is not a time"),
     (HEAD + "p,soon,1\n", "not a time"),
     (HEAD + "p,,1\n", "not a time"),
     (HEAD + "p,2024,1\np,2025,maybe\n", "true or false"),
@@ -151,4 +151,4 @@ def test_bad_arguments_are_told(tmp_path: Path, call: Call) -> None:
     assert "no column time" in call("estimate", tmp_path / "seen.parquet").err
     (tmp_path / "seen.csv").write_text(CSV)
     assert "no estimator 'best'" in call("estimate", tmp_path / "seen.csv", "--estimator", "best").err
-    assert "lies ahead" in call("estimate", tmp_path / "seen.csv", "--now", "2024-01-10").err
+    assert "is in the future" in call("estimate", tmp_path / "seen.csv", "--now", "2024-01-10").err

@@ -88,7 +88,7 @@ BAD = [
     (("--threads", "0"), 2, "threads"),
     (("--urls", "/nowhere/at/all"), 2, "cannot read"),
     (("--within", "soon"), 2, "not a duration"),
-    (("--capacity", "--picture", "x.svg"), 2, "--capacity looks at the whole schedule"),
+    (("--capacity", "--picture", "x.svg"), 2, "--capacity is about the whole schedule"),
     (("--offline", "--picture", "x.txt"), 2, "End its name with .svg"),
 ]
 

@@ -1,4 +1,4 @@
-"""`webstrata estimate FILE`: how often pages change, by every estimator."""
+"""`webstrata estimate FILE`: the change rates of pages, by every estimator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webstrata.clock import RealClock, parse_instant
 from webstrata.errors import UsageError
 
 _ENOUGH_PAGES = 20
-"""From fewer pages no prior is learned."""
+"""With fewer pages the prior is not learned from the file."""
 _SHOWN = ("irregular", "bayesian", "forgetting")
 
 
@@ -26,57 +26,59 @@ def command(
         list[str] | None, typer.Option("--estimator", metavar="NAME", help="Only this estimator.", show_default=False)
     ] = None,
     now: Annotated[
-        str | None, typer.Option("--now", metavar="T", help="The time at which this is asked; else the machine's.")
+        str | None, typer.Option("--now", metavar="T", help="The present time; default: the system clock.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate how often pages change from observations: rows of page, time, changed (CSV, JSON lines, Parquet). Needs
+    """Estimate how often pages change, from observations: rows of page, time, changed (CSV, JSON lines, Parquet). Needs
     no home."""
     from webstrata.lab.estimators.registry import ESTIMATORS
 
     for name in estimator or ():
         if name not in ESTIMATORS:
             raise UsageError(f"no estimator {name!r}. Known: {', '.join(ESTIMATORS)}.")
-    seen = read_observations(file, parse_instant(now) if now else RealClock().now())
+    observations = read_observations(file, parse_instant(now) if now else RealClock().now())
     names = [name for name in ESTIMATORS if not estimator or name in estimator]
-    document = {"file": str(file), **_estimated(seen, names)}
+    document = {"file": str(file), **_estimated(observations, names)}
     if as_json:
         print_json(document)
     else:
         _show(document, names)
 
 
-def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
+def _estimated(observations: ObservationFile, names: list[str]) -> dict[str, Any]:
     from webstrata.lab.estimators.bursts import burstiness
     from webstrata.lab.estimators.regimes import breaks
     from webstrata.lab.estimators.registry import ESTIMATORS
     from webstrata.predict.prior import ANY_PAGE, fitted
 
-    history = seen.visits
+    history = observations.visits
     enough = int((history.counts > 0).sum()) >= _ENOUGH_PAGES
     prior = fitted(history) if enough else ANY_PAGE
-    found = {name: ESTIMATORS[name](history, prior) for name in names}
+    estimates = {name: ESTIMATORS[name](history, prior) for name in names}
     bursts, begins = burstiness(history), breaks(history)
     lasting = history.lasting()
     rows = []
-    for number, page in enumerate(seen.pages):
+    for number, page in enumerate(observations.pages):
         start = int(begins[number])
-        since = lasting.at_days[lasting.offsets[number] + start - 1] * 86_400 if start else seen.first_at[number]
+        since = (
+            lasting.at_days[lasting.offsets[number] + start - 1] * 86_400 if start else observations.first_at[number]
+        )
         rows.append(
             {
                 "page": page,
                 "visits": int(history.counts[number]) + 1,
                 "changes": int(history.changed[history.offsets[number] : history.offsets[number + 1]].sum()),
-                "first": iso_or_none(seen.first_at[number]),
-                "last": iso_or_none(seen.last_at[number]),
+                "first": iso_or_none(observations.first_at[number]),
+                "last": iso_or_none(observations.last_at[number]),
                 "estimates": {
                     name: {
-                        "rate_per_day": _number(one.rate[number]),
-                        "error": _number(one.error[number]),
-                        "low": _number(one.low[number]),
-                        "high": _number(one.high[number]),
+                        "rate_per_day": _number(estimate.rate[number]),
+                        "error": _number(estimate.error[number]),
+                        "low": _number(estimate.low[number]),
+                        "high": _number(estimate.high[number]),
                     }
-                    for name, one in found.items()
+                    for name, estimate in estimates.items()
                 },
                 "clustering": _number(bursts.clustering[number]),
                 "dispersion": _number(bursts.dispersion[number]),
@@ -88,7 +90,7 @@ def _estimated(seen: ObservationFile, names: list[str]) -> dict[str, Any]:
 
 
 def _number(value: np.float64) -> float | None:
-    """JSON has neither infinity nor no-number."""
+    """The value for JSON, which has neither infinity nor NaN."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -118,11 +120,11 @@ def _show(document: dict[str, Any], names: list[str]) -> None:
     typer.echo(f"prior: {prior['shape']:.3g} changes in {prior['days']:.3g} days, {source}")
 
 
-def _words(one: dict[str, float | None]) -> tuple[str, str, str]:
-    """Rate, mean interval and its ends for people."""
-    rate, low, high = one["rate_per_day"], one["low"], one["high"]
+def _words(estimate: dict[str, float | None]) -> tuple[str, str, str]:
+    """Rate, mean interval and the ends of its confidence interval, as text."""
+    rate, low, high = estimate["rate_per_day"], estimate["low"], estimate["high"]
     if rate is None:
         return "-", "-", ""
     every = f"{1 / rate:.3g} d" if rate > 0 else "never seen"
-    least = "0" if high is None else f"{1 / high:.3g}"
-    return f"{rate:.4g}", every, f"({least} d to {f'{1 / low:.3g} d' if low else 'never'})"
+    shortest = "0" if high is None else f"{1 / high:.3g}"
+    return f"{rate:.4g}", every, f"({shortest} d to {f'{1 / low:.3g} d' if low else 'never'})"

@@ -1,4 +1,4 @@
-"""Files of observations: one row for each visit, with page, time, and whether it saw a change. CSV, JSON lines, Parquet."""
+"""Reads files of observations (CSV, JSON lines, Parquet): one row per visit with page, time and whether it changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = tuple[int, object, object, object]
 
 
 class ObservationFile(Struct, frozen=True, kw_only=True):
-    """All pages of a file in the order in which they first appear."""
+    """All pages of a file, in the order of their first rows."""
 
     pages: list[str]
     visits: VisitHistory
@@ -41,23 +41,23 @@ class _Page(Struct):
 
 
 def read_observations(file: Path, now: float) -> ObservationFile:
-    """The visits of a file, in order for each page; a UsageError names the line that cannot be, and why."""
+    """The visits of a file. Raises UsageError with the row and the reason if a row is invalid."""
     known: dict[str, _Page] = {}
     for line, name, at, changed in _rows(file):
         if not isinstance(name, str) or not name:
-            raise UsageError(f"{file}, row {line}: no page. Every row names one.")
+            raise UsageError(f"{file}, row {line}: no page. Every row needs one.")
         page = known.setdefault(name, _Page(len(known), [], []))
         instant = _instant(at, f"{file}, row {line}", now)
         if page.times and instant <= page.times[-1]:
             what = "twice at" if instant == page.times[-1] else "after a later time"
             raise UsageError(
-                f"{file}, row {line}: {name} {what} {iso(instant)}. Sort each page's rows by time, one row a visit."
+                f"{file}, row {line}: {name} {what} {iso(instant)}. Sort the rows of each page by time, one row per visit."
             )
         flag = False if not page.times and changed in (None, "") else _flag(changed, f"{file}, row {line}")
         page.times.append(instant)
         page.changed.append(flag)
     if not known:
-        raise UsageError(f"{file} holds no observations. Write one row a visit: {', '.join(COLUMNS)}.")
+        raise UsageError(f"{file} contains no observations. Write one row per visit: {', '.join(COLUMNS)}.")
     return _observed(known)
 
 
@@ -107,7 +107,7 @@ def _json_lines(file: Path) -> Iterator[Row]:
             try:
                 row = msgspec.json.decode(line)
             except (msgspec.DecodeError, RecursionError) as problem:
-                raise UsageError(f"{file}, row {number}: not JSON ({problem}). Write one object a line.") from None
+                raise UsageError(f"{file}, row {number}: not JSON ({problem}). Write one object per line.") from None
             if not isinstance(row, dict) or not {"page", "time"} <= row.keys():
                 raise UsageError(f"{file}, row {number}: an object with {', '.join(COLUMNS)} is needed.")
             yield number, row["page"], row["time"], row.get("changed")
@@ -128,24 +128,24 @@ def _csv(file: Path) -> Iterator[Row]:
 
 
 def _instant(value: object, where: str, now: float) -> float:
-    """Seconds since 1970 from a number or a spelling of time."""
+    """Seconds since 1970 from a number or a text."""
     if isinstance(value, str):
-        at = _spelled(value.strip(), where)
+        at = _parsed(value.strip(), where)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         at = float(value)
     else:
         raise UsageError(f"{where}: no time. Write 2026-11-15T08:30:00Z or seconds since 1970.")
     if not math.isfinite(at) or at < 0:
-        raise UsageError(f"{where}: {value} is no time: it must be a number, and not before 1970.")
+        raise UsageError(f"{where}: {value} is not a time: it must be a number, and not before 1970.")
     if at > now:
         raise UsageError(
-            f"{where}: {iso(at) if at < 2e11 else value} lies ahead. Only what was seen counts (`--now` sets the time)."
+            f"{where}: {iso(at) if at < 2e11 else value} is in the future. Only past visits count (`--now` sets the present time)."
         )
     return at
 
 
-def _spelled(text: str, where: str) -> float:
-    """Digits of 4, 8, 12 or 14 are a year, a day, a minute, a second; other numbers are seconds since 1970."""
+def _parsed(text: str, where: str) -> float:
+    """4, 8, 12 or 14 digits are a year, day, minute or second; other numbers are seconds since 1970."""
     if not (text.isdigit() and len(text) in _DATES):
         try:
             return float(text)

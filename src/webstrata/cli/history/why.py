@@ -1,4 +1,4 @@
-"""`webstrata why URL`: why the next visit is when it is."""
+"""`webstrata why URL`: the reason for the time of a page's next visit."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ def command(
                 "signals": signals_json(
                     await store.signals.announcements([page.id]), sources := await store.signals.sources()
                 ),
-                "as_source": next((trust_json(one) for one in sources if one.url == page.url), None),
+                "as_source": next((trust_json(source) for source in sources if source.url == page.url), None),
                 "last_change": _change((await store.visit_log.of_page(page.id, changes_only=True, limit=1))[:1]),
                 "politeness": gate.explain(page.url, now),
             }
 
-    told = run_async(collect)
-    next_at = told.pop("next_at")
+    report = run_async(collect)
+    next_at = report.pop("next_at")
     if as_json:
-        print_json(told)
+        print_json(report)
         return
-    typer.echo(printable(told["url"]))
+    typer.echo(printable(report["url"]))
     typer.echo(f"  next visit  {date_time(next_at)} ({_distance(next_at, now)})")
-    typer.echo(f"  because     {printable(told['reason'])}")
-    interval = span(told["interval_s"]) if told["interval_s"] else "not set yet"
-    typer.echo(f"  policy      {told['policy']}, interval {interval}")
+    typer.echo(f"  because     {printable(report['reason'])}")
+    interval = span(report["interval_s"]) if report["interval_s"] else "not set yet"
+    typer.echo(f"  policy      {report['policy']}, interval {interval}")
     for title in ("evidence", "last_change", "politeness"):
         typer.echo(f"  {title.replace('_', ' ')}")
-        for name, value in (told[title] or {"at": None}).items():
-            label, shown = _spoken(name, value)
+        for name, value in (report[title] or {"at": None}).items():
+            label, shown = _text(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
-    _heard(told)
+    _show_signals(report)
 
 
 async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
@@ -82,18 +82,18 @@ async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[st
     return await ScheduleInput(store, node.schedule()).evidence(page, now)
 
 
-def _heard(told: dict[str, Any]) -> None:
-    """What feeds and sitemaps say of the page, and what it is worth as one of them."""
-    if told["signals"]:
+def _show_signals(report: dict[str, Any]) -> None:
+    """The announcements of feeds and sitemaps about the page, and its quality if it is a source itself."""
+    if report["signals"]:
         typer.echo("  signals")
-        for signal in told["signals"]:
+        for signal in report["signals"]:
             typer.echo(f"    {printable(signal_text(signal))}")
-    if told["as_source"] is not None:
-        typer.echo(f"  as a source of signals it is {trust_text(told['as_source'])}")
+    if report["as_source"] is not None:
+        typer.echo(f"  as a source of signals it is {trust_text(report['as_source'])}")
 
 
 def _change(visits: list[Visit]) -> dict[str, Any] | None:
-    """What the last change was, and why it mattered; the first sight where there was none since."""
+    """The last change and its reasons; the first visit if there was no change since."""
     if not visits:
         return None
     last = visits[0]
@@ -112,15 +112,15 @@ def _distance(next_at: float | None, now: float) -> str:
     return "due now" if next_at is not None and next_at <= now else time_until(next_at, now)
 
 
-def _spoken(name: str, value: Any) -> tuple[str, str]:
-    """A fact for people: units read aloud, instants as dates."""
+def _text(name: str, value: Any) -> tuple[str, str]:
+    """Label and value of a fact as text: durations with units, instants as dates."""
     label = name.replace("_", " ")
     if value is None:
         return label.removesuffix(" s"), "-"
     if isinstance(value, bool):
         return label, "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return label, ", ".join(_spoken("", one)[1] for one in value) or "-"
+        return label, ", ".join(_text("", item)[1] for item in value) or "-"
     if isinstance(value, int | float):
         if name.endswith(("_at", "_until")):
             return label, date_time(value)

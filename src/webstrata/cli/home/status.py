@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from webstrata.cli.crawl.budget import budget_json, spoken_budget
+from webstrata.cli.crawl.budget import budget_json, budget_lines
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, iso_or_none, print_json, size, time_until
@@ -66,7 +66,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     typer.echo(
         f"schedule   {node.settings.schedule.policy}; {unset}{totals.expected_per_day:.1f} visits per day expected"
     )
-    for number, line in enumerate(spoken_budget(budget) if budget is not None else []):
+    for number, line in enumerate(budget_lines(budget) if budget is not None else []):
         typer.echo(f"{'' if number else 'budget':<10} {line}")
     if sources:
         typer.echo(f"signals    {counted(len(sources), 'source')} (feeds and sitemaps), {trusted} of them trusted")
