@@ -25,7 +25,7 @@ def _drawn(downloads: DownloadTimes, host: str, times: int = 4000) -> np.ndarray
 
 
 def test_a_hosts_own_times_come_back() -> None:
-    """A host with many samples is drawn as it was: its quartiles, and its mean."""
+    """Drawn times of a host with many samples have the quartiles and the mean of the samples."""
     downloads = DownloadTimes(LOG)
     own = [seconds for host, seconds, _ in LOG if host == "h4"]
 
@@ -37,7 +37,7 @@ def test_a_hosts_own_times_come_back() -> None:
 
 
 def test_an_unknown_host_is_like_all_and_uncertain() -> None:
-    """Its level is in the middle of the known ones, and it may be as far off as they are from each other."""
+    """An unknown host has the mean level of known hosts, with their differences as uncertainty."""
     downloads = DownloadTimes(LOG)
     rows = downloads.rows(["never.seen", "h4"])
 
@@ -53,14 +53,14 @@ def test_an_unknown_host_is_like_all_and_uncertain() -> None:
 
 
 def test_one_sample_is_believed_in_part() -> None:
-    """A single slow answer moves a host towards slow, not all the way."""
+    """A single slow response raises the level of a host only partly."""
     downloads = DownloadTimes([*LOG, ("new", 30.0, 1)])
 
     assert 1.5 < np.median(_drawn(downloads, "new")) < 30
 
 
 def test_sums_serve_where_samples_are_gone() -> None:
-    """A host known by its daily sums only has their mean; where there are samples, sums are not looked at."""
+    """A host with sums only has their mean; sums of hosts with samples are ignored."""
     downloads = DownloadTimes(LOG, {"old": (1000, 5000.0), "h4": (1000, 9e5), "none": (0, 0.0)})
 
     assert downloads.mean_s(downloads.rows(["old"]))[0] == pytest.approx(5, rel=0.05)
@@ -69,7 +69,7 @@ def test_sums_serve_where_samples_are_gone() -> None:
 
 
 def test_redirects_are_requests_of_their_own() -> None:
-    """A visit of three requests in six seconds is three of two seconds, and tells of two extra ones."""
+    """A visit of three requests in six seconds is three requests of two seconds, two of them extra."""
     downloads = DownloadTimes([("a", 6.0, 3)] * 100)
     rows = downloads.rows(["a", "other"])
 
@@ -78,7 +78,7 @@ def test_redirects_are_requests_of_their_own() -> None:
 
 
 def test_without_any_log_it_is_the_papers_default() -> None:
-    """Nothing known: around two seconds."""
+    """Without a log, a request takes about two seconds."""
     assert np.median(_drawn(DownloadTimes(), "x")) == pytest.approx(2, rel=0.05)
 
 
@@ -89,7 +89,7 @@ _SAMPLES = st.lists(
 
 @given(_SAMPLES)
 def test_any_log_gives_times(log: list[Sample]) -> None:
-    """Whatever stands in the log (no numbers, negative, endless), every host has finite, positive times."""
+    """Every host has finite positive times, whatever the log contains (NaN, negative, infinite)."""
     downloads = DownloadTimes(log)
 
     for host in "abcd":
@@ -100,7 +100,7 @@ def test_any_log_gives_times(log: list[Sample]) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0.01, 50), st.just(1)), max_size=20), st.randoms())
 def test_the_order_of_the_log_does_not_matter(log: list[Sample], chance: object) -> None:
-    """A log in any order teaches the same."""
+    """The order of hosts in the log does not matter."""
     shuffled = list(log)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""Chance by place."""
+"""Pseudo-random numbers by key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HOSTS = keys([f"{n}.example" for n in range(2000)])
 
 
 def test_numbers_belong_to_their_place() -> None:
-    """A number depends on host, replicate and count only, and differs where one of them does."""
+    """A number depends only on host, replicate and count, and differs if one of them does."""
     together = uniforms(HOSTS, 3, np.arange(2000))
     alone = uniforms(HOSTS[7:8], 3, np.array([7]))
 
@@ -21,7 +21,7 @@ def test_numbers_belong_to_their_place() -> None:
 
 
 def test_numbers_are_spread_evenly() -> None:
-    """Uniforms fill their range alike over hosts, counts and replicates; normals have mean 0 and deviation 1."""
+    """Uniform numbers are even over hosts, counts and replicates; normal numbers have mean 0 and deviation 1."""
     for found in (
         uniforms(HOSTS, 0, 5),
         uniforms(HOSTS[:1], 1, np.arange(2000)),

@@ -1,4 +1,4 @@
-"""How long a round takes."""
+"""The estimated duration of a round."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CASES = [
 
 @pytest.mark.parametrize(("loads", "seconds"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_known_hosts(loads: list[HostLoad], seconds: float) -> None:
-    """Where times hardly vary, the estimate is what the rules of spacing add up to."""
+    """If times hardly vary, the estimate is the sum of the gaps between requests."""
     found = _median(loads)
 
     assert found.median_s == pytest.approx(seconds, rel=0.03)
@@ -49,7 +49,7 @@ def test_known_hosts(loads: list[HostLoad], seconds: float) -> None:
 
 
 def test_bottlenecks_are_named() -> None:
-    """The host that ends last comes first, with the share of rounds in which it does."""
+    """The host that ends last comes first, with the share of rounds in which it ends last."""
     found = _median([HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=10, asked_s=0)])
 
     assert [one.host for one in found.bottlenecks] == ["b", "a"]
@@ -59,7 +59,7 @@ def test_bottlenecks_are_named() -> None:
 
 
 def test_threads_needed_are_enough_and_not_too_many() -> None:
-    """With the threads said to be needed the round is hardly longer than with all, with half of them it is."""
+    """With `threads_needed` the round takes about as long as with all threads, with half of them longer."""
     loads = [HostLoad(host=f"{n}", docs=20, asked_s=0) for n in range(30)]
     downloads = DownloadTimes([(f"{n}", 1.5, 1) for n in range(30) for _ in range(100)])
     all_of = _median(loads, 64, downloads=downloads)
@@ -74,7 +74,7 @@ def test_threads_needed_are_enough_and_not_too_many() -> None:
 
 
 def test_hosts_at_one_address_share_it() -> None:
-    """Twenty hosts with one page each take twenty turns at their address."""
+    """Twenty hosts at one address are requested one after the other."""
     loads = [HostLoad(host=f"{n}", docs=1, asked_s=0, address="192.0.2.1") for n in range(20)]
 
     assert _median(loads, spacing=SpacingModel(address_gap_s=5)).median_s > 19 * 5
@@ -82,7 +82,7 @@ def test_hosts_at_one_address_share_it() -> None:
 
 
 def test_an_unknown_host_makes_it_uncertain() -> None:
-    """Without a log of the host the interval is wide; its robots.txt may ask for what others ask for."""
+    """The interval of an unknown host is wide; its Crawl-delay may be that of other hosts."""
     known = _median([HostLoad(host="b", docs=10, asked_s=0)])
     unknown = _median([HostLoad(host="new", docs=10, asked_s=0)])
     asked = _median([HostLoad(host="new", docs=10), *[HostLoad(host=h, docs=1, asked_s=60) for h in "abc"]])
@@ -92,7 +92,7 @@ def test_an_unknown_host_makes_it_uncertain() -> None:
 
 
 def test_nothing_and_nonsense() -> None:
-    """Nothing to do takes no time; times that are none count as unknown; no thread at all is a mistake."""
+    """Without visits the duration is 0; invalid times count as unknown; zero threads are an error."""
     assert _median([]) == CrawlTimeEstimate(threads=64)
     assert _median([HostLoad(host="a", docs=0), HostLoad(host="b", docs=-5)]).median_s == 0
     odd = _median([HostLoad(host="a", docs=2, asked_s=math.nan, free_in_s=math.nan)])
@@ -108,7 +108,7 @@ def test_nothing_and_nonsense() -> None:
 
 
 def test_very_large_plans_have_an_answer() -> None:
-    """A host with a million documents, and tens of thousands of hosts with few threads, are estimated by sums."""
+    """A host with a million documents, and tens of thousands of hosts, are estimated without events."""
     one = _median([HostLoad(host="a", docs=10**6, asked_s=0)])
     many = _median([HostLoad(host=f"{n}", docs=4, asked_s=0) for n in range(30_000)], 16)
 
@@ -134,7 +134,7 @@ _LOADS = st.lists(
 @settings(deadline=None, max_examples=15)
 @given(_LOADS, st.sampled_from("abcdef"), st.integers(1, 9))
 def test_more_documents_never_take_less(loads: list[HostLoad], host: str, docs: int) -> None:
-    """With threads for every host, documents more at any host never make the round shorter."""
+    """With a thread for every host, further documents never make the round shorter."""
     before = _median(loads)
     known = [load.asked_s for load in loads if load.host == host]
     after = _median([*loads, HostLoad(host=host, docs=docs, asked_s=known[0] if known else 0.0)])
@@ -147,14 +147,14 @@ def test_more_documents_never_take_less(loads: list[HostLoad], host: str, docs: 
 @settings(deadline=None, max_examples=15)
 @given(_LOADS, st.integers(1, 6))
 def test_more_threads_never_take_longer(loads: list[HostLoad], threads: int) -> None:
-    """A thread more never makes the round longer, but for the noise of order (half a percent)."""
+    """A further thread makes the round longer by at most half a per cent."""
     fewer, more = (_median(loads, n) for n in (threads, threads + 1))
 
     assert more.median_s <= fewer.median_s * 1.005 + 1e-9
 
 
 def test_a_typical_round_can_be_drawn() -> None:
-    """The picture's round holds every request, and ends near the median."""
+    """The round for the picture contains every request and ends near the median."""
     loads = [HostLoad(host="a", docs=10, asked_s=0), HostLoad(host="b", docs=5, asked_s=0)]
 
     hosts, bars = typical_round(loads, STEADY, SPACING, 8)

@@ -29,7 +29,7 @@ VECTORS = [
 
 @pytest.mark.parametrize(("limit", "crawl_s", "threads", "bins"), VECTORS)
 def test_the_papers_rule(limit: int, crawl_s: float, threads: int, bins: tuple[tuple[str, ...], ...]) -> None:
-    """Figure 7's domain (A) beside three others: time, threads and bins at each limit."""
+    """Time, threads and bins of figure 7's domain (A) and three others at each limit."""
     found = pack(reversed(PAPER), limit)
 
     assert found.crawl_s == pytest.approx(crawl_s)
@@ -37,13 +37,13 @@ def test_the_papers_rule(limit: int, crawl_s: float, threads: int, bins: tuple[t
 
 
 def test_short_downloads_are_named() -> None:
-    """Domains whose downloads are shorter than their delay are said to be under-estimated."""
+    """Domains whose downloads are shorter than their delay are named as underestimated."""
     assert pack(PAPER, 100).hurried == ("D",)
     assert pack([Domain(name="x", docs=100, download_s=0.5, delay_s=10)], 8).crawl_s == pytest.approx(50)
 
 
 def test_one_thread_does_everything_in_turn() -> None:
-    """At a cap of one the only bin grows until it holds all documents."""
+    """At a cap of one the only bin grows until all documents fit."""
     found = pack(PAPER, 1)
 
     assert (found.threads, found.cap, len(found.bins)) == (1, 1, 1)
@@ -56,14 +56,14 @@ BAD_TIMES = [None, math.nan, math.inf, -1.0]
 
 @pytest.mark.parametrize("bad", BAD_TIMES)
 def test_unknown_times_take_the_papers_defaults(bad: float | None) -> None:
-    """Two seconds a download, one of delay: two threads, and ten documents take eleven seconds."""
+    """With downloads of two seconds and a delay of one, ten documents take eleven seconds with two threads."""
     found = pack([Domain(name="x", docs=10, download_s=bad, delay_s=bad)], 10)
 
     assert (found.crawl_s, found.threads) == (pytest.approx(11), 2)
 
 
 def test_nothing_to_do_takes_no_time() -> None:
-    """No domains, or none with documents: zero seconds and no threads; no threads at all is a mistake."""
+    """Without documents the result is zero seconds and no threads; a limit of zero threads is an error."""
     assert (pack([], 5).crawl_s, pack([], 5).threads) == (0, 0)
     assert pack([Domain(name="x", docs=0)], 5).bins == ()
     with pytest.raises(UsageError):
@@ -71,7 +71,7 @@ def test_nothing_to_do_takes_no_time() -> None:
 
 
 def test_without_a_delay_only_the_limit_counts() -> None:
-    """A delay of zero gives a domain all threads, and none of them waits."""
+    """A domain without delay gets all threads."""
     found = pack([Domain(name="x", docs=80, download_s=1, delay_s=0)], 8)
 
     assert (found.threads, found.crawl_s) == (8, pytest.approx(10))
@@ -94,7 +94,7 @@ _DOMAINS = st.lists(
 
 @given(_DOMAINS, st.integers(1, 20))
 def test_a_packing_keeps_its_promises(domains: list[Domain], limit: int) -> None:
-    """Every domain with documents stands in one bin, the limit holds, and the longest domain fits."""
+    """Every domain with documents is in one bin, the limit holds, and the longest domain fits."""
     found = pack(domains, limit)
 
     packed = sorted(name for one in found.bins for name in one)

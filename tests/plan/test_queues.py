@@ -1,4 +1,4 @@
-"""The queues of politeness, event by event."""
+"""Simulation of the politeness queues."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ CASES = [
     ("queues", "threads", "gap_s", "ends_s"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
 def test_the_gates_rules(queues: RequestQueues, threads: int, gap_s: float, ends_s: float) -> None:
-    """Each rule of spacing has its time."""
+    """The end time follows from each rule of spacing."""
     assert max(simulate(queues, threads=threads, address_gap_s=gap_s), default=0.0) == pytest.approx(ends_s)
 
 
 def test_several_connections_share_the_spacing() -> None:
-    """With two connections answers overlap, but starts stay a delay apart."""
+    """With two connections responses overlap, but starts are a delay apart."""
     bars: list[Bar] = []
     queues = _queues(([5.0] * 4, 2.0), factor=0.0)
 
@@ -71,7 +71,7 @@ _HOSTS = st.lists(st.tuples(st.lists(_SECONDS, min_size=1, max_size=6), st.float
 def test_politeness_is_kept(
     hosts: list[tuple[list[float], float]], threads: int, gap_s: float, connections: int, data: st.DataObject
 ) -> None:
-    """Never more open than threads, nor than a host's connections, and all requests are made."""
+    """All requests are made, never more at a time than threads, or connections of a host."""
     address = [data.draw(st.integers(0, 2)) for _ in hosts]
     bars: list[Bar] = []
     queues = _queues(*hosts, address=address)
@@ -90,7 +90,7 @@ def test_politeness_is_kept(
 def test_one_thread_more_costs_at_most_one_answer(
     hosts: list[tuple[list[float], float]], threads: int, gap_s: float
 ) -> None:
-    """More threads may change the order and so cost a little (Graham's anomalies): at most the longest answer."""
+    """More threads may cost a little by another order (Graham's anomalies), at most the longest response."""
     queues = _queues(*hosts, address=[n % 2 for n in range(len(hosts))])
 
     fewer, more = (max(simulate(queues, threads=n, address_gap_s=gap_s)) for n in (threads, threads + 1))
@@ -100,7 +100,7 @@ def test_one_thread_more_costs_at_most_one_answer(
 
 @given(_HOSTS, _SECONDS)
 def test_alone_a_longer_queue_ends_later(hosts: list[tuple[list[float], float]], seconds: float) -> None:
-    """Where hosts are not in each other's way, one more document ends its host later and no other."""
+    """If hosts do not wait for each other, a further document delays only its own host."""
     before = simulate(_queues(*hosts), threads=len(hosts), address_gap_s=0.5)
     (first, delay), *rest = hosts
     after = simulate(_queues(([*first, seconds], delay), *rest), threads=len(hosts), address_gap_s=0.5)

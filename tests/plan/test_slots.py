@@ -1,4 +1,4 @@
-"""Visits moved so that slots fit."""
+"""Moving visits between slots."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CASES = [
 def test_least_harm_first(
     rows: list[tuple[float, int, float, float]], by_host: list[int], in_all: int, slots: list[int]
 ) -> None:
-    """Each slot keeps what fits; those go whom it harms least, the shorter way."""
+    """Each slot keeps as many visits as fit; the visits with the least cost are moved."""
     found = fit(_visits(*rows), _room(by_host, in_all)).tolist()
 
     if rows and len(set(rows)) == 1:
@@ -61,7 +61,7 @@ def test_least_harm_first(
 
 
 def test_moved_visits_stand_a_gap_apart() -> None:
-    """Later ones begin with their slot, earlier ones end with theirs; who is not moved keeps the time."""
+    """Visits moved later are at the start of their slot, visits moved earlier at its end; others keep their times."""
     visits = _visits(*[(0.5, 0, 1, 1)] * 4)
     room = _room([2])
     slot = fit(visits, room)
@@ -75,7 +75,7 @@ def test_moved_visits_stand_a_gap_apart() -> None:
 
 
 def test_a_slot_that_has_begun_takes_less() -> None:
-    """With a quarter of an hour left a host gives a quarter of its visits, and at least one."""
+    """A slot with a quarter of its time left has a quarter of the capacity, and at least one visit."""
     visits = _visits(*[(0.8, 0, 1, 1)] * 8)
 
     assert (fit(visits, _room([8], start=0.75)) == 0).sum() == 2
@@ -87,7 +87,7 @@ _ROWS = st.lists(st.tuples(st.floats(-5, 3.9), st.integers(0, 3), st.floats(0.01
 
 @given(_ROWS, st.lists(st.integers(1, 6), min_size=4, max_size=4), st.integers(1, 20))
 def test_no_slot_is_overfull(rows: list[tuple[float, int, float, float]], by_host: list[int], in_all: int) -> None:
-    """Every slot keeps to what hosts and threads give; nothing moves where all fits already."""
+    """No slot exceeds the capacity of hosts and threads; nothing is moved if all visits fit."""
     visits, room = _visits(*rows), _room(by_host, in_all)
 
     slot = fit(visits, room)

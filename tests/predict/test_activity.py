@@ -13,7 +13,7 @@ TOY = Levels(chance=(0.01, 0.3), start=(0.8, 0.2), moves=({1: 0.01}, {0: 0.05}))
 
 
 def test_worked_example() -> None:
-    """Two levels and three days give the numbers worked out by hand: chance of a change, and beliefs after a visit."""
+    """With two levels and three days, forecast and beliefs equal those worked out by hand."""
     activity = Activity(TOY)
     belief = activity.start(2)
 
@@ -26,7 +26,7 @@ def test_worked_example() -> None:
 
 
 def test_a_change_explained_by_the_site_does_not_heat_the_page() -> None:
-    """The more likely a joint event is, the less a change moves the page's own level."""
+    """The likelier a joint event, the less a change affects the page's own level."""
     activity = Activity(TOY)
     belief, elapsed, changed = activity.start(2), np.array([3.0, 3.0]), np.array([True, True])
 
@@ -37,7 +37,7 @@ def test_a_change_explained_by_the_site_does_not_heat_the_page() -> None:
 
 
 def test_parts_of_days_lie_between_whole_days() -> None:
-    """Half a day's belief is between none and a whole day's, and no elapsed time is no contradiction."""
+    """The belief after half a day is between those of whole days; a change after no time is possible."""
     activity = Activity(TOY)
     belief = np.repeat(activity.start(1), 3, axis=0)
 
@@ -52,7 +52,7 @@ def test_parts_of_days_lie_between_whole_days() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 5000), st.booleans()), min_size=1, max_size=30))
 def test_beliefs_stay_beliefs(visits: list[tuple[float, bool]]) -> None:
-    """Whatever is seen and whenever, a belief is finite, not negative, sums to one, and time only adds to a change."""
+    """Beliefs are finite, not negative and sum to one; the probability of no change falls with time."""
     activity = Activity()
     belief = activity.start(1)
 

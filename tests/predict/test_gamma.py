@@ -41,7 +41,7 @@ def test_one_visit_at_a_time_is_the_batch(pages: list[list[tuple[float, bool]]],
 @settings(deadline=None, max_examples=40)
 @given(visited, st.integers(0, 19))
 def test_more_changes_never_a_lower_rate(page: list[tuple[float, bool]], place: int) -> None:
-    """A visit that saw a change instead of none never lowers the belief."""
+    """A change instead of no change never lowers the rate."""
     if not page:
         return
     place %= len(page)
@@ -53,14 +53,14 @@ def test_more_changes_never_a_lower_rate(page: list[tuple[float, bool]], place: 
 
 
 def test_forgetting_follows_a_new_habit() -> None:
-    """A page that was busy and fell silent is believed slow sooner with forgetting; without visits it is the prior."""
+    """After a page stops changing, its rate falls faster with forgetting; without visits it is the prior."""
     history = visit_history([0, 60], [3.0] * 30 + [7.0] * 30, [True] * 30 + [False] * 30)
     assert bayesian(history, PRIOR, 90.0).rate[0] < bayesian(history, PRIOR).rate[0] / 1.5
     assert bayesian(visit_history([0, 0], [], []), PRIOR).rate[0] == PRIOR.shape / PRIOR.days
 
 
 def test_archived_captures_are_visits() -> None:
-    """Learning an archive's captures first and ours then is learning all of them."""
+    """Archived captures followed by own visits give the same as all visits together."""
     archive, ours = visit_history([0, 2], [30, 30], [1, 0]), visit_history([0, 1], [7], [1])
     both = visit_history([0, 3], [30, 30, 7], [1, 0, 1])
     step_by_step = learned(ours, *learned(archive, *begin(PRIOR, 1)))
@@ -68,7 +68,7 @@ def test_archived_captures_are_visits() -> None:
 
 
 def test_the_interval_is_the_beliefs() -> None:
-    """For one change in thirty days (an exponential belief) the interval is known by hand."""
+    """For one change in thirty days (an exponential distribution) the interval equals the formula."""
     found = believed(np.ones(1), np.full(1, 30.0))
     assert found.low[0] * 30 == pytest.approx(-np.log(0.975))
     assert found.high[0] * 30 == pytest.approx(-np.log(0.025))

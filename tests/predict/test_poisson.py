@@ -30,7 +30,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("updated", "still", "rate"), WORKED)
 def test_worked_rates(updated: list[float], still: list[float], rate: float) -> None:
-    """The rate is the worked one, to six digits, and lies in its interval."""
+    """The rate equals the one worked out by hand, to six digits, and is in its interval."""
     found = irregular(history(updated, still))
     assert round(float(found.rate[0]), 6) == rate
     assert found.low[0] <= found.rate[0] <= found.high[0]
@@ -46,12 +46,12 @@ def test_half_of_equal_intervals() -> None:
     [([1.0], [1.0], math.log(2.5 / 1.5)), ([], [5.0], 0.0), ([14.0] * 3, [], 0.138994)],
 )
 def test_regular_rate(updated: list[float], still: list[float], rate: float) -> None:
-    """-ln((n - X + .5) / (n + .5)) by the mean interval."""
+    """The rate is -ln((n - X + .5) / (n + .5)) divided by the mean interval."""
     assert regular(history(updated, still)).rate[0] == pytest.approx(rate, abs=5e-7)
 
 
 def test_naive_rate() -> None:
-    """Changes seen by days, with an error of the root of their number."""
+    """The rate is the number of changes divided by the days; the error is that of a Poisson number."""
     found = naive(history([10.0] * 4, [60.0]))
     assert found.rate[0] == 0.04
     assert found.error[0] == 0.02
@@ -64,7 +64,7 @@ mixed = st.tuples(st.lists(interval, min_size=1, max_size=25), st.lists(interval
 @settings(deadline=None, max_examples=40)
 @given(mixed)
 def test_agrees_with_brent(intervals: tuple[list[float], list[float]]) -> None:
-    """The root is Brent's, to nine digits."""
+    """The root equals that of Brent's method, to nine digits."""
     updated, still = intervals
 
     def both_sides(rate: float) -> float:
@@ -78,7 +78,7 @@ def test_agrees_with_brent(intervals: tuple[list[float], list[float]]) -> None:
 @settings(deadline=None, max_examples=40)
 @given(mixed, st.floats(1e-3, 1e3))
 def test_scale_of_time(intervals: tuple[list[float], list[float]], scale: float) -> None:
-    """In other units of time every rate is the same rate."""
+    """Rates scale with the unit of time."""
     updated, still = intervals
     for estimator in (naive, regular, irregular):
         one = estimator(history(updated, still))
@@ -108,7 +108,7 @@ def test_more_changes_never_a_lower_rate(visited: list[tuple[float, bool]], plac
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.tuples(interval, st.booleans()), max_size=8), min_size=1, max_size=8), st.integers(0, 7))
 def test_pages_do_not_see_each_other(pages: list[list[tuple[float, bool]]], start: int) -> None:
-    """Any order and any part of the pages gives each page the same answer; so does any order of its visits."""
+    """The rate of a page does not depend on other pages, or on the order of its visits."""
     order = [*range(start % len(pages), len(pages)), *range(start % len(pages))]
 
     def columns(chosen: list[list[tuple[float, bool]]]) -> VisitHistory:
@@ -125,7 +125,7 @@ def test_pages_do_not_see_each_other(pages: list[list[tuple[float, bool]]], star
 
 
 def test_nothing_known() -> None:
-    """Without a day of observation there is no rate; with one and no change it is zero, bounded above."""
+    """Without observed time the rate is NaN; without a change it is zero with an upper bound."""
     nothing = visit_history([0, 0, 2], [0.0, 0.0], [1, 0])
     for estimator in (naive, regular, irregular):
         assert np.isnan(estimator(nothing).rate).all()
@@ -136,7 +136,7 @@ def test_nothing_known() -> None:
 
 
 def test_all_visits_saw_a_change() -> None:
-    """No visit without a change: nothing bounds the rate above."""
+    """If every visit saw a change, the rate has no upper bound."""
     for estimator in (regular, irregular):
         found = estimator(history([7.0, 7.0], []))
         assert found.high[0] == np.inf
@@ -144,7 +144,7 @@ def test_all_visits_saw_a_change() -> None:
 
 
 def test_intervals_hold_the_truth() -> None:
-    """About 95 of 100 intervals hold the rate that made the visits."""
+    """About 95 of 100 intervals contain the simulated rate."""
     random = np.random.default_rng(4)
     pages, each = 1500, 40
     rate = np.exp(random.uniform(np.log(0.01), np.log(0.5), pages))
@@ -157,7 +157,7 @@ def test_intervals_hold_the_truth() -> None:
 
 
 def test_extreme_intervals_have_an_answer() -> None:
-    """Intervals that no single precision holds are solved all the same."""
+    """Intervals beyond single precision are solved too."""
     for updated, still in (([1e-8], [1e9]), ([1e9], [1e-8]), ([1e-8], [1e-8]), ([1e12, 1e-8], [1.0])):
         rate = irregular_rate(history(updated, still))[0]
         assert 0 < rate < np.inf

@@ -47,7 +47,7 @@ def test_equal_intervals_are_exact() -> None:
 
 
 def test_rows_are_small_and_never_overflow() -> None:
-    """A page keeps fewer than 256 bytes, and a class that can count no more keeps its mean."""
+    """The state has at most 256 bytes, and a full class keeps its mean."""
     assert RUNNING.itemsize <= 256
     state = np.zeros(1, dtype=RUNNING)
     state["number"][0, 0], state["sums"][0, 0] = 65535, 65.535

@@ -15,7 +15,7 @@ UNCHANGED = TOY.forecast(TOY.start(1), np.array([3]))[0]
 
 
 def _after(*changed: bool) -> tuple[np.ndarray, float]:
-    """Belief about day 3 and what page 3 hears, after pages of the site were visited one by one on day 3."""
+    """The belief about day 3 and `quiet` of page 3, after pages of the site were visited one by one on day 3."""
     state = EVENTS.start(1, 0)
     EVENTS.advance(state, 3)
     for flag in changed:
@@ -25,7 +25,7 @@ def _after(*changed: bool) -> tuple[np.ndarray, float]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_certainty_can_be_taken_back(seed: int) -> None:
-    """However surely an event was seen, many pages without a change leave a belief: no share is negative or above 1."""
+    """Probabilities of events stay between 0 and 1 after many pages with and without a change."""
     siblings, random = Siblings(), np.random.default_rng(seed)
     state = siblings.start(1, 0)
     siblings.advance(state, 3)
@@ -48,7 +48,7 @@ def test_certainty_can_be_taken_back(seed: int) -> None:
     ],
 )
 def test_worked_examples(changed: tuple[bool, ...], belief: tuple[float, float], probability: float) -> None:
-    """Changes seen on siblings make an event and a change here likelier, as worked out by hand; none make it less."""
+    """Changes of siblings make an event and a change of this page likelier, as worked out by hand."""
     events, quiet = _after(*changed)
 
     assert events == pytest.approx(belief, abs=2e-6)
@@ -56,7 +56,7 @@ def test_worked_examples(changed: tuple[bool, ...], belief: tuple[float, float],
 
 
 def test_sites_learn_apart_and_order_does_not_matter() -> None:
-    """Visits of one batch count the same in any order, and a site hears nothing of another."""
+    """The order of a batch does not matter, and sites are independent."""
     site = np.array([0, 1, 0, 1, 0])
     since = np.array([0, 1, 2, 0, 1])
     changed = np.array([True, False, True, False, True])

@@ -1,4 +1,4 @@
-"""Trust in sources of signals: what visits prove, and how soon it changes."""
+"""Precision and recall of sources of signals, and how fast they change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def checks(*rows: tuple[int, bool, bool, float], late: bool = False) -> SourceCh
 
 
 def lived(*proofs: bool, right: float = 0.0, wrong: float = 0.0) -> tuple[float, float]:
-    """Counts after signals that were proved right or wrong, one after the other."""
+    """The counts after right and wrong signals, one after the other."""
     for proof in proofs:
         (found,) = source_counts(checks((1, True, proof, 0.0)))
         right, wrong = right * found.keep + found.right, wrong * found.keep + found.wrong
@@ -54,19 +54,19 @@ def lived(*proofs: bool, right: float = 0.0, wrong: float = 0.0) -> tuple[float,
     ids=["unknown", "one", "one wrong", "even", "mending", "never", "always", "turned bad", "turned good"],
 )
 def test_trust_is_earned_and_lost(proofs: tuple[bool, ...], trusted: bool) -> None:
-    """Nobody is trusted before a proof; twenty-five visits are enough to lose or to win trust, whatever was before."""
+    """No source is trusted without checks; twenty-five visits are enough to lose or gain trust."""
     assert is_trusted(*lived(*proofs)) is trusted
 
 
 def test_precision_and_recall_are_bounded() -> None:
-    """Columns in, columns out, between nothing and the most that is believed; silence is worth nothing at first."""
+    """Columns give columns between 0 and the maximum; the recall starts at 0."""
     right, wrong = np.array([0.0, 1e9, 0.0]), np.array([0.0, 0.0, 1e9])
     assert precision(right, wrong) == pytest.approx([1 / 3, MAX_TRUST, 0.0], abs=1e-8)
     assert recall(right, wrong) == pytest.approx([0.0, MAX_TRUST, 0.0])
 
 
 def test_the_tally_of_a_batch() -> None:
-    """Right, wrong, announced, silent and delays by source; pages of which neither side said anything do not tell."""
+    """The counts are summed by source; checks without announcement and without change do not count."""
     found = {
         one.source: one
         for one in source_counts(
@@ -89,14 +89,14 @@ def test_the_tally_of_a_batch() -> None:
 
 
 def test_a_late_word_announces_nothing() -> None:
-    """A time that is given after the visit proves the source right or wrong, and adds nothing to its recall."""
+    """A late announcement proves the source right or wrong, and does not change its recall."""
     (found,) = source_counts(checks((1, True, True, 60.0), (1, True, False, 60.0), late=True))
     assert found.right == found.wrong > 0
     assert (found.announced, found.silent, found.delays) == (0, 0, 0)
 
 
 def test_many_checks_at_once_weigh_as_many_in_a_row() -> None:
-    """Ten thousand checks in one batch bring the counts to where they would stand after ten thousand visits."""
+    """Ten thousand checks in one batch give the counts of ten thousand single checks."""
     (found,) = source_counts(checks(*[(1, True, True, 0.0)] * 10_000))
     assert found.keep * 123.0 + found.right == pytest.approx(lived(*[True] * 2_000)[0])
 
@@ -114,6 +114,6 @@ def test_many_checks_at_once_weigh_as_many_in_a_row() -> None:
     ],
 )
 def test_how_far_a_time_reaches(given_at: float | None, expected: float | None) -> None:
-    """A date stands for its day; no time, or one beyond tomorrow, announces nothing."""
+    """A date means its whole day; no time, or a time after tomorrow, announces nothing."""
     found = reach(given_at, 20 * DAY_S + 6)
     assert found == (pytest.approx(expected) if expected is not None else None)

@@ -10,7 +10,7 @@ SHAPES = np.exp(np.linspace(np.log(1e-3), np.log(1e4), 200))
 
 
 def test_gamma_and_digamma() -> None:
-    """Both agree with SciPy's."""
+    """Both functions agree with SciPy."""
     assert log_gamma(SHAPES) == pytest.approx(special.gammaln(SHAPES), rel=1e-12, abs=1e-12)
     assert digamma(SHAPES) == pytest.approx(special.digamma(SHAPES), rel=1e-11, abs=1e-11)
 

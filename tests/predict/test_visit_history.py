@@ -8,7 +8,7 @@ from webstrata.predict.visit_history import from_times, visit_history
 
 
 def test_columns_by_page() -> None:
-    """Totals, parts and what came before are of each page alone; pages without visits stay."""
+    """Totals, selections and previous values are computed by page; pages without visits stay."""
     history = visit_history([0, 2, 2, 5], [1, 2, 3, 4, 0], [1, 0, 1, 1, 0])
     assert history.pages == 3
     assert history.counts.tolist() == [2, 0, 3]
@@ -32,7 +32,7 @@ def test_from_rows_of_times() -> None:
 
 
 def test_nothing_is_a_history_too() -> None:
-    """No pages, and pages without visits, are columns of their length."""
+    """Histories without pages or visits have columns of the right length."""
     assert visit_history([0], [], []).pages == 0
     assert visit_history([0, 0, 0], [], []).totals(np.array([])).tolist() == [0, 0]
 
@@ -51,6 +51,6 @@ def test_nothing_is_a_history_too() -> None:
     ],
 )
 def test_impossible_columns_are_refused(offsets: list[int], elapsed: list[float], changed: list[int]) -> None:
-    """Columns that cannot be a history are an error with a reason."""
+    """Invalid columns are an error with a reason."""
     with pytest.raises(UsageError):
         visit_history(offsets, elapsed, changed)

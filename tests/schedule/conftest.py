@@ -12,7 +12,7 @@ Play = Callable[[TimerPolicy, str], list[float]]
 
 @pytest.fixture
 def play() -> Play:
-    """Play flags to one page, each visit after the interval asked for: the interval after each visit, to six digits."""
+    """Visit one page at its intervals with these flags; the interval after each visit, to six digits."""
 
     def played(policy: TimerPolicy, flags: str) -> list[float]:
         state, row = policy.start(1), np.array([0])

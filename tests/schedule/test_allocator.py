@@ -1,4 +1,4 @@
-"""Values, budget and permits become visits."""
+"""The allocator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOUNDS = Bounds()
 
 
 def test_best_first_within_the_bounds() -> None:
-    """The most valuable pages are taken, never one seen within the shortest interval, and a starved one before all."""
+    """The most valuable pages are chosen, none within its shortest interval, and overdue pages first."""
     values = np.array([0.1, 0.9, 0.5, 0.7, 0.01], dtype=np.float32)
     age = np.array([5.0, 0.5, 5.0, 5.0, 180.0])
 
@@ -26,7 +26,7 @@ def test_best_first_within_the_bounds() -> None:
 
 
 def test_hosts_have_limits_of_their_own() -> None:
-    """What a host may not take goes to the next best pages of others."""
+    """With a limit per host, the next best pages of other hosts are chosen."""
     values = np.array([0.9, 0.8, 0.7, 0.6, 0.5], dtype=np.float32)
     host = np.array([0, 0, 0, 1, 2])
 
@@ -36,7 +36,7 @@ def test_hosts_have_limits_of_their_own() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 3000), st.integers(0, 400), st.integers(0, 2**32 - 1))
 def test_the_same_as_sorting_everything(pages: int, count: int, seed: int) -> None:
-    """The quick choice takes what a full sort would take, and never more than the budget."""
+    """The fast selection equals that of a full sort, and never exceeds the count."""
     random = np.random.default_rng(seed)
     values = random.random(pages, dtype=np.float32)
     age = random.integers(0, 200, pages).astype(np.float64)
@@ -51,7 +51,7 @@ def test_the_same_as_sorting_everything(pages: int, count: int, seed: int) -> No
 
 
 def test_a_million_pages_and_few_to_choose() -> None:
-    """Sampling where the best begin leaves out none of them, though thousands share one value."""
+    """Sampling leaves out none of the best pages, even if thousands have the same value."""
     values = np.round(np.random.default_rng(2).random(300_000, dtype=np.float32), 3)
 
     rows = choose(values, np.full(len(values), 9.0), 1000, BOUNDS)
@@ -61,21 +61,21 @@ def test_a_million_pages_and_few_to_choose() -> None:
 
 @pytest.mark.parametrize("weight", [float("nan"), float("inf"), -1.0])
 def test_weights_that_mean_nothing(weight: float) -> None:
-    """A weight that is no number from 0 up is refused with a sentence."""
+    """Weights below 0, infinite or NaN are refused."""
     with pytest.raises(BadSettings, match="weight"):
         usable_weights(np.array([1.0, weight]))
 
 
 @pytest.mark.parametrize("budget", [float("nan"), float("inf"), -1.0])
 def test_budgets_that_cannot_be_kept(budget: float) -> None:
-    """A budget that is no number from 0 up is refused; nothing at all is a budget that buys nothing."""
+    """Budgets below 0, infinite or NaN are refused; a budget of 0 pays for nothing."""
     with pytest.raises(BadSettings, match="budget"):
         BudgetPacer(per_day=budget)
     assert BudgetPacer(per_day=0.0).allowance(100.0) == 0
 
 
 def _spend(pace: BudgetPacer, interval: np.ndarray, age: np.ndarray, days: int) -> list[int]:
-    """Hour by hour: pages worth more the longer they wait; visits of each day."""
+    """Visits per day of pages whose value grows with their age, with hourly rounds."""
     spent = []
     for _ in range(days):
         today = 0
@@ -91,7 +91,7 @@ def _spend(pace: BudgetPacer, interval: np.ndarray, age: np.ndarray, days: int) 
 
 
 def test_spending_follows_the_budget_smoothly() -> None:
-    """New pages by the thousand and another budget move the price, not the spending away from the budget."""
+    """Thousands of new pages or another budget change the price; the spending stays at the budget."""
     random = np.random.default_rng(1)
     interval, pace = random.uniform(5, 60, 500), BudgetPacer(per_day=48.0)
     age = random.uniform(1, 30, 500)
@@ -114,7 +114,7 @@ def test_spending_follows_the_budget_smoothly() -> None:
 
 @given(st.floats(0, 500), st.integers(1, 200))
 def test_even_shares_add_up(per_day: float, days: int) -> None:
-    """Fractions are carried: after any number of days all but less than one visit is given out."""
+    """Fractions are carried over: after any number of days less than one visit is left."""
     share = DailyShare(per_day=per_day)
 
     given_out = sum(share.next_day() for _ in range(days))
@@ -123,7 +123,7 @@ def test_even_shares_add_up(per_day: float, days: int) -> None:
 
 
 def test_what_a_list_is_worth() -> None:
-    """A good list is worth the changes it reveals beyond their cost; one that tells of all or none is worth nothing."""
+    """A good list is worth the changes that it reveals beyond their cost; a list of all or no pages is worth nothing."""
     changed = np.array([0.2, 0.2, 0.2, 0.2])
     precision, recall = np.array([0.98, 0.98, 0.02, 0.98]), np.array([0.98, 0.49, 0.9, 0.0])
     noise = np.array([0.0, 0.0, 50.0, 0.0])

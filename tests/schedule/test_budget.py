@@ -1,4 +1,4 @@
-"""Budgets: read, kept, spread, defined for nothing and for no number; what more would buy."""
+"""Budgets: parsing, spending, limits by group, and the expected yield."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RATES = [
 
 @pytest.mark.parametrize(("text", "rate"), RATES)
 def test_rates_are_read(text: str, rate: DailyRate) -> None:
-    """Every way to write a budget means what it says."""
+    """All forms of a budget are parsed."""
     assert parse_rate(text) == rate
 
 
@@ -42,7 +42,7 @@ def test_rates_are_read(text: str, rate: DailyRate) -> None:
     "text", ["", "many", "5", "-1/day", "5/year", "nan/day", "1e3/day", "5/day/page", "9" * 400 + "/day"]
 )
 def test_other_words_are_refused(text: str) -> None:
-    """What is no budget is an error that shows how to write one."""
+    """An invalid budget is an error that shows the valid forms."""
     with pytest.raises(BadSettings, match="budget"):
         parse_rate(text)
 
@@ -53,61 +53,61 @@ spans = st.lists(st.floats(0.0, 3 * DAY_S), min_size=1, max_size=60)
 @settings(max_examples=60, deadline=None)
 @given(per_day=st.floats(0.0, 500.0), saved=st.floats(0.01, 2.0), steps=spans)
 def test_a_budget_is_kept(per_day: float, saved: float, steps: list[float]) -> None:
-    """Whoever spends all that there is room for, whenever, spends at most what time gave and what was saved."""
-    purse = BudgetAccount("all", DailyRate(amount=per_day), saved_days=saved, now=0.0)
+    """Spending all room at any times spends at most the rate times the time plus what can be saved."""
+    account = BudgetAccount("all", DailyRate(amount=per_day), saved_days=saved, now=0.0)
     now = spent = 0.0
     for step in steps:
         now += step
-        room = purse.room(now, 0, 1.0)
-        purse.spend(room, 0)
+        room = account.room(now, 0, 1.0)
+        account.spend(room, 0)
         spent += room
         assert spent <= per_day * (saved + now / DAY_S) + 1e-6
         assert room <= max(per_day * saved, 1.0) + 1e-6
-        assert 0 < purse.price <= 1
+        assert 0 < account.price <= 1
 
 
 @settings(max_examples=40, deadline=None)
 @given(small=st.floats(0.0, 50.0), more=st.floats(0.0, 50.0), steps=spans)
 def test_more_budget_never_allows_fewer_visits(small: float, more: float, steps: list[float]) -> None:
-    """At every moment a larger budget has paid for at least as much."""
-    purses = [BudgetAccount("all", DailyRate(amount=rate), saved_days=5.0, now=0.0) for rate in (small, small + more)]
+    """At any time a larger budget has paid for at least as much."""
+    accounts = [BudgetAccount("all", DailyRate(amount=rate), saved_days=5.0, now=0.0) for rate in (small, small + more)]
     now, spent = 0.0, [0, 0]
     for step in steps:
         now += step
-        for place, purse in enumerate(purses):
-            room = purse.room(now, 0, 1.0)
-            purse.spend(room, 0)
-            spent[place] += room
+        for number, account in enumerate(accounts):
+            room = account.room(now, 0, 1.0)
+            account.spend(room, 0)
+            spent[number] += room
         assert spent[0] <= spent[1] + 1
 
 
 def test_a_debt_is_paid_off_before_more_is_spent() -> None:
-    """Visits that had to be made are owed; meanwhile the price does not run away."""
-    purse = BudgetAccount("all", DailyRate(amount=10.0), saved_days=1.0, now=0.0)
-    purse.spend(35, 0)
-    assert [purse.room(day * DAY_S, 0, 1.0) for day in (1, 2, 2.5, 2.6)] == [0, 0, 0, 1]
-    assert purse.price < 1.0
-    assert purse.next_at(1.0) == pytest.approx(2.6 * DAY_S)
+    """Required visits are owed; the price stays stable meanwhile."""
+    account = BudgetAccount("all", DailyRate(amount=10.0), saved_days=1.0, now=0.0)
+    account.spend(35, 0)
+    assert [account.room(day * DAY_S, 0, 1.0) for day in (1, 2, 2.5, 2.6)] == [0, 0, 0, 1]
+    assert account.price < 1.0
+    assert account.next_at(1.0) == pytest.approx(2.6 * DAY_S)
 
 
-def test_bytes_are_paid_when_the_purse_is_full() -> None:
-    """A page that costs more than can be saved is visited all the same, as seldom as the budget asks for."""
-    purse = BudgetAccount("all", DailyRate(amount=1000.0, unit="bytes"), saved_days=0.5, now=0.0)
-    assert purse.room(0.0, 0, 10_000.0) == 1
-    purse.spend(1, 600)
-    assert purse.room(0.5 * DAY_S, 0, 10_000.0) == 0
-    assert purse.room(0.6 * DAY_S, 0, 10_000.0) == 1
-    purse.spend(1, 10_000)
-    assert purse.room(9.0 * DAY_S, 0, 10_000.0) == 0
-    assert purse.next_at(10_000.0) > 9 * DAY_S
+def test_bytes_are_paid_at_full_credit() -> None:
+    """A page that costs more than can be saved is still visited, as rarely as the budget requires."""
+    account = BudgetAccount("all", DailyRate(amount=1000.0, unit="bytes"), saved_days=0.5, now=0.0)
+    assert account.room(0.0, 0, 10_000.0) == 1
+    account.spend(1, 600)
+    assert account.room(0.5 * DAY_S, 0, 10_000.0) == 0
+    assert account.room(0.6 * DAY_S, 0, 10_000.0) == 1
+    account.spend(1, 10_000)
+    assert account.room(9.0 * DAY_S, 0, 10_000.0) == 0
+    assert account.next_at(10_000.0) > 9 * DAY_S
 
 
-def test_a_purse_goes_on_from_its_state() -> None:
-    """What was saved and the price survive; a clock that went back gives nothing away."""
+def test_an_account_resumes_from_its_state() -> None:
+    """Credit and price are restored; a clock that went back adds no credit."""
     state = BudgetState(name="all", price=0.25, credit=3.0, at=DAY_S)
-    purse = BudgetAccount("all", DailyRate(amount=4.0), saved_days=2.0, now=DAY_S, state=state)
-    assert purse.state() == state
-    assert purse.room(0.5 * DAY_S, 0, 1.0) == 3
+    account = BudgetAccount("all", DailyRate(amount=4.0), saved_days=2.0, now=DAY_S, state=state)
+    assert account.state() == state
+    assert account.room(0.5 * DAY_S, 0, 1.0) == 3
     never = BudgetAccount("all", DailyRate(amount=0.0), saved_days=2.0, now=0.0)
     assert (never.room(9 * DAY_S, 0, 1.0), never.next_at(1.0)) == (0, float("inf"))
 
@@ -119,7 +119,7 @@ def test_a_purse_goes_on_from_its_state() -> None:
     count=st.integers(-1, 30),
 )
 def test_filling_keeps_every_cap_and_the_order(groups: list[int], room: dict[int, float], count: int) -> None:
-    """No group and no round gets more than its room, the better rows come first, and no room is left unused."""
+    """No group and no round exceeds its room, better rows come first, and no room is left unused."""
     cap = GroupCap(group=np.array(groups, dtype=np.intp), room=room)
     ranked = np.arange(len(groups))[::-1].copy()
     taken = fill_budget(ranked, count, [cap])
@@ -134,7 +134,7 @@ def test_filling_keeps_every_cap_and_the_order(groups: list[int], room: dict[int
 
 
 def test_weights_that_are_no_numbers_are_defined() -> None:
-    """NaN and infinity count as one, what is below nothing as nothing."""
+    """NaN and infinity count as 1, negative weights as 0."""
     weights = np.array([np.nan, np.inf, -np.inf, -3.0, 0.0, 2.5])
     assert sane_weights(weights).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0, 2.5]
 
@@ -142,7 +142,7 @@ def test_weights_that_are_no_numbers_are_defined() -> None:
 @settings(max_examples=40, deadline=None)
 @given(rates=st.lists(st.floats(0.0, 5.0), min_size=1, max_size=20), per_day=st.floats(0.1, 20.0))
 def test_more_visits_are_expected_to_bring_more(rates: list[float], per_day: float) -> None:
-    """A fifth more captures no less and keeps copies no staler; the visits are the budget's where bounds allow."""
+    """A larger budget captures no less and keeps copies no older; the visits spend the budget if the bounds allow."""
     bounds = Bounds(min_days=1 / 288, max_days=180.0)
     found = [
         expected_yield(np.array(rates), np.ones(len(rates)), factor * per_day, bounds) for factor in (0.8, 1.0, 1.2)
@@ -155,7 +155,7 @@ def test_more_visits_are_expected_to_bring_more(rates: list[float], per_day: flo
 
 
 def test_a_budget_of_nothing_brings_nothing() -> None:
-    """No visits, no captures, and no division by zero; no pages likewise."""
+    """Without budget or without pages there are no captures and no division by zero."""
     nothing = expected_yield(np.array([1.0, 0.0]), np.ones(2), 0.0, Bounds())
     assert (nothing.visits_per_day, nothing.captured_per_day) == (0.0, 0.0)
     assert expected_yield(np.empty(0), np.empty(0), 5.0, Bounds()).captured_per_day == 0.0

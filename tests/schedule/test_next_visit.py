@@ -17,7 +17,7 @@ def test_doubles_from_minutes_to_the_interval() -> None:
 
 
 def test_spread_is_fixed_by_the_page() -> None:
-    """Pages of one host spread out; one page always waits the same."""
+    """Pages of one host get different waits; the wait of a page is deterministic."""
     waits = {retry_after_s(1, WEEK_S, f"https://a.test/{page}") for page in range(100)}
     assert len(waits) > 90
     assert retry_after_s(3, WEEK_S, "https://a.test/") == retry_after_s(3, WEEK_S, "https://a.test/")
@@ -25,5 +25,5 @@ def test_spread_is_fixed_by_the_page() -> None:
 
 @given(st.integers(-5, 10**9), st.floats(0, 1e12), st.text())
 def test_always_between_zero_and_the_interval(failures: int, interval_s: float, key: str) -> None:
-    """No number of failures makes it negative or longer than the interval."""
+    """The wait is never negative or longer than the interval."""
     assert 0 <= retry_after_s(failures, interval_s, key) <= interval_s

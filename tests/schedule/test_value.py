@@ -1,4 +1,4 @@
-"""What a visit is worth."""
+"""The value of a visit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _signals(quiet: float, quiet_next_day: float = 0.9951) -> PageSignals:
     [(0.9951**3, 0.169954), (0.981721**3, 0.184389), (0.932204**3, 0.240805), (0.997794**3, 0.167094)],
 )
 def test_worked_examples(quiet: float, worth: float) -> None:
-    """With two levels, three days and the events of a site the index is what was worked out by hand."""
+    """With two levels, three days and site events, the value equals the one worked out by hand."""
     policy = Value(Activity(TOY))
 
     value = policy.value(policy.start(1), ROW, 3.0, _signals(quiet))
@@ -33,7 +33,7 @@ def test_worked_examples(quiet: float, worth: float) -> None:
 
 
 def test_a_steady_page() -> None:
-    """For a page with one steady rate the index is that of the textbooks for captured changes."""
+    """For a page with one constant rate, the value is the textbook index for captured changes."""
     policy = Value(Activity(Levels(chance=(0.05,), start=(1.0,), moves=({},))))
     x = -np.log1p(-0.05) * 20
 
@@ -43,7 +43,7 @@ def test_a_steady_page() -> None:
 
 
 def test_waiting_and_changes_add_worth() -> None:
-    """A visit is worth nothing at once, more the longer it is put off, and more for a page seen to change."""
+    """The value is 0 after a visit, grows with time, and is larger for a page that changed."""
     policy = Value(Activity())
     state = policy.start(2)
     policy.learn(state, np.array([0, 1]), np.array([7.0, 7.0]), np.array([True, False]))
@@ -77,12 +77,12 @@ def _hint(announced: bool, precision: float, recall: float) -> SourceHints:
     ],
 )
 def test_hints_count_as_much_as_they_deserve(announced: bool, precision: float, recall: float, changed: float) -> None:
-    """What a source tells and what it leaves out move the forecast by its own record, and by nothing else."""
+    """Announcements and silence change the probability according to precision and recall."""
     assert changed_given(np.array([0.5]), (_hint(announced, precision, recall),))[0] == pytest.approx(changed, abs=1e-5)
 
 
 def test_fresh_copies() -> None:
-    """Going for freshness a page that changes all the time loses against one that will stay as it is."""
+    """For freshness, a page that changes very often is worth less than a slower one."""
     hot_and_slow = np.array([0, 1], dtype=np.intp)
     values = {}
     for freshness in (0.0, 1.0):
@@ -100,7 +100,7 @@ def test_fresh_copies() -> None:
 
 
 def test_it_says_why() -> None:
-    """The explanation names rate, age, chance of a change, hints and value."""
+    """The explanation contains rate, age, probability of a change, hints and value."""
     policy = Value(Activity())
     hint = _hint(True, 0.9, 0.5)
 
@@ -111,14 +111,14 @@ def test_it_says_why() -> None:
 
 
 def test_a_source_without_record_changes_nothing() -> None:
-    """Hints of a source that is not believed leave every value as it is, events of the site included."""
+    """Hints of a source with precision and recall 0 do not change the value."""
     policy = Value(Activity())
     state = policy.start(1)
     plain = policy.value(state, ROW, 30.0, _signals(0.8))
     useless = _hint(True, 0.0, 0.0)
 
-    heard = policy.value(
+    with_hint = policy.value(
         state, ROW, 30.0, PageSignals(quiet=np.array([0.8]), quiet_next_day=np.array([0.9951]), hints=(useless,))
     )
 
-    assert heard == pytest.approx(plain, abs=1e-5)
+    assert with_hint == pytest.approx(plain, abs=1e-5)

@@ -1,4 +1,4 @@
-"""Made-up populations for tests of the lab: pages of a few sites with rates of their own and days of joint events."""
+"""Generated histories for tests of the lab: pages of a few sites with their own rates and days of joint events."""
 
 from __future__ import annotations
 

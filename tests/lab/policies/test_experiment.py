@@ -31,7 +31,7 @@ def _budgeted(name: str, truth: Truth, downloads: float, extras: ReplaySources |
 
 
 def test_one_page_by_hand() -> None:
-    """Weekly visits of one page capture one change each, miss what was overwritten, and are late by known days."""
+    """Weekly visits of one page capture one change each; missed changes and delays equal those worked out by hand."""
     changes = [3 * DAY, 5 * DAY, 20 * DAY]
     truth = Truth(
         make_histories([{"corpus": "c", "page": "p", "first": 0.0, "until": 28 * DAY, "changes": changes}]), 28
@@ -48,7 +48,7 @@ def test_one_page_by_hand() -> None:
 
 
 def test_the_oracle_is_told() -> None:
-    """Gold visits at the real mean interval, pages without a change at the longest."""
+    """The oracle visits at the true mean interval, pages without a change at the longest."""
     rows = made_rows(2)
     rows[1]["changes"] = []
     truth = Truth(make_histories(rows), DAYS)
@@ -61,7 +61,7 @@ def test_the_oracle_is_told() -> None:
 
 @pytest.mark.parametrize("name", [*budgeted_names(), "dyn", "state-2"])
 def test_the_future_does_not_reach_a_policy(name: str) -> None:
-    """Changes that come later may be any: all visits up to that moment are the same to the last one."""
+    """Visits do not depend on later changes."""
     rows = made_rows()
     cut = 600 - DAYS + 150
     random = np.random.default_rng(9)
@@ -88,7 +88,7 @@ def test_the_future_does_not_reach_a_policy(name: str) -> None:
 @pytest.mark.parametrize("name", budgeted_names())
 @pytest.mark.parametrize("downloads", [0, 7, 1000.5, 1e9])
 def test_the_budget_is_kept(name: str, downloads: float) -> None:
-    """No policy spends more than it has, no page is visited twice a day, and a huge budget visits all daily."""
+    """No policy exceeds its budget or visits a page twice a day; a huge budget visits all pages daily."""
     truth = Truth(made(20), DAYS)
     log = _budgeted(name, truth, downloads)
 
@@ -97,8 +97,8 @@ def test_the_budget_is_kept(name: str, downloads: float) -> None:
     assert len({(page, at) for page, at in zip(log.page, log.at, strict=True)}) == len(log.page)
 
 
-def test_no_page_starves() -> None:
-    """With a budget that suffices every page is seen within the longest interval, even one that never changes."""
+def test_every_page_is_visited_within_the_longest_interval() -> None:
+    """With a sufficient budget every page is visited within the longest interval, even if it never changes."""
     rows = made_rows(40, 1000)
     rows[0]["changes"] = []
     truth = Truth(make_histories(rows), 800)
@@ -108,7 +108,7 @@ def test_no_page_starves() -> None:
 
 
 def test_archive_copies_help_and_cost_nothing() -> None:
-    """A year of weekly copies before the window teaches the rates: more captures for the same downloads."""
+    """A year of weekly copies before the window gives more captures for the same downloads."""
     histories = made(120, 800, seed=3)
     captured = [
         judge(_budgeted("value", truth := Truth(histories, 200, past), 1200), truth).captured.sum()
@@ -119,7 +119,7 @@ def test_archive_copies_help_and_cost_nothing() -> None:
 
 
 def test_pages_born_before_the_window_are_copied_when_they_appear() -> None:
-    """An archive has no copy of a page before the page is there; the replay begins all the same."""
+    """Pages that appear during the archived time have no earlier copies."""
     rows = made_rows(30)
     for row in rows[:10]:
         row["first"] = 250 * DAY
@@ -130,7 +130,7 @@ def test_pages_born_before_the_window_are_copied_when_they_appear() -> None:
 
 
 def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
-    """A complete list is worth its fetches; one that tells nothing, or lies, is soon left alone."""
+    """A complete list increases the captures; an empty or wrong list is soon not fetched any more."""
     truth = Truth(make_histories(made_rows(150, 800, seed=5, fastest=-1.3)), 700)
     site = _site(truth)
 
@@ -151,7 +151,7 @@ def test_good_lists_help_and_bad_ones_do_no_harm() -> None:
 
 
 def test_reports_help() -> None:
-    """Visitors' browsers that tell of changes cost no download and lead to more captures."""
+    """Reports of visitors cost no download and increase the captures."""
     truth = Truth(made(100, 500, seed=6), 400)
     reports = SimulatedReports(truth, _site(truth), rate_per_day=1.0)
 
@@ -176,7 +176,7 @@ def test_outcomes_add_up(seed: int) -> None:
 
 
 def test_windows_that_nothing_covers() -> None:
-    """A window longer than every history, or no window, is refused; pages too young are left out and counted."""
+    """A window longer than every history, or of no length, is refused; younger pages are left out and counted."""
     histories = made(4)
     with pytest.raises(UsageError, match="--years"):
         Truth(histories, 10_000)

@@ -1,4 +1,4 @@
-"""Histories of changes as files give them."""
+"""Reading histories of changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _row(**other: Any) -> dict[str, Any]:
 
 
 def test_odd_order_is_put_right() -> None:
-    """Unsorted and repeated changes are the same history as sorted ones; a page without changes is the slowest."""
+    """Changes are sorted and equal times count once; a page without changes is in the slowest class."""
     histories = make_histories([_row(changes=[9 * DAY, 3 * DAY, 9 * DAY]), _row(page="site/q")])
 
     assert histories.changes.tolist() == [3 * DAY, 9 * DAY]
@@ -44,7 +44,7 @@ def test_odd_order_is_put_right() -> None:
     ],
 )
 def test_what_cannot_be(wrong: dict[str, Any], said: str) -> None:
-    """Changes in the future, before the page, or no instants at all are refused in words that name the page."""
+    """Changes after `until`, before `first` or without a time are errors that name the page."""
     with pytest.raises(UsageError, match=said):
         make_histories([_row(**wrong)])
 
@@ -53,7 +53,7 @@ def test_what_cannot_be(wrong: dict[str, Any], said: str) -> None:
     ("interval", "bucket"), [(3, 0), (7, 0), (8, 1), (15, 2), (31, 3), (61, 4), (125, 5), (200, 6)]
 )
 def test_buckets_by_mean_interval(interval: int, bucket: int) -> None:
-    """Where a file does not say, the bucket is that of the mean interval over the whole history."""
+    """The default bucket is that of the mean interval over the whole history."""
     number = 5
     until = interval * number * DAY
     histories = make_histories([_row(until=until, changes=np.linspace(until / number, until, number))])
@@ -62,7 +62,7 @@ def test_buckets_by_mean_interval(interval: int, bucket: int) -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    """A file that is none, lacks columns, or holds a page twice is refused; a folder gives all its files."""
+    """Files that are missing, lack columns or contain a page twice are refused; all files of a folder are read."""
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 not at all")
     with pytest.raises(UsageError, match="cannot be read"):
@@ -85,7 +85,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_the_extract_of_the_package() -> None:
-    """What ships is all five corpora with every page, in less than a megabyte."""
+    """The package contains all pages of five corpora, in less than a megabyte."""
     histories = shipped_histories()
     folder = Path(__file__).parents[3] / "src/webstrata/lab/data/histories"
 

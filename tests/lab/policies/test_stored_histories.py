@@ -1,4 +1,4 @@
-"""Live equals lab: a small history lived on the living web and replayed in the lab gives the same visits."""
+"""Live equals lab: a small history on the living web and its replay in the lab give the same visits."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ UNHURRIED = (
     "polite.address_delay=0s",
     "polite.obey_robots=false",
 )
-"""Nobody waits for anybody: visits take place when the schedule says."""
+"""No delays: visits take place at their scheduled times."""
 
 
 def changes() -> list[list[float]]:
-    """Pages from restless to still, by a seed; every change at noon of some day."""
+    """Changes of pages with different rates, from a seed; every change is at noon."""
     random = np.random.default_rng(7)
     return [[day + 0.5 for day in range(DAYS) if random.random() < 0.6 / 2.0**n] for n in range(PAGES)]
 
@@ -103,7 +103,7 @@ def truth() -> Truth:
 
 @pytest.mark.parametrize("name", ["dyn", "week"])
 def test_a_timer_visits_the_same_days_live_and_in_the_lab(tmp_path: Path, name: str) -> None:
-    """Real sockets and a jumping clock change nothing about a timer's visits."""
+    """A timer policy makes the same visits live and in the lab."""
     visits, _ = asyncio.run(
         lived(tmp_path, f"schedule.policy={name}", "schedule.min_interval=1d", "schedule.start_interval=7d")
     )
@@ -131,7 +131,7 @@ def test_a_budgeted_policy_visits_the_same_days_live_and_in_the_lab(tmp_path: Pa
 
 
 def test_what_visits_saw_becomes_histories(tmp_path: Path) -> None:
-    """Each change seen stands in the middle between two visits; the window is what most pages cover."""
+    """Each observed change is half-way between two visits; the window is covered by most pages."""
     visits, node = asyncio.run(
         lived(tmp_path, "schedule.policy=fixed", "schedule.start_interval=2d", "schedule.min_interval=1d")
     )
@@ -151,7 +151,7 @@ def test_what_visits_saw_becomes_histories(tmp_path: Path) -> None:
 
 
 def test_an_empty_store_has_no_history(tmp_path: Path) -> None:
-    """Nothing seen twice is an error that says so."""
+    """A store without a page that was seen twice is an error."""
     home, _ = Home.create(tmp_path)
 
     async def read() -> None:

@@ -48,7 +48,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("policy", "interval", "flags", "expected"), WORKED)
 def test_worked_rules(policy: type[Dyn | Fix], interval: float, flags: str, expected: float) -> None:
-    """The interval moves as the paper's rules say, worked by hand."""
+    """The intervals equal those worked out by hand from the paper's rules."""
     strategy = policy(Bounds(start_days=interval))
     state = strategy.start(1)
     for flag in flags:
@@ -57,7 +57,7 @@ def test_worked_rules(policy: type[Dyn | Fix], interval: float, flags: str, expe
 
 
 def _by_the_book(interval: float, flags: list[bool], needed_at: object) -> float:
-    """The same strategies, written as plainly as the paper does."""
+    """The same strategies as a literal implementation of the paper."""
     evidence: list[bool] = []
     for flag in flags:
         evidence.append(flag)
@@ -81,7 +81,7 @@ def _by_the_book(interval: float, flags: list[bool], needed_at: object) -> float
     start=st.floats(min_value=1, max_value=180),
 )
 def test_agrees_with_a_plain_reading(flags: list[list[bool]], start: float) -> None:
-    """Five pages learned in batches end where a page-by-page reading of the rules ends."""
+    """Batches of five pages give the same intervals as a page-by-page implementation."""
     books = {
         Fix: lambda interval: 2,
         Dyn: lambda interval: 1 if interval > 60 else 2 if interval > 30 else 3 if interval > 7 else 4,

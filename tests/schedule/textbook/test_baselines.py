@@ -10,12 +10,12 @@ from webstrata.schedule.textbook.baselines import LastObs, RandomTimes
 
 
 def test_last_obs_rests_after_an_update(play: Callable[..., list[float]]) -> None:
-    """An update 3.5 days before the visit leaves 24.5 days of rest; then every week."""
+    """An update 3.5 days before the visit gives a wait of 24.5 days, then weekly visits."""
     assert play(LastObs(), "1000") == [24.5, 7.0, 7.0, 7.0]
 
 
 def test_random_times_have_the_mean_asked_for() -> None:
-    """Scattered pages wait at random, 7 days on average, each in its own way."""
+    """Pages with their own seeds wait for random times, 7 days on average."""
     policy = RandomTimes(Bounds(min_days=0.001, max_days=1000))
     state, rows = policy.start(4000), np.arange(4000)
     policy.scatter(state, 5)

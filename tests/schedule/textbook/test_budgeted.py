@@ -33,7 +33,7 @@ def _after_visits(name: str) -> np.ndarray:
     ],
 )
 def test_what_each_goes_for(name: str, prefers_fast: bool | None) -> None:
-    """Proportional visits and captures favour the page that changes, freshness the one that is worth keeping fresh."""
+    """Proportional and capture prefer the page that changes often, freshness the other one."""
     fast, slow = _after_visits(name)
 
     assert (fast > slow) == (prefers_fast is True)
@@ -41,7 +41,7 @@ def test_what_each_goes_for(name: str, prefers_fast: bool | None) -> None:
 
 
 def test_indices_by_the_textbook() -> None:
-    """With the rate of eq. 5 for equal intervals, -ln(1 - share) / interval, every index is its formula."""
+    """With the rate of eq. 5 for equal intervals, -ln(1 - share) / interval, every index equals its formula."""
     rate = -np.log(1 - 0.1) / 7
     x = rate * 30
     for name, index in (
@@ -69,6 +69,6 @@ def test_nothing_known_is_finite(name: str) -> None:
 
 
 def test_unknown_names() -> None:
-    """A name that is none is refused with those that are."""
+    """An unknown name is refused with the list of known names."""
     with pytest.raises(BadSettings, match="proportional"):
         budgeted_policy("best")

@@ -39,12 +39,12 @@ WORKED = [
 def test_worked_vectors(
     play: Callable[..., list[float]], policy: type[State1], flags: str, expected: list[float]
 ) -> None:
-    """The interval after each visit is the worked one, to six digits."""
+    """The interval after each visit equals the one worked out by hand, to six digits."""
     assert play(policy(), flags) == expected
 
 
 def _by_the_book(policy: type[State1], flags: list[bool]) -> float:
-    """The same strategies with tables without end, page by page."""
+    """The same strategies with an unlimited number of tables, page by page."""
     interval, order, smoothed = 7.0, policy.order, policy.smoothed
     tables: dict[float, dict[tuple[bool, ...], list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     taken_at: list[float] = []
@@ -66,7 +66,7 @@ def _by_the_book(policy: type[State1], flags: list[bool]) -> float:
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=40))
 def test_agrees_with_tables_without_end(policy: type[State1], flags: list[list[bool]]) -> None:
-    """Pages learned in batches end where a page-by-page reading with any number of tables ends."""
+    """Batches give the same intervals as a page-by-page implementation with unlimited tables."""
     made = policy()
     state, rows = made.start(3), np.arange(3)
     for visit in flags:
@@ -81,18 +81,18 @@ class _OneTable(State1):
 
 
 def test_the_table_used_longest_ago_gives_way(play: Callable[..., list[float]]) -> None:
-    """With room for one table a page that returns to an interval has forgotten what it saw there."""
+    """With a single table, the counts of a previous interval are lost."""
     flags = "01100110"
     assert play(_OneTable(), flags) != play(State1(), flags)
 
 
 def test_rows_are_small() -> None:
-    """All four keep to the bytes that a page may have."""
+    """The states of all four are within the limit."""
     assert max(policy.dtype.itemsize for policy in (State1, State2, State1L, State2L)) <= LARGEST_STATE
 
 
 def test_full_counters_are_halved() -> None:
-    """A counter that can grow no more keeps the ratio."""
+    """Full counters are halved and keep their ratio."""
     policy = State1()
     state, row = policy.start(1), np.array([0])
     for _ in range(600):
@@ -102,7 +102,7 @@ def test_full_counters_are_halved() -> None:
 
 
 def test_explains_itself() -> None:
-    """The evidence names what followed visits like the last ones at this interval."""
+    """The evidence contains the transitions after the present state at this interval."""
     policy = State1()
     state = policy.start(1)
     for flag in (True, False, True):

@@ -10,7 +10,7 @@ from webstrata.schedule.textbook.nutch import Nutch
 
 
 def test_worked_by_hand(play: Callable[..., list[float]]) -> None:
-    """A change shortens by a fifth; without one the interval grows and the visit comes 0.3 of the still time early."""
+    """A change shortens the interval by a fifth; without one it grows, less 0.3 of the unchanged time."""
     # changed: 7 x .8; unchanged: I = 5.6 x 1.4 = 7.84, still 5.6 days: 7.84 - 1.68
     # unchanged: I = 10.976, still 5.6 + 6.16 = 11.76, larger: I = 11.76, 11.76 - 3.528
     assert play(Nutch(), "100") == [5.6, 6.16, 8.232]
@@ -22,7 +22,7 @@ def test_limits_hold(play: Callable[..., list[float]]) -> None:
 
 
 def test_the_originals_fault_is_kept() -> None:
-    """On a page still for years the early visit outgrows the longest interval: it is visited as often as allowed."""
+    """A page unchanged for years is visited as often as allowed, since the offset exceeds the longest interval."""
     policy = Nutch()
     state, row = policy.start(1), np.array([0])
     policy.learn(state, row, np.array([700.0]), np.array([False]))

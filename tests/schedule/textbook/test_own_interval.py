@@ -15,5 +15,5 @@ from webstrata.schedule.textbook.own_interval import step
     ],
 )  # fmt: skip
 def test_every_share_has_its_step(share: float, expected: float) -> None:
-    """The factor changes only beyond a limit, never at it; nothing known leaves the interval."""
+    """The factor changes only above a limit, not at it; NaN keeps the interval."""
     assert step(np.array([36.0]), np.array([share]))[0] == pytest.approx(expected)

@@ -31,6 +31,6 @@ def test_groups_get_slower(groups: tuple[RateGroup, ...]) -> None:
     ],
 )
 def test_impossible_groups_are_refused(wrong: dict[str, float]) -> None:
-    """A group that cannot be is told when it is made."""
+    """Impossible groups are refused."""
     with pytest.raises(BadSettings):
         RateGroup(**wrong)  # type: ignore[arg-type]

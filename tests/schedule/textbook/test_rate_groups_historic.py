@@ -23,7 +23,7 @@ def test_the_papers_example(play: Callable[..., list[float]], flags: str, expect
 
 
 def test_counting_begins_again(play: Callable[..., list[float]]) -> None:
-    """After each window the counters are empty, moved or not; the slowest group has no slower one."""
+    """The counts are empty after each window; a page in the slowest group stays there."""
     policy = Historic(Bounds(start_days=31))
     assert play(policy, "0000") == [31.0, 96.0, 96.0, 96.0]
     assert play(policy, "11111") == [31.0, 3.0, 3.0, 1.0, 1.0]

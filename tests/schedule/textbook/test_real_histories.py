@@ -1,4 +1,4 @@
-"""The papers' strategies on real histories: learned in batches, they make the visits of a page-by-page reading."""
+"""The papers' strategies on real histories: batches give the same visits as a page-by-page implementation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def histories() -> list[list[float]]:
 
 
 def visited(made: TimerPolicy, pages: list[list[float]], state: np.ndarray | None = None) -> list[list[float]]:
-    """When each page is visited, all pages abreast."""
+    """The visits of all pages, computed in batches."""
     state = made.start(len(pages)) if state is None else state
     last, times = np.zeros(len(pages)), [[] for _ in pages]  # type: ignore[var-annotated]
     while True:
@@ -46,7 +46,7 @@ def visited(made: TimerPolicy, pages: list[list[float]], state: np.ndarray | Non
 
 
 def by_the_book(page: list[float], next_interval: Callable[[list[float], list[bool]], float]) -> list[float]:
-    """When one page is visited, by a plain reading of a rule: intervals and flags so far -> the next interval."""
+    """The visits of one page by a rule: intervals and flags so far -> the next interval."""
     at, taken, flags, times = 0.0, [7.0], list[bool](), list[float]()
     while at + taken[-1] <= DAYS:
         before, at = at, at + taken[-1]
@@ -118,7 +118,7 @@ BOOKS = {
 
 @pytest.mark.parametrize("name", BOOKS)
 def test_visits_are_those_of_a_plain_reading(name: str) -> None:
-    """Sixty real pages over three years: every visit is where the paper's rule, read page by page, puts it."""
+    """Sixty real pages over three years: every visit equals that of the paper's rule, page by page."""
     pages = histories()
     together = visited(policy(name), pages)
     for page, times in zip(pages, together, strict=True):
@@ -126,7 +126,7 @@ def test_visits_are_those_of_a_plain_reading(name: str) -> None:
 
 
 def test_gold_visits_at_the_real_mean_interval() -> None:
-    """The oracle's visits are as many as the changes, within the limits."""
+    """The oracle makes as many visits as there are changes, within the bounds."""
     pages = histories()
     gold = oracle("gold")
     state = gold.with_truth(np.array([float(len(page)) for page in pages]), DAYS)

@@ -22,7 +22,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("updated", "still", "rate"), WORKED)
 def test_worked_rates(updated: list[float], still: list[float], rate: float) -> None:
-    """The rate is the worked one, to six digits."""
+    """The rate equals the one worked out by hand, to six digits."""
     lengths = np.array([updated + still], dtype=float)
     flags = np.array([[True] * len(updated) + [False] * len(still)])
     found = rates(lengths, flags, np.ones_like(flags))[0]
@@ -30,7 +30,7 @@ def test_worked_rates(updated: list[float], still: list[float], rate: float) -> 
 
 
 def test_due_when_the_chance_is_large_enough() -> None:
-    """The page is due when the chance of a change since the moved update is θ."""
+    """The page is due when the probability of a change since the moved update is θ."""
     policy = Threshold(theta=0.7)
     state, row = policy.start(1), np.array([0])
     policy.learn(state, row, np.array([10.0]), np.array([False]))
@@ -49,12 +49,12 @@ def test_no_update_no_visit(play: Callable[..., list[float]]) -> None:
 
 
 def test_never_before_the_evaluation(play: Callable[..., list[float]]) -> None:
-    """However likely a change is, the next visit waits for the evaluation interval."""
+    """The next visit is not before the evaluation interval."""
     assert play(Threshold(theta=0.0), "1111") == [7.0] * 4
 
 
 def test_old_visits_leave_the_window() -> None:
-    """An update that left the window counts no more, except in the last two intervals."""
+    """An update before the window does not count, except in the last two intervals."""
     policy = Threshold(window_days=30)
     state, row = policy.start(1), np.array([0])
     for elapsed, changed in ((7.0, True), (20.0, False), (20.0, False)):
@@ -64,6 +64,6 @@ def test_old_visits_leave_the_window() -> None:
 
 @pytest.mark.parametrize("wrong", [{"theta": -0.1}, {"theta": 1.1}, {"theta": float("nan")}, {"window_days": 0.0}])
 def test_impossible_parameters_are_refused(wrong: dict[str, float]) -> None:
-    """A threshold that is no probability is told when it is set."""
+    """Impossible parameters are refused."""
     with pytest.raises(BadSettings):
         Threshold(**wrong)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("flags", "expected"), WORKED)
 def test_worked_vectors(play: Callable[..., list[float]], flags: str, expected: list[float]) -> None:
-    """The interval after each visit is the worked one, to six digits."""
+    """The interval after each visit equals the one worked out by hand, to six digits."""
     assert play(Window(), flags) == expected
 
 
@@ -47,7 +47,7 @@ def _by_the_book(flags: list[bool]) -> float:
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), max_size=50))
 def test_agrees_with_a_plain_reading(flags: list[list[bool]]) -> None:
-    """Pages learned in batches end where a page-by-page reading of the rule ends."""
+    """Batches give the same intervals as a page-by-page implementation."""
     policy = Window(Bounds())
     state, rows = policy.start(3), np.arange(3)
     for visit in flags:
