@@ -123,7 +123,7 @@ def test_even_shares_add_up(per_day: float, days: int) -> None:
 
 
 def test_what_a_list_is_worth() -> None:
-    """A good list is worth the changes that it reveals beyond their cost; a list of all or no pages is worth nothing."""
+    """A list is worth the changes that it reveals beyond their cost; a list of all or no pages is worth nothing."""
     changed = np.array([0.2, 0.2, 0.2, 0.2])
     precision, recall = np.array([0.98, 0.98, 0.02, 0.98]), np.array([0.98, 0.49, 0.9, 0.0])
     noise = np.array([0.0, 0.0, 50.0, 0.0])

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags
+from webstrata.predict.poisson import RateEstimate
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.special import gamma_quantile
 from webstrata.predict.visit_history import VisitHistory
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days
-from webstrata.predict.rate_estimate import NORMAL
 
+NORMAL = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
 _SHIFT = 8.0  # from here on the asymptotic series are exact to the last digits
 _TERMS = 300
 _NEWTON = 40

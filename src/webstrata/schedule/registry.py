@@ -17,16 +17,14 @@ from webstrata.errors import BadSettings
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.policy import LARGEST_STATE, Bounds, TimerPolicy, ValuePolicy
 from webstrata.schedule.policy_state import PolicyState
-from webstrata.schedule.textbook.adaptive import Dyn, Fix
+from webstrata.schedule.textbook.adaptive import Dyn, Fix, Window
 from webstrata.schedule.textbook.baselines import LastObs, RandomTimes
 from webstrata.schedule.textbook.budgeted import BASELINES
+from webstrata.schedule.textbook.crawlers import Nutch, StormCrawler
 from webstrata.schedule.textbook.fixed import BruteForce, Fixed, Gold, Week
 from webstrata.schedule.textbook.markov import State1, State1L, State2, State2L
-from webstrata.schedule.textbook.nutch import Nutch
 from webstrata.schedule.textbook.rate_groups import Bayesian, Historic
-from webstrata.schedule.textbook.stormcrawler import StormCrawler
 from webstrata.schedule.textbook.threshold import Threshold
-from webstrata.schedule.textbook.window import Window
 from webstrata.schedule.value import Value
 
 Kind = Literal["timer", "oracle"]

@@ -1,17 +1,23 @@
-"""What the crawl loop, `why` and `plan` use of a schedule, and the schedule for a policy's name."""
+"""The schedule of all pages: what the crawl loop, `why` and `plan` use of it, and the schedule under a timer policy.
+
+Under a timer policy each page has its own interval, and its state is stored with the page. `ValueSchedule` is the
+schedule under a value policy.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from webstrata.clock import DAY_S
+import numpy as np
+
+from webstrata.clock import DAY_S, span
+from webstrata.columns import State
 from webstrata.records import Page
-from webstrata.schedule.next_visit import NextVisit, SeenPage
+from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.policy import Bounds, TimerPolicy
 from webstrata.schedule.registry import budgeted_policy, is_budgeted, policy
-from webstrata.schedule.timer_schedule import TimerSchedule
 from webstrata.schedule.value_schedule import ValueSchedule
 
 
@@ -50,6 +56,78 @@ class Schedule(Protocol):
     def evidence(self, page: Page, now: float) -> dict[str, object]:
         """The evidence for a page's next visit, for `why`."""
         ...
+
+
+class TimerSchedule:
+    """Schedules pages by one timer policy: unpacks their states into columns, calls the policy once, packs them."""
+
+    ranking = None
+    """Pages do not compete for a budget."""
+    weighs_announcements = False
+    """A page that a trusted feed or sitemap announces is due at once."""
+    first_price = 1e-6
+
+    def __init__(self, policy: TimerPolicy, limits: IntervalLimits | None = None) -> None:
+        """`limits` apply where no override sets others."""
+        self.policy = policy
+        self.overrides = Overrides()
+        self._limits = limits or IntervalLimits(0.0, float("inf"))
+
+    def announced(self) -> None:
+        """New announcements do not concern a timer policy."""
+
+    def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
+        """Let the policy learn from the visits, then get all intervals with one call."""
+        if not batch:
+            return []
+        state = self._unpack([seen.page for seen in batch])
+        # The first visit is the baseline: it says nothing about how often the page changes.
+        rows = np.array([i for i, seen in enumerate(batch) if seen.page.last_seen_at is not None], dtype=np.intp)
+        elapsed = np.array([(batch[i].at - (batch[i].page.last_seen_at or 0.0)) / DAY_S for i in rows])
+        changed = np.array([batch[i].changed for i in rows], dtype=bool)
+        if rows.size:
+            self.policy.learn(state, rows, np.maximum(elapsed, 0.0), changed)
+        intervals_s = self.policy.interval(state, np.arange(len(batch), dtype=np.intp)) * DAY_S
+        return [
+            self._next_visit(seen.at, self._overridden(seen, float(interval_s)), state[i].tobytes())
+            for i, (seen, interval_s) in enumerate(zip(batch, intervals_s, strict=True))
+        ]
+
+    def _overridden(self, seen: SeenPage, interval_s: float) -> float:
+        """The interval after the overrides: shorter while a tag of the page is boosted, within the page's limits."""
+        page = seen.page
+        limits = self.overrides.limits(page.url, page.tags, self._limits)
+        if limits is self._limits and not self.overrides.boosts:
+            return interval_s
+        return min(max(interval_s / self.overrides.factor(page.tags, seen.at), limits.min_s), limits.max_s)
+
+    def after_failure(self, page: Page, at: float, why: str, again_at: float | None = None) -> NextVisit:
+        state = self._unpack([page])
+        interval_s = float(self.policy.interval(state, np.zeros(1, dtype=np.intp))[0]) * DAY_S
+        return retry(
+            page, at, why, again_at, interval_s=interval_s, policy=self.policy.name, policy_state=state[0].tobytes()
+        )
+
+    def evidence(self, page: Page, now: float) -> dict[str, object]:
+        return self.policy.explain(self._unpack([page]), 0)
+
+    def _unpack(self, pages: Sequence[Page]) -> State:
+        """The pages' states as one array; pages without a state of this policy get the start state."""
+        state = self.policy.start(len(pages))
+        size = state.dtype.itemsize
+        for i, page in enumerate(pages):
+            if page.policy == self.policy.name and len(page.policy_state) == size:
+                state[i] = np.frombuffer(page.policy_state, dtype=state.dtype)[0]
+        return state
+
+    def _next_visit(self, at: float, interval_s: float, state: bytes) -> NextVisit:
+        return NextVisit(
+            next_at=at + interval_s,
+            interval_s=interval_s,
+            policy=self.policy.name,
+            policy_state=state,
+            reason=f"{self.policy.name}: every {span(interval_s)}",
+        )
 
 
 def schedule_for(name: str, bounds: Bounds, *, freshness: float = 0.0) -> Schedule:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.schedule.policy import LARGEST_STATE
+from webstrata.schedule.textbook.adaptive import step
 from webstrata.schedule.textbook.markov import State1, State1L, State2, State2L, table_row
-from webstrata.schedule.textbook.own_interval import step
 
 THIRD, TWO_THIRDS = 2.333333, 4.666667
 

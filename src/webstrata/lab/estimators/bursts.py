@@ -14,9 +14,8 @@ from msgspec import Struct
 from webstrata.columns import Days, Flags
 from webstrata.lab.estimators.interpolated import moved
 from webstrata.predict.gamma import bayesian, begin, believed, learned
-from webstrata.predict.poisson import irregular_rate
+from webstrata.predict.poisson import RateEstimate, irregular_rate
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
 _HOLD = 2.0

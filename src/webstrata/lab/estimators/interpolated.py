@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from webstrata.predict.poisson import irregular
-from webstrata.predict.rate_estimate import RateEstimate
+from webstrata.predict.poisson import RateEstimate, irregular
 from webstrata.predict.visit_history import VisitHistory
 
 

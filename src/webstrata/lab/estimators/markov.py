@@ -12,7 +12,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
-from webstrata.predict.rate_estimate import NORMAL, RateEstimate
+from webstrata.predict.poisson import RateEstimate
+from webstrata.predict.special import NORMAL
 from webstrata.predict.visit_history import VisitHistory
 
 _GRID = 1e6  # intervals equal within a millionth of a day share a table

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from webstrata.columns import Days
 from webstrata.predict.gamma import begin, believed, learned
-from webstrata.predict.poisson import irregular_rate
+from webstrata.predict.poisson import RateEstimate, irregular_rate
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
 _BREAK = 8.85

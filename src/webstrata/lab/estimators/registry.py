@@ -8,8 +8,8 @@ import numpy as np
 
 from webstrata.lab.estimators import bursts, interpolated, markov, regimes, seasons
 from webstrata.predict import gamma, poisson
+from webstrata.predict.poisson import RateEstimate
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.rate_estimate import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
 Estimator = Callable[[VisitHistory, GammaPrior], RateEstimate]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
-from webstrata.predict.rate_estimate import RateEstimate
+from webstrata.predict.poisson import RateEstimate
 from webstrata.predict.visit_history import VisitHistory
 
 Cycle = Literal["week", "day"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.own_interval import OwnInterval
+from webstrata.schedule.textbook.adaptive import OwnInterval
 
 
 class Gold(OwnInterval):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.textbook.own_interval import OwnInterval, step
+from webstrata.schedule.textbook.adaptive import OwnInterval, step
 
 Keys = NDArray[np.uint32]
 Counts = NDArray[np.uint8]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.stormcrawler import StormCrawler
+from webstrata.schedule.textbook.crawlers import StormCrawler
 
 
 def test_worked_by_hand(play: Callable[..., list[float]]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webstrata.schedule.textbook.own_interval import step
+from webstrata.schedule.textbook.adaptive import step
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.window import Window
+from webstrata.schedule.textbook.adaptive import Window
 
 # flags -> interval after each visit, from 7 days within 1 to 180
 WORKED = [

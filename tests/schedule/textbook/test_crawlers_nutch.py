@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.nutch import Nutch
+from webstrata.schedule.textbook.crawlers import Nutch
 
 
 def test_worked_by_hand(play: Callable[..., list[float]]) -> None:
