@@ -107,7 +107,7 @@ def _root(
 
 
 def _called(words: list[str]) -> list[str]:
-    """The command that these words call, if it can be told without parsing them; else nothing: load all commands."""
+    """The command that these words name, if it is the first word; else nothing, and all commands are loaded."""
     rest = list(words)
     while rest and rest[0] in ("--debug", "--home"):
         del rest[: 2 if rest[0] == "--home" else 1]

@@ -88,7 +88,7 @@ def _postgres(connection: Connection) -> EngineCheck:
 def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_IndexInfo]) -> tuple[str | None, list[str]]:
     """Why amcheck is not available, or what it found. An extension created for the check is removed afterwards."""
     faults: list[str] = []
-    trial = connection.begin_nested()
+    savepoint = connection.begin_nested()
     try:
         if connection.execute(_AMCHECK).scalar() is None:
             connection.exec_driver_sql("CREATE EXTENSION amcheck")
@@ -105,7 +105,7 @@ def _by_amcheck(connection: Connection, tables: list[str], indexes: list[_IndexI
     except DBAPIError as error:
         return _words(error), []
     finally:
-        trial.rollback()
+        savepoint.rollback()
     return None, faults
 
 

@@ -75,21 +75,21 @@ async def budget_states_boosts_and_limits_are_stored(store: Store) -> None:
     assert await store.budgets.interval_limits() == []
 
 
-async def _traded(
+async def _reserve(
     store: Store, owner: str, take: float | None, now: float = NOW, until: float = NOW + 60
 ) -> tuple[float | None, float]:
     """Reserve an amount of the budget `all` (None: return everything); (state before, unspent reservation before)."""
     seen: list[tuple[float | None, float]] = []
 
-    def deal(stands: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
-        state, had = stands.get("all"), own.get("all", 0.0)
+    def plan(states: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
+        state, had = states.get("all"), own.get("all", 0.0)
         seen.append((None if state is None else state.credit, had))
         if take is None:
             return []
         credit = 10.0 if state is None else state.credit
         return [(BudgetState(name="all", price=0.5, credit=credit + had - take, at=now), take)]
 
-    await store.budgets.reserve(owner, now, until, deal)
+    await store.budgets.reserve(owner, now, until, plan)
     return seen[-1]
 
 
@@ -97,26 +97,26 @@ async def reservations_are_made_spent_and_returned(store: Store) -> None:
     """A reservation is not available to others, the cost of a visit is spent, the rest is returned."""
     await store.pages.add([new("1"), new("2")], NOW)
     one, two = await store.queue.claim(NOW, 2, NOW + 60, "me")
-    assert await _traded(store, "me", 3.0) == (None, 0.0)
-    assert await _traded(store, "you", 2.0) == (7.0, 0.0)
+    assert await _reserve(store, "me", 3.0) == (None, 0.0)
+    assert await _reserve(store, "you", 2.0) == (7.0, 0.0)
     paid = Batch(entries=(entry_of(one),), payer="me", paid=(("all", 2.0),))
     await store.visit_log.commit(paid)
     await store.visit_log.commit(paid)  # a lost answer asked for again
     assert [pace.credit for pace in await store.budgets.states()] == [5.0]
-    assert await _traded(store, "me", None) == (5.0, 1.0)
-    assert await _traded(store, "me", None) == (6.0, 0.0)
+    assert await _reserve(store, "me", None) == (5.0, 1.0)
+    assert await _reserve(store, "me", None) == (6.0, 0.0)
     await store.visit_log.commit(Batch(entries=(entry_of(two),), payer="me", paid=(("all", 1.5), ("unknown", 1.0))))
     assert [pace.credit for pace in await store.budgets.states()] == [4.5]
 
 
 async def expired_reservations_return_to_the_budget(store: Store) -> None:
     """An expired reservation returns to the budget; the reservation of a restarted owner at once."""
-    await _traded(store, "dead", 4.0, until=NOW + 60)
-    assert await _traded(store, "me", None, now=NOW + 59) == (6.0, 0.0)
-    assert await _traded(store, "me", 1.0, now=NOW + 60, until=NOW + 600) == (10.0, 0.0)
+    await _reserve(store, "dead", 4.0, until=NOW + 60)
+    assert await _reserve(store, "me", None, now=NOW + 59) == (6.0, 0.0)
+    assert await _reserve(store, "me", 1.0, now=NOW + 60, until=NOW + 600) == (10.0, 0.0)
     assert [pace.credit for pace in await store.budgets.states()] == [9.0]
-    assert await _traded(store, "dead", 2.0, now=NOW + 61) == (9.0, 0.0)
-    assert await _traded(store, "dead", None, now=NOW + 62) == (7.0, 2.0)
+    assert await _reserve(store, "dead", 2.0, now=NOW + 61) == (9.0, 0.0)
+    assert await _reserve(store, "dead", None, now=NOW + 62) == (7.0, 2.0)
     assert [pace.credit for pace in await store.budgets.states()] == [9.0]
 
 

@@ -89,19 +89,21 @@ async def streams_by_next_visit_are_ordered(store: Store) -> None:
 
 
 async def page_rules_are_stored(store: Store) -> None:
-    wish = PageRules(
+    rules = PageRules(
         handler="rdf", layer="data", ignore=("css:é",), ignore_text=("[0-9]+",), min_size=0.1, entries=True
     )
-    await store.pages.add([new("1", page_rules=wish), new("2")], NOW)
-    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, None)
-    await store.pages.add([new("1"), new("2", page_rules=wish)], NOW + 5)
-    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (wish, wish)
+    await store.pages.add([new("1", page_rules=rules), new("2")], NOW)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (rules, None)
+    await store.pages.add([new("1"), new("2", page_rules=rules)], NOW + 5)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (rules, rules)
     await store.pages.set_rules((await page_of(store, "1")).id, None)
-    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (None, wish)
+    assert ((await page_of(store, "1")).page_rules, (await page_of(store, "2")).page_rules) == (None, rules)
     (found, _) = await store.queue.claim(NOW + 5, 2, NOW + 60, "me")
     await store.pages.set_rules(found.id, PageRules(layer="raw"))
     await store.visit_log.commit(Batch(entries=(entry_of(found),)))
-    assert (await page_of(store, "1")).page_rules == PageRules(layer="raw"), "a visit in flight must not undo a wish"
+    assert (await page_of(store, "1")).page_rules == PageRules(layer="raw"), (
+        "a visit in flight must not undo a change of rules"
+    )
 
 
 async def tag_rules_are_stored_separately(store: Store) -> None:
@@ -118,18 +120,20 @@ async def tag_rules_are_stored_separately(store: Store) -> None:
 
 async def new_rules_remove_validators(store: Store) -> None:
     await store.pages.add([new(name, tags=("t",) if name == "2" else ()) for name in "1234"], NOW)
-    mark = Fingerprint(raw="00", size=1, selected="11")
+    fingerprint = Fingerprint(raw="00", size=1, selected="11")
     pages = await store.queue.claim(NOW, 4, NOW + 60, "me")
-    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=fingerprint) for page in pages]
     await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
     await store.pages.set_rules(pages[0].id, PageRules(layer="raw"))
     await store.pages.set_tag_rules("t", PageRules(layer="raw"))
     await store.pages.add([new("3", page_rules=PageRules(layer="raw")), new("4")], NOW)
     for name in "123":
         page = await page_of(store, name)
-        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(fingerprint, selected=None)), (
+            name
+        )
     page = await page_of(store, "4")
-    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", fingerprint)
 
 
 async def rules_changed_during_a_visit_are_kept(store: Store) -> None:
@@ -137,14 +141,16 @@ async def rules_changed_during_a_visit_are_kept(store: Store) -> None:
     pages = await store.queue.claim(NOW, 3, NOW + 60, "me")
     await store.pages.set_rules(pages[0].id, PageRules(ignore=("css:b",)))
     await store.pages.add([new("2", page_rules=PageRules(ignore=("css:b",)))], NOW)
-    mark = Fingerprint(raw="00", size=1, selected="by the old rules")
-    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=mark) for page in pages]
+    fingerprint = Fingerprint(raw="00", size=1, selected="by the old rules")
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=fingerprint) for page in pages]
     await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
     for name in "12":
         page = await page_of(store, name)
-        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(mark, selected=None)), name
+        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(fingerprint, selected=None)), (
+            name
+        )
     page = await page_of(store, "3")
-    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", mark)
+    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", fingerprint)
 
 
 async def counted_places_are_kept_by_visits(store: Store) -> None:

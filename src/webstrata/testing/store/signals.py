@@ -34,23 +34,23 @@ async def _news(store: Store, *names: str) -> list[int]:
 
 
 async def signals_about_unwatched_urls_are_kept(store: Store) -> None:
-    def heard(*others: tuple[str, float | None], at: float) -> Batch:
+    def announced(*others: tuple[str, float | None], at: float) -> Batch:
         return _announced(at=at, unwatched=tuple((f"https://a.example/{name}", given) for name, given in others))
 
-    await store.visit_log.commit(heard(("1", NOW - 9), ("2", NOW - 9), ("3", None), ("\0", NOW), at=NOW))
-    await store.visit_log.commit(heard(("1", NOW - 5), ("2", NOW - 99), ("3", None), at=NOW + 1))
+    await store.visit_log.commit(announced(("1", NOW - 9), ("2", NOW - 9), ("3", None), ("\0", NOW), at=NOW))
+    await store.visit_log.commit(announced(("1", NOW - 5), ("2", NOW - 99), ("3", None), at=NOW + 1))
     await store.pages.add([new("1"), new("2"), new("3"), new("4")], NOW + 2)
     listed = await store.signals.listed_by(_LIST)
     assert {url[-1]: one.at for url, one in listed.items()} == {"1": NOW - 5, "2": NOW - 9, "3": None}
     assert await _news(store, "1", "2", "3", "4") == [0, 0, 0, -1], "of a page never seen nothing is news"
     many = [(f"old{number}", NOW - 1000 - number) for number in range(2100)]
-    await store.visit_log.commit(heard(*many, ("new", NOW + 3), at=NOW + 3))
-    await store.visit_log.commit(heard(("newer", NOW + 4), at=NOW + 4))
+    await store.visit_log.commit(announced(*many, ("new", NOW + 3), at=NOW + 3))
+    await store.visit_log.commit(announced(("newer", NOW + 4), at=NOW + 4))
     await store.pages.add([new(name) for name in ("new", "newer", "old5", "old1996", "old2099")], NOW + 5)
     found = {url.rpartition("/")[2] for url in await store.signals.listed_by(_LIST)}
     assert found >= {"new", "newer", "old5"}, "the latest times are kept"
     assert not found & {"old2099"}, "a source is kept so many addresses of, and no more"
-    await store.visit_log.commit(heard(("later", None), at=NOW + 400 * 86_400.0))
+    await store.visit_log.commit(announced(("later", None), at=NOW + 400 * 86_400.0))
     await store.pages.add([new("old7"), new("later")], NOW + 6)
     found = {url.rpartition("/")[2] for url in await store.signals.listed_by(_LIST)}
     assert "later" in found
