@@ -97,5 +97,5 @@ def test_last_changes() -> None:
         "http://a.test/a": SitemapHints(unchanged_s=100 * DAY_S),
         "http://a.test/b": SitemapHints(unchanged_s=DAY_S),
     }
-    equal: dict[str, float | None] = dict.fromkeys("abcdef", NOW - DAY_S) | {"g": NOW - 9 * DAY_S}
+    equal: dict[str, float | None] = {**dict.fromkeys("abcdef", NOW - DAY_S), "g": NOW - 9 * DAY_S}
     assert sitemap_hints(response(dated(equal)), NOW) == {}
