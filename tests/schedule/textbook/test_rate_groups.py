@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.textbook.rate_groups import TABLE_2, TABLE_4, RateGroup, check, nearest
+from webstrata.schedule.textbook.rate_groups import TABLE_4, RateGroup, check, nearest
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ def test_nearest_in_ratio(days: float, group: int) -> None:
     assert nearest(TABLE_4, days) == group
 
 
-@pytest.mark.parametrize("groups", [(), (TABLE_2[1], TABLE_2[0]), (TABLE_2[0], TABLE_2[0])])
+@pytest.mark.parametrize("groups", [(), (TABLE_4[1], TABLE_4[0]), (TABLE_4[0], TABLE_4[0])])
 def test_groups_get_slower(groups: tuple[RateGroup, ...]) -> None:
     """No groups, or groups out of order, are refused."""
     with pytest.raises(BadSettings):

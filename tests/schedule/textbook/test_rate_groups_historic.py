@@ -5,7 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.rate_groups import TABLE_2, Historic
+from webstrata.schedule.textbook.rate_groups import Historic, RateGroup
+
+TABLE_2 = tuple(
+    RateGroup(days=days, visits=visits, slower_below=0.3, faster_above=0.7)
+    for days, visits in ((1, 10), (7, 8), (30, 6), (100, 2))
+)
+"""The example of the paper."""
 
 
 @pytest.mark.parametrize(

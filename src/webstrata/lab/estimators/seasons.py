@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
@@ -29,15 +28,6 @@ _SLOTS: dict[Cycle, tuple[int, float, float]] = {"week": (7, 1.0, 3.0), "day": (
 # number of slots, days in each, days from the start of a cycle to 1970-01-01 (a Thursday)
 
 
-class Profile(Struct, frozen=True, kw_only=True):
-    """The factor of each weekday (Monday first) or hour (UTC) of each page; the mean is 1."""
-
-    cycle: Cycle
-    factors: Slots
-    contrast: Days
-    """Twice the gain in log-likelihood over a flat profile; about slots - 1 by chance."""
-
-
 def shares(begin_days: Days, end_days: Days, cycle: Cycle) -> Slots:
     """Days of each interval in each slot: (intervals, slots)."""
     slots, width, offset = _SLOTS[cycle]
@@ -52,8 +42,8 @@ def _passed(at_days: Days, edges: Days, offset: float) -> Slots:
     return passed
 
 
-def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) -> Profile:
-    """The profile of every page from all its visits."""
+def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) -> Slots:
+    """The factor of each weekday (Monday first) or hour (UTC) of each page, from all its visits; the mean is 1."""
     history = history.lasting()
     parts = shares(history.at_days - history.elapsed_days, history.at_days, cycle)
     exposure = _by_page(history, parts)
@@ -62,15 +52,14 @@ def profile(history: VisitHistory, cycle: Cycle = "week", hold: float = HOLD) ->
     factors = np.ones_like(exposure)
     for _ in range(_ROUNDS):
         factors = _held(_by_page(hit, _shared(parts, factors[hit.page_of()])), exposure, hold)
-    level = _gain(hit, parts, np.ones_like(factors), exposure)
-    return Profile(cycle=cycle, factors=factors, contrast=2 * (_gain(hit, parts, factors, exposure) - level))
+    return factors
 
 
 def seasonal(history: VisitHistory, overall: RateEstimate, next_days: Days, cycle: Cycle = "week") -> RateEstimate:
     """The rate at a future time: the overall rate multiplied by the factor of its weekday or hour."""
     slots, width, offset = _SLOTS[cycle]
     slot = ((next_days + offset) / width % slots).astype(np.intp)
-    factor = profile(history, cycle).factors[np.arange(history.pages), slot]
+    factor = profile(history, cycle)[np.arange(history.pages), slot]
     return RateEstimate(
         rate=overall.rate * factor, error=overall.error * factor, low=overall.low * factor, high=overall.high * factor
     )
@@ -96,17 +85,3 @@ def _held(hits: Slots, exposure: Slots, hold: float) -> Slots:
     factors: Slots = (hits + hold / slots) / (even + hold / slots)
     factors /= factors.mean(axis=1, keepdims=True)
     return factors
-
-
-def _gain(hit: VisitHistory, parts: Slots, factors: Slots, exposure: Slots) -> Days:
-    """The log-likelihood of the slots of the changes, without terms that do not depend on the profile."""
-    inside = (parts * factors[hit.page_of()]).sum(axis=1)
-    length = parts.sum(axis=1)
-    mean = np.divide(
-        (exposure * factors).sum(axis=1),
-        exposure.sum(axis=1),
-        out=np.ones(len(exposure)),
-        where=exposure.sum(axis=1) > 0,
-    )
-    gain: Days = hit.totals(np.log(inside / length)) - hit.counts * np.log(mean)
-    return gain

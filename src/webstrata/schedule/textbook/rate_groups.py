@@ -40,11 +40,6 @@ class RateGroup(Struct, frozen=True, kw_only=True):
             raise BadSettings(f"thresholds {self.slower_below:g} and {self.faster_above:g}: 0 to 1, in this order.")
 
 
-TABLE_2 = tuple(
-    RateGroup(days=days, visits=visits, slower_below=0.3, faster_above=0.7)
-    for days, visits in ((1, 10), (7, 8), (30, 6), (100, 2))
-)
-"""The example of the paper."""
 TABLE_4 = tuple(RateGroup(days=days, visits=visits) for days, visits in ((1, 3), (3, 2), (31, 2), (96, 1)))
 """The best groups of the paper."""
 
