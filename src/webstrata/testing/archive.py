@@ -7,11 +7,14 @@ import hashlib
 from base64 import b32encode
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from webstrata.ports import Archive
 from webstrata.records import Capture, Exchange, Original, Position
 
 _AT = 1_790_000_000.125
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: identity\r\n\r\n"
+_NOT_MODIFIED = b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n'
 _REQUEST = b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"
 _BODIES = (b"", b"plain", b"\r\n\r\n", bytes(range(256)) * 40, b"WARC/1.1\r\n\r\n", b"\x1f\x8b\x08not gzip")
 
@@ -87,14 +90,7 @@ def _revisit(first: Capture, position: Position, status: int) -> Capture:
         file=position.file,
         offset=position.offset,
     )
-    exchange = Exchange(
-        url=seen.url,
-        at=seen.at + 60,
-        duration_s=0.01,
-        request_head=_REQUEST,
-        address="192.0.2.1",
-        status=status,
-        response_head=_HEAD if status == 200 else b'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n',
-        body=seen.body if status == 200 else b"",
-    )
+    exchange = replace(seen, at=seen.at + 60, status=status)
+    if status == 304:
+        exchange = replace(exchange, response_head=_NOT_MODIFIED, body=b"")
     return Capture(exchange=exchange, payload=first.payload, original=original)

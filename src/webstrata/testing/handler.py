@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from webstrata.ports import Handler
 from webstrata.records import (
     Exchange,
@@ -70,15 +72,17 @@ class ScriptedClient:
         result = self._results.pop(0) if len(self._results) > 1 else self._results[0]
         if isinstance(result, FetchResult):
             # new objects each time, so that a handler that mixes up its exchanges is detected
-            exchanges = tuple([_copy(exchange, url, self.now()) for exchange in result.exchanges])
+            exchanges = tuple([replace(exchange, url=url, at=self.now()) for exchange in result.exchanges])
             self.returned += exchanges
-            return FetchResult(exchanges=exchanges, failure=result.failure, again_at=result.again_at)
+            return replace(result, exchanges=exchanges)
         return result
 
 
 def check_handler(handler: Handler, page: Page | None = None) -> None:
     """Raise AssertionError with the rule that the handler violates. `page` is a page that the handler can visit."""
-    asyncio.run(_check(handler, page or _page(handler)))
+    page_rules = PageRules(handler=handler.name)
+    default = Page(id=1, url="http://example.org/page", host="example.org", page_rules=page_rules)
+    asyncio.run(_check(handler, page or default))
 
 
 async def _check(handler: Handler, page: Page) -> None:
@@ -134,11 +138,6 @@ async def _visit(handler: Handler, page: Page, client: ScriptedClient) -> VisitR
     return result
 
 
-def _page(handler: Handler) -> Page:
-    page_rules = PageRules(handler=handler.name)
-    return Page(id=1, url="http://example.org/page", host="example.org", page_rules=page_rules)
-
-
 def _responses() -> Iterator[Exchange]:
     for status in _STATUSES:
         yield _exchange(status, "text/html" if status != 200 else "text/plain", b"text")
@@ -167,7 +166,3 @@ def _exchange(
         body=body,
         truncated="disconnect" if truncated else None,
     )
-
-
-def _copy(exchange: Exchange, url: str, at: float) -> Exchange:
-    return Exchange(**{name: getattr(exchange, name) for name in exchange.__struct_fields__} | {"url": url, "at": at})

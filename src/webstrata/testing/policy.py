@@ -24,11 +24,7 @@ def check_policy(
     _check_state(policy)
     if hasattr(policy, "value"):
         check_value_policy(cast(ValuePolicy, policy), seed=seed)
-    else:
-        _check_timer(policy, min_days, max_days, seed)
-
-
-def _check_timer(policy: TimerPolicy, min_days: float, max_days: float, seed: int) -> None:
+        return
     _check_intervals(policy, min_days, max_days, seed)
     _check_independence(policy, seed)
     _check_order(policy, seed)
@@ -36,12 +32,12 @@ def _check_timer(policy: TimerPolicy, min_days: float, max_days: float, seed: in
     _check_rest(policy, seed)
 
 
-def _history(seed: int, pages: int = _PAGES) -> list[tuple[Days, Flags]]:
+def _history(seed: int) -> list[tuple[Days, Flags]]:
     """Visits of all pages: some never change, some always, most sometimes; after no time at all up to years."""
     random = np.random.default_rng(seed)
-    chance = np.concatenate([[0.0, 1.0], random.random(pages - 2)])
+    chance = np.concatenate([[0.0, 1.0], random.random(_PAGES - 2)])
     return [
-        (random.choice([0.0, 1e-6, 0.5, 1, 7, 30, 180, 4000], size=pages), random.random(pages) < chance)
+        (random.choice([0.0, 1e-6, 0.5, 1, 7, 30, 180, 4000], size=_PAGES), random.random(_PAGES) < chance)
         for _ in range(_VISITS)
     ]
 
@@ -116,14 +112,17 @@ def _check_others_untouched(policy: TimerPolicy, seed: int) -> None:
     assert state.tobytes() == learned, "an empty batch teaches nothing"
 
 
+def _check_evidence(evidence: dict[str, object]) -> None:
+    assert evidence, "explain() gives evidence"
+    assert all(isinstance(key, str) for key in evidence), "evidence has names as keys"
+
+
 def _check_rest(policy: TimerPolicy, seed: int) -> None:
     state = _after_history(policy, seed, np.arange(_PAGES))
     rows = np.arange(_PAGES)
     back = unpack(pack(state), policy.start(_PAGES))
     assert (policy.interval(back, rows) == policy.interval(state, rows)).all(), "state survives the store"
-    evidence = policy.explain(state, 0)
-    assert evidence, "explain() gives evidence"
-    assert all(isinstance(key, str) for key in evidence), "evidence has names as keys"
+    _check_evidence(policy.explain(state, 0))
 
 
 # ── policies that value visits ──────────────────────────────────────────────────────────────────────────────
@@ -183,9 +182,7 @@ def _check_values_only_read(policy: ValuePolicy, seed: int) -> None:
     rows = np.array([3, 17, 5])
     policy.value(state, rows, now)
     policy.age(state, rows, now)
-    evidence = policy.explain(state, 3, now)
-    assert evidence, "explain() gives evidence"
-    assert all(isinstance(key, str) for key in evidence), "evidence has names as keys"
+    _check_evidence(policy.explain(state, 3, now))
     assert state.tobytes() == before.tobytes(), "value(), age() and explain() only read"
     policy.learn(state, rows, np.array([1.0, 2.0, 3.0]), np.array([True, False, True]))
     others = np.setdiff1d(np.arange(_PAGES), rows)

@@ -12,13 +12,7 @@ from collections.abc import Callable, Iterable
 
 from webstrata import urls
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
-from webstrata.flows.capture.events import (
-    CaptureOrder,
-    Event,
-    PageDownloaded,
-    RequisiteDownloaded,
-    to_line,
-)
+from webstrata.flows.capture.events import CaptureOrder, Event, PageDownloaded, RequisiteDownloaded, to_line
 from webstrata.flows.capture.plan import first_revisits, next_pass
 from webstrata.flows.capture.rates import PageRates
 from webstrata.flows.capture.state import CaptureState

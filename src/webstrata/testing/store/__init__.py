@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from inspect import iscoroutinefunction
+from types import ModuleType
 from typing import Literal
 
 from webstrata.clock import ManualClock
@@ -21,13 +23,20 @@ from webstrata.testing.store.examples import NOW, Check
 MakeStore = Callable[[Clock], Store]
 StoreRole = Literal["pages", "queue", "visit_log", "budgets", "signals", "maintenance"]
 
+
+def _checks(contract: ModuleType) -> tuple[Check, ...]:
+    """The checks of a contract: the public coroutine functions of its module, in the order of the file."""
+    functions = [value for name, value in vars(contract).items() if not name.startswith("_")]
+    return tuple(f for f in functions if iscoroutinefunction(f) and f.__module__ == contract.__name__)
+
+
 CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
-    "pages": pages.CHECKS,
-    "queue": queue.CHECKS,
-    "visit_log": visit_log.CHECKS,
-    "budgets": budgets.CHECKS,
-    "signals": signals.CHECKS,
-    "maintenance": maintenance.CHECKS,
+    "pages": _checks(pages),
+    "queue": _checks(queue),
+    "visit_log": _checks(visit_log),
+    "budgets": _checks(budgets),
+    "signals": _checks(signals),
+    "maintenance": _checks(maintenance),
 }
 """The checks of each role."""
 

@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import (
-    Batch,
-    Boost,
-    BudgetState,
-    FinishedVisit,
-    IntervalLimit,
-    PageRole,
-)
-from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of, visit_of
+from webstrata.records import Batch, Boost, BudgetState, FinishedVisit, IntervalLimit, PageRole
+from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of, visit_of
 
 
 async def claim_pages_leases_exactly_the_given_pages(store: Store) -> None:
@@ -118,12 +111,3 @@ async def expired_reservations_return_to_the_budget(store: Store) -> None:
     assert await _reserve(store, "dead", 2.0, now=NOW + 61) == (9.0, 0.0)
     assert await _reserve(store, "dead", None, now=NOW + 62) == (7.0, 2.0)
     assert [pace.credit for pace in await store.budgets.states()] == [9.0]
-
-
-CHECKS: tuple[Check, ...] = (
-    claim_pages_leases_exactly_the_given_pages,
-    summaries_hold_active_pages,
-    budget_states_boosts_and_limits_are_stored,
-    reservations_are_made_spent_and_returned,
-    expired_reservations_return_to_the_budget,
-)

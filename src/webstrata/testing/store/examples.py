@@ -8,14 +8,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import (
-    FinishedVisit,
-    NewPage,
-    Outcome,
-    Page,
-    Position,
-    Visit,
-)
+from webstrata.records import FinishedVisit, NewPage, Outcome, Page, Position, Visit
 
 Check = Callable[[Store], Awaitable[None]]
 T = TypeVar("T")

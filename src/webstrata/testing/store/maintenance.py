@@ -18,7 +18,7 @@ from webstrata.records import (
     PageRole,
     Site,
 )
-from webstrata.testing.store.examples import DAY, NOW, Check, all_of, entry_of, new, page_of, visit_of
+from webstrata.testing.store.examples import DAY, NOW, all_of, entry_of, new, page_of, visit_of
 
 
 async def visits_can_be_filtered(store: Store) -> None:
@@ -97,11 +97,3 @@ async def any_text_from_the_web_can_be_stored(store: Store) -> None:
         pass
     else:
         raise AssertionError("a tag that cannot be stored must be refused")
-
-
-CHECKS: tuple[Check, ...] = (
-    visits_can_be_filtered,
-    totals_match_the_rows,
-    hosts_are_counted_by_day,
-    any_text_from_the_web_can_be_stored,
-)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import (
-    Batch,
-    Fingerprint,
-    NewPage,
-    PageRole,
-    PageRules,
-    PageState,
-    Site,
-)
-from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of
+from webstrata.records import Batch, Fingerprint, NewPage, Page, PageRole, PageRules, PageState, Site
+from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of
+
+_SELECTED = Fingerprint(raw="00", size=1, selected="by the old rules")
 
 
 async def adding_twice_changes_nothing(store: Store) -> None:
@@ -118,22 +114,27 @@ async def tag_rules_are_stored_separately(store: Store) -> None:
     assert await store.pages.tag_rules() == {"b": PageRules(layer="links")}
 
 
+async def _commit_with_validators(store: Store, pages: Sequence[Page]) -> None:
+    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=_SELECTED) for page in pages]
+    await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
+
+
+async def _check_validators(store: Store, *, removed: str, kept: str) -> None:
+    """The selection by old rules goes together with the validators."""
+    without = (None, None, replace(_SELECTED, selected=None))
+    for name, expected in [*((name, without) for name in removed), (kept, ("e", "m", _SELECTED))]:
+        page = await page_of(store, name)
+        assert (page.etag, page.last_modified, page.fingerprint) == expected, name
+
+
 async def new_rules_remove_validators(store: Store) -> None:
     await store.pages.add([new(name, tags=("t",) if name == "2" else ()) for name in "1234"], NOW)
-    fingerprint = Fingerprint(raw="00", size=1, selected="11")
     pages = await store.queue.claim(NOW, 4, NOW + 60, "me")
-    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=fingerprint) for page in pages]
-    await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
+    await _commit_with_validators(store, pages)
     await store.pages.set_rules(pages[0].id, PageRules(layer="raw"))
     await store.pages.set_tag_rules("t", PageRules(layer="raw"))
     await store.pages.add([new("3", page_rules=PageRules(layer="raw")), new("4")], NOW)
-    for name in "123":
-        page = await page_of(store, name)
-        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(fingerprint, selected=None)), (
-            name
-        )
-    page = await page_of(store, "4")
-    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", fingerprint)
+    await _check_validators(store, removed="123", kept="4")
 
 
 async def rules_changed_during_a_visit_are_kept(store: Store) -> None:
@@ -141,16 +142,8 @@ async def rules_changed_during_a_visit_are_kept(store: Store) -> None:
     pages = await store.queue.claim(NOW, 3, NOW + 60, "me")
     await store.pages.set_rules(pages[0].id, PageRules(ignore=("css:b",)))
     await store.pages.add([new("2", page_rules=PageRules(ignore=("css:b",)))], NOW)
-    fingerprint = Fingerprint(raw="00", size=1, selected="by the old rules")
-    held = [replace(page, etag="e", last_modified="m", payload="sha1:A", fingerprint=fingerprint) for page in pages]
-    await store.visit_log.commit(Batch(entries=tuple(entry_of(page) for page in held)))
-    for name in "12":
-        page = await page_of(store, name)
-        assert (page.etag, page.last_modified, page.fingerprint) == (None, None, replace(fingerprint, selected=None)), (
-            name
-        )
-    page = await page_of(store, "3")
-    assert (page.etag, page.last_modified, page.fingerprint) == ("e", "m", fingerprint)
+    await _commit_with_validators(store, pages)
+    await _check_validators(store, removed="12", kept="3")
 
 
 async def counted_places_are_kept_by_visits(store: Store) -> None:
@@ -162,19 +155,3 @@ async def counted_places_are_kept_by_visits(store: Store) -> None:
     assert (page.counted, page.memory) == ((5, 1 << 62), b"learned"), "a visit in flight must not undo it"
     await store.pages.set_counted(page.id, [])
     assert (await page_of(store, "1")).counted == ()
-
-
-CHECKS: tuple[Check, ...] = (
-    adding_twice_changes_nothing,
-    adding_again_updates_and_reactivates,
-    pausing_is_counted_and_stored,
-    sites_are_stored_by_url,
-    pages_are_found_by_tag_state_and_host,
-    long_streams_are_complete,
-    streams_by_next_visit_are_ordered,
-    page_rules_are_stored,
-    tag_rules_are_stored_separately,
-    new_rules_remove_validators,
-    rules_changed_during_a_visit_are_kept,
-    counted_places_are_kept_by_visits,
-)

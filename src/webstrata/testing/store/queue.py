@@ -5,12 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from webstrata.ports import Store
-from webstrata.records import (
-    Batch,
-    Hop,
-    NewPage,
-)
-from webstrata.testing.store.examples import NOW, Check, entry_of, new, page_of
+from webstrata.records import Batch, Hop, NewPage
+from webstrata.testing.store.examples import NOW, entry_of, new, page_of
 
 
 async def most_overdue_pages_come_first(store: Store) -> None:
@@ -106,16 +102,3 @@ async def next_due_is_none_without_due_pages(store: Store) -> None:
     await store.pages.add([new("1")], NOW)
     await store.pages.pause(["https://a.example/1"])
     assert await store.queue.next_due() is None
-
-
-CHECKS: tuple[Check, ...] = (
-    most_overdue_pages_come_first,
-    a_lease_holds_until_it_ends,
-    two_owners_never_share_a_page,
-    known_urls_are_recognised,
-    a_released_page_is_due_again,
-    leases_of_a_stopped_owner_can_be_ended,
-    upcoming_visits_are_listed_and_moved,
-    download_times_come_from_the_log,
-    next_due_is_none_without_due_pages,
-)

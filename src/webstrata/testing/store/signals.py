@@ -5,12 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import (
-    Batch,
-    NewAnnouncements,
-    SourceCheck,
-)
-from webstrata.testing.store.examples import NOW, Check, entry_of, new, page_of
+from webstrata.records import Batch, NewAnnouncements, SourceCheck
+from webstrata.testing.store.examples import NOW, entry_of, new, page_of
 
 _LIST = "https://a.example/list"
 
@@ -123,11 +119,3 @@ async def visits_update_the_counts_of_a_source(store: Store) -> None:
     sums = (source.right, source.wrong, source.announced, source.silent, source.delay_s, source.delays)
     assert sums == (1.5, 3.0, 4.5, 6.0, 7.5, 9.0), "a batch that comes twice counts once"
     assert await _news(store, "1", "2") == [0, 1], "what was said meanwhile is news still"
-
-
-CHECKS: tuple[Check, ...] = (
-    signals_about_unwatched_urls_are_kept,
-    a_repeated_signal_is_stored_once,
-    a_signal_moves_the_next_visit_forward,
-    visits_update_the_counts_of_a_source,
-)

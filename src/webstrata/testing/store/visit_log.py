@@ -22,7 +22,7 @@ from webstrata.records import (
     PageState,
     RobotsState,
 )
-from webstrata.testing.store.examples import NOW, Check, all_of, entry_of, new, page_of, position, visit_of
+from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of, position, visit_of
 
 
 async def a_committed_page_is_read_back(store: Store) -> None:
@@ -211,19 +211,3 @@ async def page_memory_is_bytes(store: Store) -> None:
     (one, two) = await store.queue.claim(NOW, 2, NOW + 60, "me")
     await store.visit_log.commit(Batch(entries=(entry_of(replace(one, memory=bytes(range(256)))), entry_of(two))))
     assert ((await page_of(store, "1")).memory, (await page_of(store, "2")).memory) == (bytes(range(256)), b"")
-
-
-CHECKS: tuple[Check, ...] = (
-    a_committed_page_is_read_back,
-    a_committed_visit_is_read_back,
-    a_repeated_commit_changes_nothing,
-    a_commit_ends_the_lease,
-    a_commit_keeps_what_the_user_changed_meanwhile,
-    a_failed_commit_writes_nothing,
-    the_first_original_is_kept,
-    discovered_pages_are_due_and_known_pages_unchanged,
-    waking_moves_visits_forward_only,
-    waking_does_not_break_a_lease,
-    politeness_state_is_stored,
-    page_memory_is_bytes,
-)
