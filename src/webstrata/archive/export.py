@@ -55,28 +55,23 @@ def selected_lines(index: Index, selection: Selection) -> Iterator[bytes]:
 
 def selected_records(index: Index, reader: WarcReader, selection: Selection) -> list[SelectedRecord]:
     """The records of the selection in file order: captures, and the originals of revisits."""
-    records: set[SelectedRecord] = set()
-    for line in selected_lines(index, selection):
-        entry = parse(line)
-        if entry is None:
-            continue
-        records.add(SelectedRecord(file=entry.filename, offset=entry.offset))
-        if entry.revisit:
-            original = reader.original_of(reader.record(entry.filename, entry.offset))
-            if original:
-                records.add(SelectedRecord(file=original[0], offset=original[1].offset))
-    return sorted(records)
+    entries = (entry for line in selected_lines(index, selection) if (entry := parse(line)))
+    return _with_originals(reader, ((entry.filename, entry.offset, entry.revisit) for entry in entries))
 
 
 def records_at(reader: WarcReader, positions: Iterable[Position]) -> list[SelectedRecord]:
     """The records at these positions in file order, and the originals of those that are revisits."""
+    return _with_originals(reader, ((at.file, at.offset, at.kind == "revisit") for at in positions))
+
+
+def _with_originals(reader: WarcReader, captures: Iterable[tuple[str, int, bool]]) -> list[SelectedRecord]:
+    """The records and the originals of revisits. A capture is (file, offset, whether it is a revisit)."""
     records: set[SelectedRecord] = set()
-    for position in positions:
-        records.add(SelectedRecord(file=position.file, offset=position.offset))
-        if position.kind == "revisit":
-            original = reader.original_of(reader.record(position.file, position.offset))
-            if original:
-                records.add(SelectedRecord(file=original[0], offset=original[1].offset))
+    for file, offset, is_revisit in captures:
+        records.add(SelectedRecord(file=file, offset=offset))
+        original = reader.original_of(reader.record(file, offset)) if is_revisit else None
+        if original:
+            records.add(SelectedRecord(file=original[0], offset=original[1].offset))
     return sorted(records)
 
 
@@ -130,9 +125,7 @@ def export_warc(
     """Write the records of the selection to one `.warc.gz` file; returns the number of captures."""
     with atomic_file(out) as file:
         records = selected_records(source.index, source.reader, selection)
-        return len(
-            copy_records(source, records, write_with_progress(file.write, on_progress), out.name, software, at).lines
-        )
+        return len(copy_records(source, records, file.write, out.name, software, at, on_progress).lines)
 
 
 class ExportedRecords(Struct):
@@ -149,34 +142,31 @@ def copy_records(
     filename: str,
     software: str,
     at: float,
+    on_progress: Callable[[int], object],
 ) -> ExportedRecords:
     """Write a `warcinfo` record and the given records, each with its request."""
+    end = 0
+
+    def put(member: bytes) -> None:
+        nonlocal end
+        write(member)
+        on_progress(len(member))
+        end += len(member)
+
     record_id = next(compose.record_ids())
     about = compose.warcinfo(record_id, at, filename, software, None)
-    end = _put(write, isal_zlib.compress(about, _LEVEL, _GZIP))
+    put(isal_zlib.compress(about, _LEVEL, _GZIP))
     copied = ExportedRecords([], {bare_uri(record_id): hashlib.sha256(about).hexdigest()})
     for selected in records:
         for record in record_with_request(source.reader, selected):
             member = _member(source.reader, selected.file, record)
             copied_record = msgspec.structs.replace(record, offset=end, length=len(member))
-            end += _put(write, member)
+            put(member)
             copied.digests[record.record_id] = hashlib.sha256(isal_zlib.decompress(member, _GZIP)).hexdigest()
             line = record_line(copied_record, filename)
             if line:
                 copied.lines.append(line)
     return copied
-
-
-def write_with_progress(
-    write: Callable[[bytes], object], on_progress: Callable[[int], object]
-) -> Callable[[bytes], object]:
-    """A `write` function that also calls `on_progress` with the number of bytes written."""
-
-    def write_and_report(data: bytes) -> None:
-        write(data)
-        on_progress(len(data))
-
-    return write_and_report
 
 
 def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
@@ -188,11 +178,6 @@ def _member(reader: WarcReader, file: str, record: WarcRecord) -> bytes:
         raise ArchiveError(f"{file} is an ARC file, which cannot be exported as WARC. Convert it with `warcio`.")
     member: bytes = isal_zlib.compress(raw + b"\r\n\r\n", _LEVEL, _GZIP)
     return member
-
-
-def _put(write: Callable[[bytes], object], data: bytes) -> int:
-    write(data)
-    return len(data)
 
 
 @contextmanager

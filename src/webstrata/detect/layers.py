@@ -18,23 +18,11 @@ _EMPTY_BODY = "d41d8cd98f00b204e9800998ecf8427e"
 
 def layer_digest(fingerprint: Fingerprint, layer: str) -> str | None:
     """The digest of a layer; None if the content does not have this layer."""
-    match layer:
-        case "raw":
-            return fingerprint.raw
-        case "text":
-            return fingerprint.text
-        case "main":
-            parts = fingerprint.parts
-            return None if parts is None or parts[2] == _EMPTY_BODY else parts[0] + parts[2]
-        case "links":
-            return fingerprint.links
-        case "main_links":
-            return fingerprint.main_links
-        case "data":
-            return fingerprint.data
-        case "selected":
-            return fingerprint.selected
-    return None
+    if layer == "main":
+        parts = fingerprint.parts
+        return None if parts is None or parts[2] == _EMPTY_BODY else parts[0] + parts[2]
+    digest: str | None = getattr(fingerprint, layer) if layer in LAYERS else None
+    return digest
 
 
 def layer_differences(before: Fingerprint, now: Fingerprint) -> dict[str, bool]:

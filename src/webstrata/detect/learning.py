@@ -102,7 +102,8 @@ def _counted(place: NoisyPlace, *, changed: bool, within_hour: bool, at: float) 
         same_within_hour=place.same_within_hour + (not changed and within_hour),
         same_in_a_row=0 if changed else place.same_in_a_row + 1,
     )
-    if place.same_in_a_row >= _max_same(place) and place.state != "denied":
+    is_rotation = place.kind == "gap" and place.returns >= _MIN_RETURNS
+    if place.same_in_a_row >= (_MAX_SAME_ROTATION if is_rotation else _MAX_SAME) and place.state != "denied":
         return replace(reset_place(place), since=at, same_in_a_row=place.same_in_a_row)
     return _judged(place, at)
 
@@ -121,10 +122,6 @@ def _is_noise(place: NoisyPlace) -> bool:
     if place.kind == "data" and not place.only_times:
         return False
     return place.changed >= _MIN_CHANGES and place.changed >= _CHANGES_PER_SAME * place.same
-
-
-def _max_same(place: NoisyPlace) -> int:
-    return _MAX_SAME_ROTATION if place.kind == "gap" and place.returns >= _MIN_RETURNS else _MAX_SAME
 
 
 def _new_places(

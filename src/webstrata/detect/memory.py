@@ -184,7 +184,7 @@ def new_link_count(seen: bytes, links: bytes) -> int:
         return len(links) // LINK.itemsize
     now = _hashes(links)
     if _is_filter(seen):
-        return int(np.count_nonzero(~_in_filter(_bits(seen), now)))
+        return int(np.count_nonzero(~_bits(seen)[_bit_positions(now)].all(axis=0)))
     return int(np.count_nonzero(~np.isin(now, _hashes(seen))))
 
 
@@ -223,7 +223,3 @@ def _bit_positions(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     low, high = hashes & np.uint64(0xFFFFFFFF), (hashes >> np.uint64(32)) | np.uint64(1)
     steps = np.arange(_HASHES_PER_LINK, dtype=np.uint64)[:, None]
     return (low[None, :] + steps * high[None, :]) % np.uint64(_FILTER_BITS)
-
-
-def _in_filter(bits: NDArray[np.bool_], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    return np.asarray(bits[_bit_positions(hashes)].all(axis=0), dtype=np.bool_)

@@ -17,9 +17,9 @@ changes from being learned as noise:
   all values were times or tokens; other data only if they change within the hour.
 
 A learned place that stays the same at three visits in a row (a rotating gap: twelve) is forgotten, and its next change
-counts. A learned stamp
-with another shape, or a gap with more than twice its usual number of words, is a different place and counts at once. If
-half of the words of a page or more are noise, the noise is the subject of the page and counts (`verdict.py`).
+counts. A learned stamp with another shape, or a gap with more than twice its usual number of words, is a different
+place and counts at once. If half of the words of a page or more are noise, the noise is the subject of the page and
+counts (`verdict.py`).
 """
 
 from __future__ import annotations

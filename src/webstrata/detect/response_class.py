@@ -175,6 +175,7 @@ MAX_SPACES = 150
 """A text with this number of spaces or more is not an error page."""
 MAX_FAILURES = 4
 """After this number of failed visits in a row, an ambiguous error page or an empty body is taken as the page."""
+_TEXT_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "")
 _SHRINK_FACTOR = 4
 """An ambiguous error page must be smaller than the previous version by this factor."""
 
@@ -207,7 +208,7 @@ def error_page(
         return ErrorPage(kind=FailureKind.BLOCK_PAGE, reason="the header cf-mitigated declares a challenge")
     if now.size == 0:
         return _empty_body(before, failures)
-    if not _is_text_page(now) or len(text) > MAX_TEXT_CHARS or text.count(" ") >= MAX_SPACES:
+    if now.media_type not in _TEXT_TYPES or len(text) > MAX_TEXT_CHARS or text.count(" ") >= MAX_SPACES:
         return None
     match = _match(CERTAIN_PHRASES, title, text)
     if match is None and _replaces_larger_page(before, now, title, failures):
@@ -219,10 +220,6 @@ def _empty_body(before: Fingerprint | None, failures: int) -> ErrorPage | None:
     if before is None or before.size == 0 or failures >= MAX_FAILURES:
         return None
     return ErrorPage(kind=FailureKind.EMPTY, reason=f"empty body; the previous version had {before.size} bytes")
-
-
-def _is_text_page(fingerprint: Fingerprint) -> bool:
-    return fingerprint.media_type in ("text/html", "application/xhtml+xml", "text/plain", "")
 
 
 def _replaces_larger_page(before: Fingerprint | None, now: Fingerprint, title: str | None, failures: int) -> bool:

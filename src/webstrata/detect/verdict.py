@@ -51,7 +51,8 @@ def judge(
     memory = memory or PageMemory()
     if before is None:
         # A page that was gone at every visit so far, and now has content, is reported as back.
-        return _with_significance(_back() if was_gone else _new(now, after, page_rules), _UNKNOWN_EXTENT)
+        back = Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
+        return _with_significance(back if was_gone else _new(now, after, page_rules), _UNKNOWN_EXTENT)
     change = _compare_contents(before, now, after, page_rules, memory)
     extent = _extent(memory, after, change.layer) if change.raw else _UNKNOWN_EXTENT
     if change.counts and page_rules is not None and extent.is_measured and extent.size < page_rules.min_size:
@@ -208,10 +209,6 @@ def _new(now: Fingerprint, after: Observation, page_rules: PageRules | None) -> 
         layer=deciding_layer(now, page_rules),
         new_links=new_link_count(b"", after.link_hashes),
     )
-
-
-def _back() -> Change:
-    return Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
 
 
 def _gone(before: Fingerprint | None, was_gone: bool) -> Change:

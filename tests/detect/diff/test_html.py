@@ -10,7 +10,7 @@ def _compare(before: ParsedVersion, after: ParsedVersion) -> Difference:
 
 def test_replaced_lines_are_paired() -> None:
     """Removed lines are paired with the lines that replaced them; an extra line has no counterpart."""
-    result = side_by_side("a\nb\nc", "a\nx\ny\nc")
+    result = list(side_by_side("a\nb\nc", "a\nx\ny\nc"))
 
     assert result[1:] == [
         LinePair("a", "a", differs=False),
@@ -23,7 +23,7 @@ def test_replaced_lines_are_paired() -> None:
 
 def test_equal_texts_have_no_pairs() -> None:
     """Equal texts give an empty list."""
-    assert side_by_side("a\nb", "a\nb") == []
+    assert list(side_by_side("a\nb", "a\nb")) == []
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"

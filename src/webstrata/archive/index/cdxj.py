@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from webstrata.archive.warc import http_head
 from webstrata.errors import BadUrl
@@ -21,28 +22,7 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]*")  # characters that JSON does not escape
 _DATE = re.compile(r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T ]?(\d\d):?(\d\d)(?::?(\d\d))?)?)?)?")
 
 
-class CdxjEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """A parsed line of the index."""
-
-    surt: str
-    timestamp: str
-    """14 digits."""
-    url: str
-    mime: str = ""
-    status: str = ""
-    digest: str = ""
-    length: int = 0
-    offset: int = 0
-    filename: str = ""
-    truncated: str = ""
-
-    @property
-    def revisit(self) -> bool:
-        """Whether the line is of a revisit record."""
-        return self.mime == "warc/revisit"
-
-
-class _Json(Struct):
+class _Json(Struct, frozen=True, kw_only=True, gc=False):
     url: str = ""
     mime: str = ""
     status: str = ""
@@ -51,6 +31,19 @@ class _Json(Struct):
     offset: int = 0
     filename: str = ""
     truncated: str = ""
+
+
+class CdxjEntry(_Json, frozen=True, kw_only=True, gc=False):
+    """A parsed line of the index."""
+
+    surt: str
+    timestamp: str
+    """14 digits."""
+
+    @property
+    def revisit(self) -> bool:
+        """Whether the line is of a revisit record."""
+        return self.mime == "warc/revisit"
 
 
 _decoder = msgspec.json.Decoder(_Json, strict=False)
@@ -98,10 +91,6 @@ def surt_key(url: str) -> str:
         text = surt(url)
     except BadUrl:
         text = url
-    return _ascii_key(text)
-
-
-def _ascii_key(text: str) -> str:
     if text.isascii() and text.isprintable() and " " not in text:
         return text or "-"
     return "".join(chr(b) if 0x20 < b < 0x7F else f"%{b:02x}" for b in text.encode("utf-8", "replace"))
@@ -119,18 +108,14 @@ def timestamp(date: str) -> str:
 def at_of(date: str) -> float:
     """The instant of a WARC-Date with its fraction of a second; 0 if it is not a date."""
     try:
-        moment = datetime.fromisoformat(_with_microseconds(date.strip()))
+        # Python accepts at most six digits of a fraction; WARC 1.1 allows nine.
+        moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", date.strip()))
     except ValueError:
         try:
             moment = datetime.strptime(timestamp(date), "%Y%m%d%H%M%S")  # noqa: DTZ007 - set below
         except ValueError:
             return 0.0
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _with_microseconds(date: str) -> str:
-    """The date with at most six digits of a second, as Python requires; WARC 1.1 allows nine."""
-    return re.sub(r"(\.\d{6})\d+", r"\1", date)
 
 
 def parse(raw: bytes) -> CdxjEntry | None:
@@ -141,18 +126,7 @@ def parse(raw: bytes) -> CdxjEntry | None:
         return None
     try:
         fields = _decoder.decode(b"{" + rest)
-        return CdxjEntry(
-            surt=surt_key.decode("ascii"),
-            timestamp=stamp.decode("ascii"),
-            url=fields.url,
-            mime=fields.mime,
-            status=fields.status,
-            digest=fields.digest,
-            length=fields.length,
-            offset=fields.offset,
-            filename=fields.filename,
-            truncated=fields.truncated,
-        )
+        return CdxjEntry(surt=surt_key.decode("ascii"), timestamp=stamp.decode("ascii"), **asdict(fields))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
@@ -160,11 +134,6 @@ def parse(raw: bytes) -> CdxjEntry | None:
 def sort_key(raw: bytes) -> bytes:
     """SURT and timestamp. A stable sort keeps the order of offsets for equal keys."""
     return raw[: raw.find(b" {")]
-
-
-def line_timestamp(raw: bytes) -> bytes:
-    """The timestamp of a line, 14 digits."""
-    return sort_key(raw).rpartition(b" ")[2]
 
 
 def _quoted(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import mmap
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -44,7 +45,8 @@ class Index:
 
     def lookup_lines(self, url: str, *, match: Match = "exact", since: str = "", until: str = "") -> Iterator[bytes]:
         """The same as `lookup`, as lines with their line ends."""
-        key = url if _is_surt(url) else cdxj.surt_key(url)
+        is_surt = ")" in url and "://" not in url.split(")", 1)[0]
+        key = url if is_surt else cdxj.surt_key(url)
         for start, end in _ranges(key, match, since, until):
             yield from self._merged(start, end, since, until)
 
@@ -70,7 +72,7 @@ class Index:
         if not since and not until:
             return merged
         first, last = since.encode(), until.encode() + _LAST if until else _LAST
-        return (line for line in merged if first <= cdxj.line_timestamp(line) <= last)
+        return (line for line in merged if first <= cdxj.sort_key(line).rpartition(b" ")[2] <= last)
 
     def _all_segments(self) -> list[_Segment | _GrowingSegment]:
         with self._lock:
@@ -91,7 +93,9 @@ class Index:
             if name.endswith(".cdxj"):
                 segments[name] = self._segment(name)
             elif name.endswith(".cdxj" + OPEN_SUFFIX) and name.removesuffix(OPEN_SUFFIX) not in names:
-                segments[name.removesuffix(OPEN_SUFFIX)] = self._growing_segment(name)
+                growing = self._growing.setdefault(name, _GrowingSegment(self._folder / name))
+                growing.refresh()
+                segments[name.removesuffix(OPEN_SUFFIX)] = growing
         return [segments[name] for name in sorted(segments)]
 
     def _segment(self, name: str) -> _Segment:
@@ -103,11 +107,6 @@ class Index:
             if known:
                 known.close()
             known = self._segments[name] = _Segment(path, identity)
-        return known
-
-    def _growing_segment(self, name: str) -> _GrowingSegment:
-        known = self._growing.setdefault(name, _GrowingSegment(self._folder / name))
-        known.refresh()
         return known
 
 
@@ -171,21 +170,10 @@ class _GrowingSegment:
 
     def between(self, start: bytes, end: bytes) -> Iterator[bytes]:
         lines = self._lines
-        low, high = 0, len(lines)
-        while low < high:
-            middle = (low + high) // 2
-            if lines[middle] < start:
-                low = middle + 1
-            else:
-                high = middle
-        for at in range(low, len(lines)):
+        for at in range(bisect_left(lines, start), len(lines)):
             if lines[at] >= end:
                 return
             yield lines[at]
-
-
-def _is_surt(text: str) -> bool:
-    return ")" in text and "://" not in text.split(")", 1)[0]
 
 
 def _ranges(key: str, match: Match, since: str, until: str) -> list[tuple[bytes, bytes]]:

@@ -56,14 +56,11 @@ def record_line(record: WarcRecord, filename: str) -> bytes | None:
     )
 
 
-def index_lines(path: Path, start: int = 0) -> Iterator[bytes]:
+def index_lines(path: Path) -> Iterator[bytes]:
     """The index lines of an archive file in the order of its records; damaged bytes are skipped."""
     name = plain_name(path.name)
-    for item in walk(path, start):
-        if isinstance(item, DamagedBytes):
-            continue
-        line = record_line(item, name)
-        if line:
+    for item in walk(path):
+        if not isinstance(item, DamagedBytes) and (line := record_line(item, name)):
             yield line
 
 
@@ -76,9 +73,7 @@ def sorted_segment(lines: Iterable[bytes]) -> bytes:
 def write_segment(index_folder: Path, warc: str, lines: Iterable[bytes], *, fsync: bool = True) -> None:
     """Write the segment of a finished WARC file and remove its growing segment."""
     write_atomically(index_folder / segment_name(warc), sorted_segment(lines), fsync=fsync)
-    growing = index_folder / growing_name(warc)
-    if growing.exists():
-        growing.unlink()
+    (index_folder / growing_name(warc)).unlink(missing_ok=True)
 
 
 def reindex(
@@ -146,8 +141,3 @@ def synced_lines(index_folder: Path, warc: str, warc_size: int) -> tuple[list[by
         return [], 0
     is_valid = len(lines) == marker.index_bytes and lines.endswith(b"\n") and marker.warc_bytes <= warc_size
     return (lines.splitlines(keepends=True), marker.warc_bytes) if is_valid else ([], 0)
-
-
-def remove_sync_marker(index_folder: Path, warc: str) -> None:
-    """Remove the marker of a WARC file, if there is one."""
-    sync_marker_path(index_folder, warc).unlink(missing_ok=True)

@@ -69,7 +69,12 @@ def _content_faults(package: ZipFile) -> Iterator[str]:
     if _PACKAGE not in files:
         yield f"{_PACKAGE} is missing"
         return
-    yield from _missing_parts(set(files))
+    if not any(name.startswith("archive/") and name.endswith((".warc", ".warc.gz")) for name in files):
+        yield "no WARC file in archive/"
+    if not any(name.startswith("indexes/") and name.endswith((".cdx", ".cdxj", ".cdx.gz")) for name in files):
+        yield "no index in indexes/"
+    if "pages/pages.jsonl" not in files:
+        yield "pages/pages.jsonl is missing"
     raw = _read_json(package, files[_PACKAGE])
     about = _json_object(raw)
     if about is None:
@@ -80,15 +85,6 @@ def _content_faults(package: ZipFile) -> Iterator[str]:
     yield from _resource_faults(package, files, about.get("resources"))
     if _DIGEST in files:
         yield from _package_digest_faults(_json_object(_read_json(package, files[_DIGEST])), raw)
-
-
-def _missing_parts(names: set[str]) -> Iterator[str]:
-    if not any(name.startswith("archive/") and name.endswith((".warc", ".warc.gz")) for name in names):
-        yield "no WARC file in archive/"
-    if not any(name.startswith("indexes/") and name.endswith((".cdx", ".cdxj", ".cdx.gz")) for name in names):
-        yield "no index in indexes/"
-    if "pages/pages.jsonl" not in names:
-        yield "pages/pages.jsonl is missing"
 
 
 def _resource_faults(package: ZipFile, files: dict[str, ZipInfo], resources: object) -> Iterator[str]:
@@ -120,7 +116,7 @@ def _file_faults(package: ZipFile, entry: ZipInfo, resource: dict[str, Any]) -> 
         algorithm, value = str(resource.get("hashing", "")), digest
     if algorithm not in _ALGORITHMS:
         yield f"{entry.filename} has no digest that can be checked"
-    elif _digest(package, entry, algorithm) != value.lower():
+    elif entry_digest(package, entry, algorithm) != value.lower():
         yield f"{entry.filename} does not match its {algorithm}"
 
 
@@ -134,7 +130,8 @@ def _package_digest_faults(about: dict[str, Any] | None, package: bytes) -> Iter
         yield f"{_PACKAGE} does not match {_DIGEST}"
 
 
-def _digest(package: ZipFile, entry: ZipInfo, algorithm: str) -> str:
+def entry_digest(package: ZipFile, entry: ZipInfo, algorithm: str) -> str:
+    """The digest of a file of the package, in hexadecimal."""
     state = hashlib.new(algorithm, usedforsecurity=False)
     with package.open(entry) as file:
         while part := file.read(_READ_BYTES):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from webstrata.archive.wacz.check import check_wacz
+from webstrata.archive.wacz.check import check_wacz, entry_digest
 from webstrata.archive.wacz.writer import CERTIFICATE
 from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
 from webstrata.archive.warc.members import MAGIC, DamagedBytes
@@ -62,7 +63,7 @@ class WaczReader:
 
     def digests(self) -> dict[str, str]:
         """File name -> SHA-256; empty if the file cannot be read."""
-        return {info.filename: self._digest(info.filename) for info in self._zip.infolist() if not info.is_dir()}
+        return {info.filename: self._digest(info) for info in self._zip.infolist() if not info.is_dir()}
 
     def faults(self) -> list[str]:
         """The contradictions within the package: ZIP layout, list of files, digest of that list."""
@@ -110,18 +111,13 @@ class WaczReader:
             file.touch()
             try:
                 with self._zip.open(name) as packed, file.open("wb") as plain:
-                    while part := packed.read(_READ_BYTES):
-                        plain.write(part)
+                    shutil.copyfileobj(packed, plain, _READ_BYTES)
             except UNREADABLE:
                 pass  # the copy holds what could be read; the digest of the file shows that it is incomplete
             yield file
 
-    def _digest(self, name: str) -> str:
-        digest = hashlib.sha256()
+    def _digest(self, entry: ZipInfo) -> str:
         try:
-            with self._zip.open(name) as file:
-                while part := file.read(_READ_BYTES):
-                    digest.update(part)
+            return f"sha256:{entry_digest(self._zip, entry, 'sha256')}"
         except UNREADABLE:
             return ""
-        return f"sha256:{digest.hexdigest()}"

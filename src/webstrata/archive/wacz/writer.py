@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
@@ -20,14 +22,12 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from isal import isal_zlib
 
 from webstrata.archive.export import (
-    ExportedRecords,
     OpenArchive,
     SelectedRecord,
     Selection,
     atomic_file,
     copy_records,
     selected_records,
-    write_with_progress,
 )
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
@@ -71,13 +71,8 @@ def write_wacz(
     """
     with atomic_file(out) as file, ZipFile(file, "w", ZIP_STORED) as package:
         writer = _ZipWriter(package, at)
-        copied = ExportedRecords([], {})
-
-        def copy(write: Callable[[bytes], object]) -> None:
-            nonlocal copied
-            copied = copy_records(source, records, write_with_progress(write, on_progress), _WARC, software, at)
-
-        writer.add(f"archive/{_WARC}", copy)
+        with writer.entry(f"archive/{_WARC}") as write:
+            copied = copy_records(source, records, write, _WARC, software, at, on_progress)
         in_order = sorted_segment(copied.lines).splitlines(keepends=True)
         data, index = _zipped_index(in_order)
         writer.add_bytes("indexes/index.cdx.gz", data)
@@ -97,7 +92,9 @@ class _ZipWriter:
         self._at = at
         self._resources: list[dict[str, Any]] = []
 
-    def add(self, path: str, fill: Callable[[Callable[[bytes], object]], object]) -> None:
+    @contextmanager
+    def entry(self, path: str) -> Iterator[Callable[[bytes], object]]:
+        """The function that writes the content of a new file."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(ZipInfo(path, self._date()), "w", force_zip64=True) as entry:
 
@@ -107,12 +104,13 @@ class _ZipWriter:
                 digest.update(data)
                 entry.write(data)
 
-            fill(write)
+            yield write
         name = path.rpartition("/")[2]
         self._resources.append({"name": name, "path": path, "hash": f"sha256:{digest.hexdigest()}", "bytes": size})
 
     def add_bytes(self, path: str, data: bytes) -> None:
-        self.add(path, lambda write: write(data))
+        with self.entry(path) as write:
+            write(data)
 
     def digests(self) -> dict[str, str]:
         """Path -> digest of all files written so far."""
@@ -133,15 +131,7 @@ class _ZipWriter:
 
     def _date(self) -> tuple[int, int, int, int, int, int]:
         """The time in the format of ZIP files, which begins in 1980."""
-        stamp = max(cdxj.timestamp(iso(self._at)), "19800101000000")
-        return (
-            int(stamp[:4]),
-            int(stamp[4:6]),
-            int(stamp[6:8]),
-            int(stamp[8:10]),
-            int(stamp[10:12]),
-            int(stamp[12:14]),
-        )
+        return time.strptime(max(cdxj.timestamp(iso(self._at)), "19800101000000"), "%Y%m%d%H%M%S")[:6]
 
 
 def _zipped_index(lines: list[bytes]) -> tuple[bytes, bytes]:

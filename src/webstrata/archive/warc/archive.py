@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 from isal import isal_zlib
 
@@ -24,7 +23,7 @@ from webstrata.archive.index.segment import (
     SyncMarker,
     growing_name,
     index_lines,
-    remove_sync_marker,
+    sync_marker_path,
     write_segment,
     write_sync_marker,
 )
@@ -123,7 +122,10 @@ class WarcArchive:
         for capture in captures:
             composed = self._compose(capture)
             length = _add(pieces, composed.record)
-            positions.append(_position(composed, file.name, end, length))
+            where = Position(
+                file=file.name, offset=end, length=length, record_id=composed.record_id, kind=composed.kind
+            )
+            positions.append(where)
             lines.append(_line(composed, file.name, end, length))
             end += length
             if composed.request:
@@ -133,10 +135,12 @@ class WarcArchive:
         except ArchiveError:
             self._detach_file()
             raise
-        self._write_lines(lines)
+        self._write_lines(file, lines)
         self._captures += len(captures)
         if file.size >= self._max_file_bytes or self._captures >= _MAX_CAPTURES:
-            self._rotate()
+            # A failure is ignored: the captures are synced, and the next append reports a full disk.
+            with suppress(ArchiveError):
+                self._finish()
         elif file.size - self._marker_at >= _MARKER_INTERVAL_BYTES:
             self._write_sync_marker(file)
         return positions
@@ -156,17 +160,16 @@ class WarcArchive:
         self._index_complete = True
         return file
 
-    def _write_lines(self, lines: list[bytes]) -> None:
+    def _write_lines(self, file: GrowingFile, lines: list[bytes]) -> None:
         """Write index lines of the growing file. A failure is ignored: they can be rebuilt from the records."""
         try:
-            if self._index_fd is None and self._file is not None:
+            if self._index_fd is None:
                 self._index_folder.mkdir(parents=True, exist_ok=True)
-                path = self._index_folder / growing_name(self._file.name)
+                path = self._index_folder / growing_name(file.name)
                 self._index_fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-            if self._index_fd is not None:
-                data = memoryview(b"".join(lines))
-                while data:
-                    data = data[os.write(self._index_fd, data) :]
+            data = memoryview(b"".join(lines))
+            while data:
+                data = data[os.write(self._index_fd, data) :]
         except OSError:
             self._index_complete = False
 
@@ -184,11 +187,6 @@ class WarcArchive:
         except (OSError, ArchiveError):
             pass  # without a marker the repair is slower, but correct
 
-    def _rotate(self) -> None:
-        """Finish the file. A failure is ignored: the captures are synced, and the next append reports a full disk."""
-        with suppress(ArchiveError):
-            self._finish()
-
     def _finish(self) -> None:
         file = self._file
         if file is None:
@@ -198,7 +196,7 @@ class WarcArchive:
         # The segment is written first, so that a finished WARC file always has one, even after a power failure.
         try:
             write_segment(self._index_folder, file.name, lines, fsync=self._fsync)
-            remove_sync_marker(self._index_folder, file.name)
+            sync_marker_path(self._index_folder, file.name).unlink(missing_ok=True)
             file.finish()
         finally:
             file.close()
@@ -227,13 +225,6 @@ def _add(pieces: list[bytes], record: bytes) -> int:
     member: bytes = isal_zlib.compress(record, _LEVEL, _GZIP)
     pieces.append(member)
     return len(member)
-
-
-def _position(
-    composed: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int
-) -> Position:
-    kind: Literal["response", "revisit", "resource"] = composed.kind
-    return Position(file=file, offset=offset, length=length, record_id=composed.record_id, kind=kind)
 
 
 def _line(composed: compose.ExchangeRecords | compose.ResourceRecord, file: str, offset: int, length: int) -> bytes:

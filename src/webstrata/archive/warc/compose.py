@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Literal
 
 from webstrata.archive.warc import http_head
-from webstrata.archive.warc.record import sha1
+from webstrata.archive.warc.record import sha1, without_spaces
 from webstrata.clock import iso
 from webstrata.records import Capture, Original, ResourceCapture
 
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = _REVISIT + "identical-payload-digest"
 NOT_MODIFIED = _REVISIT + "server-not-modified"
-
-_UNSAFE_IN_FIELD = re.compile(r"[\x00-\x20\x7f]")
 
 
 def record_ids() -> Iterator[str]:
@@ -168,10 +165,7 @@ def _refers_to(original: Original) -> list[tuple[str, str]]:
 
 def target_uri(url: str) -> str:
     """The URL as a header value: control characters and spaces are percent-encoded."""
-    if url.isascii() and not _UNSAFE_IN_FIELD.search(url):
-        return url
-    encodable = url.encode("utf-8", "replace").decode("utf-8")
-    return _UNSAFE_IN_FIELD.sub(lambda match: f"%{ord(match.group()):02X}", encodable)
+    return without_spaces(url if url.isascii() else url.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _record(fields: list[tuple[str, str]], *block: bytes) -> bytes:

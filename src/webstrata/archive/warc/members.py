@@ -69,7 +69,7 @@ def members(
             member, rest = _inflate(file, at, rest, max_data_bytes)
         except _BrokenMember as broken:
             following = _next_complete(file, at + 1, max_data_bytes)
-            end = following[0].offset if following else _size(file)
+            end = following[0].offset if following else file.seek(0, 2)
             # The file is torn only if no complete member follows.
             kind = broken.kind if not following else "damaged"
             yield DamagedBytes(offset=at, length=end - at, kind=kind, what=broken.what)
@@ -80,14 +80,14 @@ def members(
         at = member.offset + member.length
 
 
-def member_at(file: BinaryIO, offset: int, max_data_bytes: int = MAX_DATA_BYTES) -> GzipMember | DamagedBytes | None:
+def member_at(file: BinaryIO, offset: int) -> GzipMember | DamagedBytes | None:
     """The member that starts at `offset`; None at the end of the file."""
     file.seek(offset)
     first = file.read(_CHUNK_BYTES)
     if not first:
         return None
     try:
-        return _inflate(file, offset, first, max_data_bytes)[0]
+        return _inflate(file, offset, first, MAX_DATA_BYTES)[0]
     except _BrokenMember as broken:
         return DamagedBytes(offset=offset, length=0, kind=broken.kind, what=broken.what)
 
@@ -143,7 +143,3 @@ def _find_magic(file: BinaryIO, start: int) -> int:
         tail = window[-(len(MAGIC) - 1) :]
         at += len(chunk)
     return -1
-
-
-def _size(file: BinaryIO) -> int:
-    return file.seek(0, 2)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.lookup import Index
@@ -103,17 +104,16 @@ class WarcReader:
         source = _capture(original[1])
         own = record if record.block and _NOT_MODIFIED not in (record.field("warc-profile") or "") else None
         head = http_head.split_head(own.block)[0] if own else source.head
-        return WarcCapture(
+        return replace(
+            source,
             url=record.url,
             at=cdxj.at_of(record.date),
             status=http_head.status_of(head) or source.status,
             headers=http_head.parse_fields(head) or source.headers,
-            body=source.body,
             record_id=record.record_id,
             kind="revisit",
             head=head,
             payload=record.field("warc-payload-digest"),
-            truncated=source.truncated,
             original_at=source.at,
         )
 

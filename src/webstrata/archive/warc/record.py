@@ -42,12 +42,9 @@ def matches(label: str, data: bytes) -> bool | None:
         return None
     expected = hashlib.new(name, data, usedforsecurity=False).digest()
     value = value.strip()
-    return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in _encodings(expected)
-
-
-def _encodings(digest: bytes) -> set[str]:
-    base64 = {b64encode(digest).decode(), urlsafe_b64encode(digest).decode()}
-    return base64 | {text.rstrip("=") for text in base64} | {digest.hex(), digest.hex().upper()}
+    base64 = {b64encode(expected).decode(), urlsafe_b64encode(expected).decode()}
+    encodings = base64 | {text.rstrip("=") for text in base64} | {expected.hex(), expected.hex().upper()}
+    return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in encodings
 
 
 # A longer header is not parsed to its end.
@@ -93,7 +90,7 @@ class WarcRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def url(self) -> str:
-        return clean_uri(self.field("warc-target-uri") or "")
+        return without_spaces(bare_uri(self.field("warc-target-uri") or ""))
 
     @property
     def date(self) -> str:
@@ -118,9 +115,9 @@ def bare_uri(value: str) -> str:
     return value[1:-1] if value[:1] == "<" and value[-1:] == ">" else value
 
 
-def clean_uri(value: str) -> str:
-    """A target URI in correct form: without brackets, spaces percent-encoded."""
-    return _URI_SPACE.sub(lambda match: f"%{ord(match.group()):02X}", bare_uri(value))
+def without_spaces(uri: str) -> str:
+    """The URI with spaces and control characters percent-encoded."""
+    return _URI_SPACE.sub(lambda match: f"%{ord(match.group()):02X}", uri)
 
 
 def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int] | None:
@@ -128,7 +125,9 @@ def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int]
 
     `offset` and `length` refer to the buffer; the caller replaces them if the buffer was inflated.
     """
-    at = _skip_blank(buffer, start, end)
+    at = start
+    while at < end and buffer[at] in b"\r\n":
+        at += 1
     head_line = buffer[at : min(end, at + 4096)]
     if _VERSION.match(head_line):
         return _parse_warc(buffer, at, end)
@@ -142,30 +141,20 @@ def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
     body_at = match.end() if match else limit
     raw = buffer[at:body_at]
     fields = http_head.parse_fields(raw)
-    declared = _length(fields)
-    stop_at = min(end, body_at + (declared or 0))
-    block = buffer[body_at:stop_at]
-    record = WarcRecord(
-        offset=at,
-        length=stop_at - at,
-        version=http_head.decode_text(raw.split(b"\n", 1)[0].strip()).upper(),
-        fields=fields,
-        block=block,
-        declared=declared,
-        size=len(block),
-    )
-    return record, stop_at
+    declared = _length(next((value for name, value in fields if name == "content-length"), ""))
+    block = buffer[body_at : min(end, body_at + (declared or 0))]
+    version = http_head.decode_text(raw.split(b"\n", 1)[0].strip()).upper()
+    return _record(at, body_at, version, fields, block, declared)
 
 
 def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tuple[WarcRecord, int]:
     url, address, date, media_type, length = match.groups()
     body_at = at + match.end()
-    declared = int(length) if length.isdigit() and len(length) < 19 else None
+    declared = _length(http_head.decode_text(length))
     stop_at = min(end, body_at + (declared or 0))
     is_file_header = url.startswith(b"filedesc:")
     if is_file_header and (lines := _TWO_LINES.match(buffer, body_at, end)):
         stop_at = max(stop_at, lines.end())  # its declared length often omits a line end, or is -1
-    block = buffer[body_at:stop_at]
     fields = (
         ("warc-type", "warcinfo" if is_file_header else "response"),
         ("warc-target-uri", http_head.decode_text(url)),
@@ -174,26 +163,18 @@ def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tup
         ("content-type", http_head.decode_text(media_type)),
         ("content-length", http_head.decode_text(length)),
     )
+    return _record(at, body_at, "ARC/1.0", fields, buffer[body_at:stop_at], declared)
+
+
+def _record(
+    at: int, body_at: int, version: str, fields: tuple[tuple[str, str], ...], block: bytes, declared: int | None
+) -> tuple[WarcRecord, int]:
+    end, size = body_at + len(block), len(block)
     record = WarcRecord(
-        offset=at,
-        length=stop_at - at,
-        version="ARC/1.0",
-        fields=fields,
-        block=block,
-        declared=declared,
-        size=len(block),
+        offset=at, length=end - at, version=version, fields=fields, block=block, declared=declared, size=size
     )
-    return record, stop_at
+    return record, end
 
 
-def _length(fields: tuple[tuple[str, str], ...]) -> int | None:
-    for name, value in fields:
-        if name == "content-length":
-            return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
-    return None
-
-
-def _skip_blank(buffer: Buffer, at: int, end: int) -> int:
-    while at < end and buffer[at] in b"\r\n":
-        at += 1
-    return at
+def _length(value: str) -> int | None:
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None

@@ -15,7 +15,6 @@ from webstrata.archive.index.segment import (
     growing_name,
     index_lines,
     record_line,
-    remove_sync_marker,
     segment_name,
     sync_marker_path,
     synced_lines,
@@ -69,7 +68,7 @@ def _finish(path: Path, index_folder: Path, *, fsync: bool) -> Repair:
     else:
         path.unlink()
         (index_folder / growing_name(name)).unlink(missing_ok=True)
-    remove_sync_marker(index_folder, name)
+    sync_marker_path(index_folder, name).unlink(missing_ok=True)
     sync_folder(path.parent, fsync)
     return Repair(file=name, what=_description(good_end, size, damaged))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -43,18 +42,14 @@ def walk(path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES) -> It
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
         if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN_SUFFIX).endswith(".gz"):
-            yield from _walk_members(file, start, max_data_bytes)
+            for item in members(file, start, max_data_bytes):
+                if isinstance(item, DamagedBytes):
+                    yield item
+                else:
+                    yield from records_of(item)
         elif first:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 yield from _walk_plain(content, start)
-
-
-def _walk_members(file: BinaryIO, start: int, max_data_bytes: int) -> Iterator[WarcRecord | DamagedBytes]:
-    for item in members(file, start, max_data_bytes):
-        if isinstance(item, DamagedBytes):
-            yield item
-        else:
-            yield from records_of(item)
 
 
 def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
@@ -67,20 +62,14 @@ def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
         return
     record, end = parsed
     omitted = member.size - len(member.data)
-    record = msgspec.structs.replace(
-        record, offset=member.offset, length=member.length, size=_block_size(record, omitted)
-    )
+    size = record.size if not omitted or record.declared is None else min(record.declared, record.size + omitted)
+    record = msgspec.structs.replace(record, offset=member.offset, length=member.length, size=size)
     yield record
     if not record.is_complete:
         yield _shape(member, "the record is longer than its gzip member, or has no length")
     elif not omitted and member.data[end:].strip(b"\r\n"):
         yield _shape(member, "more than one record in a gzip member: they cannot be read one by one")
         yield from _further_records(member, end)
-
-
-def _block_size(record: WarcRecord, omitted: int) -> int:
-    """The size of the block, if `omitted` bytes of the member were not kept."""
-    return record.size if not omitted or record.declared is None else min(record.declared, record.size + omitted)
 
 
 def _further_records(member: GzipMember, start: int) -> Iterator[WarcRecord | DamagedBytes]:

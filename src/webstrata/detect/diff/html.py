@@ -6,7 +6,7 @@ All content is escaped, and the content security policy of the page forbids scri
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import zip_longest
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from webstrata.detect.diff.difference import Difference, SetDifference
 from webstrata.detect.diff.json import JsonEdit
 from webstrata.detect.diff.table import TableDifference
-from webstrata.detect.diff.text import DiffLine, diff_lines, word_diff
+from webstrata.detect.diff.text import diff_lines, word_diff
 
 
 class LinePair(NamedTuple):
@@ -27,15 +27,11 @@ class LinePair(NamedTuple):
     """The row is the heading of a hunk, not a line of the texts."""
 
 
-def side_by_side(before: str, after: str) -> list[LinePair]:
+def side_by_side(before: str, after: str) -> Iterator[LinePair]:
     """The hunks of the difference as pairs of lines: removed lines are paired with the lines that replaced them."""
-    return list(_pairs(diff_lines(before, after)))
-
-
-def _pairs(lines: Sequence[DiffLine]) -> Iterator[LinePair]:
     removed: list[str] = []
     added: list[str] = []
-    for line in lines:
+    for line in diff_lines(before, after):
         if line.sign == "-":
             removed.append(line.text)
         elif line.sign == "+":

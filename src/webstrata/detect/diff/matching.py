@@ -26,7 +26,7 @@ class MatchingLines(NamedTuple):
     length: int
 
 
-class _Section(NamedTuple):
+class Section(NamedTuple):
     """Lines `i:i_end` of one text and lines `j:j_end` of the other."""
 
     i: int
@@ -38,7 +38,7 @@ class _Section(NamedTuple):
 def matching_lines(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
     """Sequences of equal lines, in order, maximal and without overlap."""
     matches: list[MatchingLines] = []
-    pending = [_Section(0, len(before), 0, len(after))]
+    pending = [Section(0, len(before), 0, len(after))]
     work = _MAX_WORK
     while pending:
         section, equal = _trimmed(before, after, pending.pop())
@@ -56,7 +56,7 @@ def matching_lines(before: Sequence[str], after: Sequence[str]) -> list[Matching
     return list(_merged(sorted(match for match in matches if match.length)))
 
 
-def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Section) -> tuple[_Section, list[MatchingLines]]:
+def _trimmed(before: Sequence[str], after: Sequence[str], whole: Section) -> tuple[Section, list[MatchingLines]]:
     """The section without the equal lines at its start and end, and these lines."""
     i, i_end, j, j_end = whole
     while i < i_end and j < j_end and before[i] == after[j]:
@@ -64,10 +64,10 @@ def _trimmed(before: Sequence[str], after: Sequence[str], whole: _Section) -> tu
     while i < i_end and j < j_end and before[i_end - 1] == after[j_end - 1]:
         i_end, j_end = i_end - 1, j_end - 1
     edges = [MatchingLines(whole.i, whole.j, i - whole.i), MatchingLines(i_end, j_end, whole.i_end - i_end)]
-    return _Section(i, i_end, j, j_end), edges
+    return Section(i, i_end, j, j_end), edges
 
 
-def _anchors(before: Sequence[str], after: Sequence[str], section: _Section) -> list[tuple[int, int]]:
+def _anchors(before: Sequence[str], after: Sequence[str], section: Section) -> list[tuple[int, int]]:
     """Positions of lines that are unique on both sides and in the same order (longest increasing subsequence)."""
     once_after = _unique(after, section.j, section.j_end)
     once_before = _unique(before, section.i, section.i_end)
@@ -97,16 +97,16 @@ def _unique(lines: Sequence[str], start: int, end: int) -> dict[str, int]:
     return {lines[i]: i for i in range(start, end) if counts[lines[i]] == 1}
 
 
-def _between(section: _Section, anchors: list[tuple[int, int]]) -> Iterator[_Section]:
+def _between(section: Section, anchors: list[tuple[int, int]]) -> Iterator[Section]:
     """The parts of a section from each anchor to the next. The anchor itself is then matched by trimming."""
     i, j = section.i, section.j
     for anchor_i, anchor_j in anchors:
-        yield _Section(i, anchor_i, j, anchor_j)
+        yield Section(i, anchor_i, j, anchor_j)
         i, j = anchor_i, anchor_j
-    yield _Section(i, section.i_end, j, section.j_end)
+    yield Section(i, section.i_end, j, section.j_end)
 
 
-def _by_difflib(before: Sequence[str], after: Sequence[str], section: _Section) -> Iterator[MatchingLines]:
+def _by_difflib(before: Sequence[str], after: Sequence[str], section: Section) -> Iterator[MatchingLines]:
     i, i_end, j, j_end = section
     for block in SequenceMatcher(None, before[i:i_end], after[j:j_end], autojunk=False).get_matching_blocks():
         yield MatchingLines(i + block.a, j + block.b, block.size)

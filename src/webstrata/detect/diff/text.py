@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from webstrata.detect.diff.matching import MatchingLines, matching_lines
+from webstrata.detect.diff.matching import MatchingLines, Section, matching_lines
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _MAX_TOKENS = 20_000
@@ -50,17 +50,14 @@ class DiffLine(NamedTuple):
     text: str
 
 
-def diff_lines(before: str, after: str, *, context: int = CONTEXT) -> list[DiffLine]:
-    """The hunks of the difference with `context` lines around each; empty if the texts have the same lines."""
-    old, new = _lines(before), _lines(after)
-    return [line for hunk in _hunks(old, new, context) for line in hunk]
+def diff_lines(before: str, after: str) -> list[DiffLine]:
+    """The hunks of the difference with `CONTEXT` lines around each; empty if the texts have the same lines."""
+    return [line for hunk in _hunks(_lines(before), _lines(after)) for line in hunk]
 
 
-def unified(
-    before: str, after: str, *, before_name: str = "before", after_name: str = "after", context: int = CONTEXT
-) -> str:
+def unified(before: str, after: str, *, before_name: str = "before", after_name: str = "after") -> str:
     """A unified diff in the format of `diff -u`; empty if there is no difference."""
-    lines = diff_lines(before, after, context=context)
+    lines = diff_lines(before, after)
     if not lines:
         return ""
     shown = (line.text if line.sign == "@" else line.sign + line.text for line in lines)
@@ -75,40 +72,31 @@ def _lines(text: str) -> list[str]:
     return [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + "…" for line in lines]
 
 
-class _Edit(NamedTuple):
-    """Lines `i:i_end` became lines `j:j_end`."""
-
-    i: int
-    i_end: int
-    j: int
-    j_end: int
-
-
-def _edits(matches: list[MatchingLines], old_length: int, new_length: int) -> Iterator[_Edit]:
-    """The edits between matching lines."""
+def _edits(matches: list[MatchingLines], old_length: int, new_length: int) -> Iterator[Section]:
+    """The edits between matching lines: lines `i:i_end` became lines `j:j_end`."""
     i = j = 0
     for run in [*matches, MatchingLines(old_length, new_length, 0)]:
         if run.before > i or run.after > j:
-            yield _Edit(i, run.before, j, run.after)
+            yield Section(i, run.before, j, run.after)
         i, j = run.before + run.length, run.after + run.length
 
 
-def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[list[DiffLine]]:
-    group: list[_Edit] = []
+def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[list[DiffLine]]:
+    group: list[Section] = []
     for edit in _edits(matching_lines(old, new), len(old), len(new)):
-        if group and edit.i - group[-1].i_end > 2 * context:
-            yield _hunk(old, new, group, context)
+        if group and edit.i - group[-1].i_end > 2 * CONTEXT:
+            yield _hunk(old, new, group)
             group = []
         group.append(edit)
     if group:
-        yield _hunk(old, new, group, context)
+        yield _hunk(old, new, group)
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], edits: list[_Edit], context: int) -> list[DiffLine]:
+def _hunk(old: Sequence[str], new: Sequence[str], edits: list[Section]) -> list[DiffLine]:
     first, last = edits[0], edits[-1]
-    start = max(0, first.i - context)
+    start = max(0, first.i - CONTEXT)
     new_start = first.j - (first.i - start)
-    end = min(len(old), last.i_end + context)
+    end = min(len(old), last.i_end + CONTEXT)
     new_end = last.j_end + (end - last.i_end)
     head = f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@"
     lines = [DiffLine("@", head)]
