@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from webstrata.flows.crawl.parser_pool import ParserPool
     from webstrata.flows.crawl.polite_client import ChooseHandler
     from webstrata.flows.crawl.round_selector import RoundSelector
-    from webstrata.flows.crawl.slot_fitter import SlotFitter
     from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
     from webstrata.permit.gate import PermitGate
@@ -238,20 +237,6 @@ class Node:
         except OSError:
             return 0
 
-    def _selector(self, parts: CrawlParts) -> RoundSelector:
-        from webstrata.flows.crawl.budget_ledger import BudgetLedger
-        from webstrata.flows.crawl.round_selector import RoundSelector
-        from webstrata.schedule.budget import ONE_A_DAY
-
-        is_timer = parts.schedule.ranking is None
-        ledger = BudgetLedger(
-            self.budget,
-            None if is_timer else ONE_A_DAY,
-            least_saved_days=self.settings.crawl.round / DAY_S,
-            first_price=parts.schedule.first_price,
-        )
-        return RoundSelector(store=parts.store, gate=parts.gate, schedule=parts.schedule, ledger=ledger)
-
     async def gate(self, store: Store) -> PermitGate:
         """The permit gate, with the stored politeness of hosts."""
         from webstrata.permit.gate import PermitGate
@@ -350,12 +335,27 @@ class Node:
         self, progress: CrawlProgress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
     ) -> AsyncIterator[CrawlLoop]:
         """Open the loop: lock the home, repair the archive, and end the leases of an interrupted run."""
+        from webstrata.flows.crawl.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
+        from webstrata.flows.crawl.round_selector import RoundSelector
+        from webstrata.flows.crawl.slot_fitter import SlotFitter
+        from webstrata.schedule.budget import ONE_A_DAY
 
         async with self._crawl_parts(wrap_web) as parts:
             if count := await parts.store.queue.end_leases(self.home.node_name):
                 log.info("%d visits that an earlier run did not finish are due again", count)
-            selector = self._selector(parts)
+            ranks = parts.schedule.ranking is not None
+            ledger = BudgetLedger(
+                self.budget,
+                ONE_A_DAY if ranks else None,
+                least_saved_days=self.settings.crawl.round / DAY_S,
+                first_price=parts.schedule.first_price,
+            )
+            selector = RoundSelector(store=parts.store, gate=parts.gate, schedule=parts.schedule, ledger=ledger)
+            max_requests = self.settings.fetch.connections
+            slot_fitter = SlotFitter(
+                store=parts.store, gate=parts.gate, spacing=self.spacing_model(), threads=max_requests
+            )
             yield CrawlLoop(
                 store=parts.store,
                 web=parts.web,
@@ -369,11 +369,11 @@ class Node:
                     round_s=self.settings.crawl.round,
                     poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
                     connections_per_host=self.settings.polite.connections_per_host,
-                    max_requests=self.settings.fetch.connections,
+                    max_requests=max_requests,
                     max_redirects=self.settings.fetch.max_redirects,
                 ),
                 progress=progress,
-                slot_fitter=self._slot_fitter(parts) if parts.schedule.ranking is None else None,
+                slot_fitter=None if ranks else slot_fitter,
             )
             await selector.save()
 
@@ -509,9 +509,3 @@ class Node:
             address_gap_s=polite.address_delay,
             connections_per_host=polite.connections_per_host,
         )
-
-    def _slot_fitter(self, parts: CrawlParts) -> SlotFitter:
-        from webstrata.flows.crawl.slot_fitter import SlotFitter
-
-        threads = self.settings.fetch.connections
-        return SlotFitter(store=parts.store, gate=parts.gate, spacing=self.spacing_model(), threads=threads)

@@ -17,8 +17,8 @@ from webstrata.records import Failure
 
 SAMPLES = 100_000
 """Number of latest visits from which download times are taken."""
-PATIENCE_S = 600.0
-"""`crawl` does not wait longer for a host (`CRAWL_PATIENCE_S` in `flows.crawl.loop`)."""
+CRAWL_PATIENCE_S = 600.0
+"""`crawl` does not wait longer than this for one host; the host's pages stay due."""
 MAX_RESOLVED = 1_000
 """Maximum number of hosts whose addresses are resolved."""
 _PARALLEL = 32
@@ -90,7 +90,7 @@ class PlanInput(Struct, frozen=True, kw_only=True):
 
     loads: list[HostLoad]
     resting: list[str]
-    """Hosts that asked for a pause longer than `PATIENCE_S`; they are not among the loads."""
+    """Hosts that asked for a pause longer than `CRAWL_PATIENCE_S`; they are not among the loads."""
     downloads: DownloadTimes
 
 
@@ -102,7 +102,7 @@ async def plan_input(
     loads = loads_of(pages, gate, now, addresses)
     sums = await store.visit_log.download_sums()
     return PlanInput(
-        loads=[load for load in loads if load.free_in_s <= PATIENCE_S],
-        resting=[load.host for load in loads if load.free_in_s > PATIENCE_S],
+        loads=[load for load in loads if load.free_in_s <= CRAWL_PATIENCE_S],
+        resting=[load.host for load in loads if load.free_in_s > CRAWL_PATIENCE_S],
         downloads=await download_times(store, sums),
     )

@@ -22,13 +22,6 @@ class VisitPositions(Struct, frozen=True, kw_only=True):
     """Of the content that a handler made."""
 
 
-class _VisitIndexes(Struct, frozen=True, kw_only=True):
-    """The indexes of one visit's records in the batch."""
-
-    exchanges: tuple[int | None, ...]
-    content: int | None
-
-
 class BatchEntries:
     """The records of a batch in the order in which they are written, each with its payload digest."""
 
@@ -57,17 +50,18 @@ class BatchEntries:
         """The positions of each visit's records, in the order of the batch."""
         return [
             VisitPositions(
-                exchanges=tuple([None if index is None else written[index] for index in indexes.exchanges]),
-                content=None if indexes.content is None else written[indexes.content],
+                exchanges=tuple([None if index is None else written[index] for index in exchanges]),
+                content=None if content is None else written[content],
             )
-            for indexes in self._visits
+            for exchanges, content in self._visits
         ]
 
     def _add(self, source: Exchange | Resource, payload: str) -> int:
         self._entries.append((source, payload))
         return len(self._entries) - 1
 
-    def _add_visit(self, result: VisitResult, parsed: ParsedContent | None) -> _VisitIndexes:
+    def _add_visit(self, result: VisitResult, parsed: ParsedContent | None) -> tuple[list[int | None], int | None]:
+        """The index of each exchange's record, and the index of the content that a handler made."""
         exchanges: list[int | None] = []
         for exchange in result.exchanges:
             index = None
@@ -80,15 +74,24 @@ class BatchEntries:
             content = self._add(result.content, payload_digest(result.content.body))
         for resource in result.extras:
             self._add(resource, payload_digest(resource.body))
-        return _VisitIndexes(exchanges=tuple(exchanges), content=content)
+        return exchanges, content
 
 
 def new_originals(captures: Sequence[Capture | ResourceCapture], written: Sequence[Position]) -> list[Original]:
     """The payloads that were archived for the first time; of equal ones the first in the batch."""
     originals: dict[str, Original] = {}
     for capture, position in zip(captures, written, strict=True):
-        if capture.original is None and capture.payload not in originals and _is_original(capture):
-            originals[capture.payload] = _original(capture, position)
+        source = capture.resource if isinstance(capture, ResourceCapture) else capture.exchange
+        # Revisit records may refer to a complete body only.
+        if capture.original is None and capture.payload not in originals and _is_complete(source):
+            originals[capture.payload] = Original(
+                payload=capture.payload,
+                record_id=position.record_id,
+                at=source.at,
+                url=source.url,
+                file=position.file,
+                offset=position.offset,
+            )
     return list(originals.values())
 
 
@@ -107,33 +110,16 @@ def _payload(exchange: Exchange, page: Page, parsed: ParsedContent | None) -> st
 
 def _may_repeat(source: Exchange | Resource) -> bool:
     """Whether a revisit record may replace it: a complete body, or a 304 response to a conditional request."""
-    if isinstance(source, Resource):
-        return bool(source.body)
-    if source.status == 304:
+    if isinstance(source, Exchange) and source.status == 304:
         return is_conditional(source)
-    return bool(source.body) and source.truncated is None
+    return _is_complete(source)
+
+
+def _is_complete(source: Exchange | Resource) -> bool:
+    return bool(source.body) and (isinstance(source, Resource) or source.truncated is None)
 
 
 def _capture(source: Exchange | Resource, payload: str, original: Original | None) -> Capture | ResourceCapture:
     if isinstance(source, Resource):
         return ResourceCapture(resource=source, payload=payload, original=original)
     return Capture(exchange=source, payload=payload, original=original)
-
-
-def _is_original(capture: Capture | ResourceCapture) -> bool:
-    """Whether later revisit records may refer to it."""
-    if isinstance(capture, ResourceCapture):
-        return bool(capture.resource.body)
-    return bool(capture.exchange.body) and capture.exchange.truncated is None
-
-
-def _original(capture: Capture | ResourceCapture, position: Position) -> Original:
-    source = capture.resource if isinstance(capture, ResourceCapture) else capture.exchange
-    return Original(
-        payload=capture.payload,
-        record_id=position.record_id,
-        at=source.at,
-        url=source.url,
-        file=position.file,
-        offset=position.offset,
-    )

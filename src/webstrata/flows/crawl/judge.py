@@ -119,16 +119,14 @@ def _failure(result: VisitResult, parsed: ParsedContent | None) -> Failure | Non
         return parsed.error_page
     kind = status_class(response.status)
     if kind is StatusClass.NOT_MODIFIED:
-        return _missing_copy(result.page, response)
+        page = result.page
+        if page.fingerprint is not None and page.payload is not None and is_conditional(response):
+            return None
+        detail = "304, but no copy is held; the next request is unconditional"
+        return Failure(kind=FailureKind.NO_ORIGINAL, detail=detail)
     if kind not in (StatusClass.CONTENT, StatusClass.GONE):
         return Failure(kind=_FAILED.get(kind, FailureKind.DENIED), detail=f"status {response.status}")
     return None
-
-
-def _missing_copy(page: Page, response: Exchange) -> Failure | None:
-    if page.fingerprint is not None and page.payload is not None and is_conditional(response):
-        return None
-    return Failure(kind=FailureKind.NO_ORIGINAL, detail="304, but no copy is held; the next request is unconditional")
 
 
 KEPT_HEADERS = frozenset(

@@ -25,6 +25,7 @@ from webstrata.flows.crawl.round_selector import RoundRequest, RoundSelector
 from webstrata.flows.crawl.slot_fitter import SlotFitter
 from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+from webstrata.flows.planning import CRAWL_PATIENCE_S
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import Page
@@ -36,8 +37,6 @@ ROUND_PAGES = 5000
 LEASE_MARGIN_S = 3600.0
 """A lease is longer than its round by this time: the last visits of a round may take long."""
 AFTER_FAILED_ROUND_S = 5.0
-CRAWL_PATIENCE_S = 600.0
-"""`crawl` does not wait longer than this for one host; the host's pages stay due."""
 
 
 class CrawlOptions(Struct, frozen=True, kw_only=True):

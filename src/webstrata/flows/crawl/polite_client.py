@@ -87,14 +87,23 @@ class PoliteClient:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def permit(self, url: str, patience_until: float) -> Permit | Failure | Wait | Refusal:
-        """Wait for a permit; use it at once with `send`. Returns a `Wait` if it would come after `patience_until`."""
+    async def permit(
+        self, url: str, patience_until: float, *, robots_of: str | None = None
+    ) -> Permit | Failure | Wait | Refusal:
+        """Wait for a permit; use it at once with `send`. Returns a `Wait` if it would come after `patience_until`.
+
+        `robots_of`: the origin whose robots.txt is requested from `url`; the request needs no robots.txt itself.
+        """
         resolved = await self._web.resolve(urls.host_of(url), urls.port_of(url))
         if isinstance(resolved, Failure):
             return resolved
         while True:
             await self._free_requests.acquire()
-            decision = self._gate.request(url, *resolved, self._clock.now())
+            now = self._clock.now()
+            if robots_of is None:
+                decision = self._gate.request(url, *resolved, now)
+            else:
+                decision = self._gate.request_robots(robots_of, *resolved, now, url=url)
             if isinstance(decision, Permit):
                 return decision
             self._free_requests.release()
@@ -139,9 +148,11 @@ class PoliteClient:
     async def _fetch_robots(self, origin: str, patience_until: float) -> Wait | None:
         url, hops = robots_url(origin), 0
         while True:
-            exchange = await self._robots_exchange(origin, url, patience_until)
-            if isinstance(exchange, Wait):
-                return exchange
+            permit = await self.permit(url, patience_until, robots_of=origin)
+            if isinstance(permit, Wait):
+                return permit
+            assert not isinstance(permit, Refusal)  # a request for robots.txt needs no rules
+            exchange = permit if isinstance(permit, Failure) else await self._robots_exchange(permit)
             step = robots_step(exchange, url=url, hops=hops)
             if isinstance(step, RobotsResponse):
                 break
@@ -150,20 +161,8 @@ class PoliteClient:
         self._gate.learn_robots(origin, state)
         return None
 
-    async def _robots_exchange(self, origin: str, url: str, patience_until: float) -> Exchange | Failure | Wait:
-        resolved = await self._web.resolve(urls.host_of(url), urls.port_of(url))
-        if isinstance(resolved, Failure):
-            return resolved
-        while True:
-            await self._free_requests.acquire()
-            decision = self._gate.request_robots(origin, *resolved, self._clock.now(), url=url)
-            if isinstance(decision, Permit):
-                break
-            self._free_requests.release()
-            if decision.until > patience_until:
-                return decision
-            await self._clock.sleep_until(decision.until)
-        exchange = await self.send(decision, accept=_ACCEPT_ROBOTS)
+    async def _robots_exchange(self, permit: Permit) -> Exchange:
+        exchange = await self.send(permit, accept=_ACCEPT_ROBOTS)
         if self._robots_log is not None:
             self._robots_log.add_robots(exchange)
         return exchange

@@ -37,28 +37,25 @@ _UNKNOWN_INTERVAL_S = 86_400.0
 class SlotFitter:
     """The loop calls `fit` before each round; it reads the store only at every second slot."""
 
-    def __init__(
-        self, *, store: Store, gate: PermitGate, spacing: SpacingModel, threads: int, slot_s: float = SLOT_S
-    ) -> None:
+    def __init__(self, *, store: Store, gate: PermitGate, spacing: SpacingModel, threads: int) -> None:
         self._store = store
         self._gate = gate
         self._spacing = spacing
         self._threads = threads
-        self._slot_s = slot_s
         self._next_at = 0.0
 
     async def fit(self, now: float) -> int:
         """Move visits out of slots that are too full; returns the number of moved visits."""
         if now < self._next_at:
             return 0
-        bounds = _bounds(now, self._slot_s)
+        bounds = _bounds(now)
         self._next_at = float(bounds[_SLOTS_BETWEEN])
         upcoming = await self._store.queue.upcoming(float(bounds[-1]), _MAX_VISITS)
         if not self._may_be_full(upcoming, bounds):
             return 0
         hosts = sorted({visit.host for visit in upcoming})
         plan = await self._plan(hosts, upcoming, now)
-        moves = _moves(upcoming, hosts, _capacity(plan, bounds, self._slot_s, self._threads), plan)
+        moves = _moves(upcoming, hosts, _capacity(plan, bounds, self._threads), plan)
         await self._store.queue.move(moves)
         return len(moves)
 
@@ -72,7 +69,7 @@ class SlotFitter:
         by_slot: Counter[int] = Counter()
         for (_, slot), number in counts.items():
             by_slot[slot] += number
-        used_s = _MAY_BE_FULL * self._slot_s
+        used_s = _MAY_BE_FULL * SLOT_S
         if any(number * _TYPICAL_VISIT_S > used_s * self._threads for number in by_slot.values()):
             return True
         return any(number * self._gate.gap_s(urls[host]) > used_s for (host, _), number in counts.items())
@@ -83,20 +80,20 @@ class SlotFitter:
         return RoundPlan(loads_of(((host, urls[host], 1) for host in hosts), self._gate, now), downloads, self._spacing)
 
 
-def _bounds(now: float, slot_s: float) -> np.ndarray:
+def _bounds(now: float) -> np.ndarray:
     """The bounds of the slots: now, the end of the present slot, and the ends of the following slots."""
-    next_at = (now // slot_s + 1) * slot_s
-    return np.array([now, *(next_at + n * slot_s for n in range(_SLOTS_AHEAD))])
+    next_at = (now // SLOT_S + 1) * SLOT_S
+    return np.array([now, *(next_at + n * SLOT_S for n in range(_SLOTS_AHEAD))])
 
 
-def _capacity(plan: RoundPlan, bounds: np.ndarray, slot_s: float, threads: int) -> SlotCapacity:
+def _capacity(plan: RoundPlan, bounds: np.ndarray, threads: int) -> SlotCapacity:
     gaps = np.maximum(plan.mean_gap_s(), 1e-3)
     busy_s = max(1e-3, float(plan.mean_s().mean()))
     return SlotCapacity(
         bounds=bounds,
-        by_host=np.maximum(1, np.floor(_FULL * slot_s / gaps)).astype(np.int64),
-        in_all=max(1, int(_FULL * threads * slot_s / busy_s)),
-        slot_s=slot_s,
+        by_host=np.maximum(1, np.floor(_FULL * SLOT_S / gaps)).astype(np.int64),
+        in_all=max(1, int(_FULL * threads * SLOT_S / busy_s)),
+        slot_s=SLOT_S,
     )
 
 

@@ -95,7 +95,8 @@ def _as_blurred(history: PageDownloads, instant: CoveredInstant | None) -> Captu
     before, after = _around(history, instant)
     if before and after:
         return _page(history, before[-1], after[0])
-    return _page(history, history.downloads[0], None, history.why or _one_sided(bool(before)))
+    missing = f"it was not downloaded {'after' if before else 'before'} the instant"
+    return _page(history, history.downloads[0], None, history.why or missing)
 
 
 def _around(history: PageDownloads, instant: CoveredInstant) -> tuple[list[Download], list[Download]]:
@@ -103,10 +104,6 @@ def _around(history: PageDownloads, instant: CoveredInstant) -> tuple[list[Downl
     before = [download for download in history.downloads if download.ended <= instant.start]
     after = [download for download in history.downloads if download.started >= instant.end]
     return before, after
-
-
-def _one_sided(before: bool) -> str:
-    return "it was not downloaded after the instant" if before else "it was not downloaded before the instant"
 
 
 def _page(history: PageDownloads, visit: Download | None, revisit: Download | None, why: str = "") -> CapturedPage:
