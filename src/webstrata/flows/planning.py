@@ -63,13 +63,10 @@ def domains_of(loads: Iterable[HostLoad], downloads: DownloadTimes, delay_s: flo
 
 def by_host(pages: Iterable[str]) -> list[tuple[str, str, int]]:
     """(host, its first URL, number of its URLs) of canonical URLs."""
-    counts: dict[str, int] = {}
-    first: dict[str, str] = {}
+    grouped: dict[str, list[str]] = {}
     for url in pages:
-        host = urls.host_of(url)
-        counts[host] = counts.get(host, 0) + 1
-        first.setdefault(host, url)
-    return [(host, first[host], number) for host, number in counts.items()]
+        grouped.setdefault(urls.host_of(url), []).append(url)
+    return [(host, of_host[0], len(of_host)) for host, of_host in grouped.items()]
 
 
 async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[str, str]:

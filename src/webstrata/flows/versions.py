@@ -128,13 +128,9 @@ async def logged_sightings(store: Store, site: str, *, layer: str = "content") -
             if visit.status is None or visit.failure is not None:
                 continue
             version += visit.counts
+            status = 200 if visit.status == 304 else visit.status  # 304 means that the page is unchanged
             content = (visit.raw or visit.payload or "") if layer == "raw" else f"{version}"
-            sightings.append(Sighting(url=page.url, at=visit.at, content=content, status=_status(visit.status)))
+            sightings.append(Sighting(url=page.url, at=visit.at, content=content, status=status))
     if not sightings:
         raise UsageError(f"no page of {site} was visited yet. `webstrata list --host {host}` shows what is watched.")
     return sightings
-
-
-def _status(status: int) -> int:
-    """304 means that the page is unchanged."""
-    return 200 if status == 304 else status

@@ -13,6 +13,7 @@ and visits follow it from the outside.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,15 +55,12 @@ class SiteSize:
     """
 
     new_by_visit: list[int] = field(default_factory=list)
-    visits_by_depth: list[int] = field(default_factory=list)
-    new_by_depth: list[int] = field(default_factory=list)
+    visits_by_depth: Counter[int] = field(default_factory=Counter)
+    new_by_depth: Counter[int] = field(default_factory=Counter)
 
     def learn(self, depth: int, new: int) -> None:
         """A visit of a page at this depth found this number of new pages."""
         self.new_by_visit.append(new)
-        while len(self.visits_by_depth) <= depth:
-            self.visits_by_depth.append(0)
-            self.new_by_depth.append(0)
         self.visits_by_depth[depth] += 1
         self.new_by_depth[depth] += new
 
@@ -83,18 +81,13 @@ class SiteSize:
         if not self.new_by_visit:
             return np.inf
         mean = min(_MAX_NEW_PER_PAGE, sum(self.new_by_visit) / len(self.new_by_visit))
-        deepest = max(int(waiting_depths.max()), len(self.visits_by_depth) - 1) + 2
+        deepest = max(int(waiting_depths.max()), *self.visits_by_depth) + 2
         behind = np.zeros(deepest + 1)
         for depth in range(deepest - 1, -1, -1):
-            visits, new = self._at(depth)
+            visits, new = self.visits_by_depth[depth], self.new_by_depth[depth]
             each = (new + _PRIOR_VISITS * mean) / (visits + _PRIOR_VISITS) if depth else new / max(1, visits)
             behind[depth] = min(1e9, each * (1.0 + behind[depth + 1]))
         return float(behind[waiting_depths].sum())
-
-    def _at(self, depth: int) -> tuple[int, int]:
-        if depth >= len(self.visits_by_depth):
-            return 0, 0
-        return self.visits_by_depth[depth], self.new_by_depth[depth]
 
 
 class Frontier:

@@ -40,9 +40,7 @@ class SlotPlan:
     @property
     def slots(self) -> Indices:
         """Slots by page."""
-        slots = np.empty(self.order.size, dtype=np.intp)
-        slots[self.order] = np.arange(self.order.size)
-        return slots
+        return np.argsort(self.order)
 
     @property
     def proved(self) -> bool:
@@ -56,8 +54,7 @@ def optimal(
     """The best schedule of known pages. `times`: distances of the slots from the instant, by default 0, 1, 2, …"""
     curves = mirror_curves(as_survival(rates), weights, times)
     plan = best_plan(curves)
-    chances = np.empty(curves.count)
-    chances[plan.order] = curves.survival.unchanged(plan.order, curves.times)
+    chances = curves.survival.unchanged(np.arange(curves.count), curves.times[plan.slots])
     return mirror(plan.slots, hopeless_pages(chances)), plan
 
 

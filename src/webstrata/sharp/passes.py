@@ -62,7 +62,7 @@ class RevisitPass(Struct, frozen=True):
 def revisits(pages: PassPages, elapsed_s: ArrayLike) -> RevisitPass:
     """The best order of revisits, for downloads that were made `elapsed_s` before the instant."""
     plan = uneven_revisits(pages.survival, elapsed_s, pages.weights, pages.durations_s, pages.first_s())
-    return in_order(pages, elapsed_s, _as_tuple(plan.order))
+    return in_order(pages, elapsed_s, plan.order.tolist())
 
 
 def in_order(pages: PassPages, elapsed_s: ArrayLike, order: Sequence[int]) -> RevisitPass:
@@ -70,7 +70,7 @@ def in_order(pages: PassPages, elapsed_s: ArrayLike, order: Sequence[int]) -> Re
     rows = np.asarray(order, dtype=np.intp)
     spans = np.asarray(elapsed_s, dtype=np.float64) + start_times(pages.durations_s, rows, pages.first_s())
     chances = pages.survival.unchanged(np.arange(rows.size), spans)
-    return RevisitPass((), _as_tuple(rows), chances, float(np.dot(pages.weights, chances)))
+    return RevisitPass((), tuple(rows.tolist()), chances, float(np.dot(pages.weights, chances)))
 
 
 def further_pass(pages: PassPages, elapsed_s: ArrayLike, blurred: Sequence[int]) -> RevisitPass:
@@ -90,11 +90,7 @@ def further_pass(pages: PassPages, elapsed_s: ArrayLike, blurred: Sequence[int])
     prepared = revisits(pages, elapsed_then)
     if prepared.worth <= immediate.worth:
         return immediate
-    return RevisitPass(_as_tuple(rows[inside_out[::-1]]), prepared.after, prepared.chances, prepared.worth)
-
-
-def _as_tuple(indices: Indices) -> tuple[int, ...]:
-    return tuple(int(index) for index in indices)
+    return RevisitPass(tuple(rows[inside_out[::-1]].tolist()), prepared.after, prepared.chances, prepared.worth)
 
 
 def uneven_mirror(rates: ArrayLike | Survival, weights: ArrayLike | None, durations: ArrayLike) -> SlotPlan:

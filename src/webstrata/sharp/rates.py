@@ -53,18 +53,18 @@ POPULATION = RatePrior(ANY_PAGE.shape, ANY_PAGE.days * DAY_S)
 """The prior for any page, as in `predict`: a mean of one change in 52 days, with most pages far below it."""
 
 
-def site_prior(changes: ArrayLike, observed_s: ArrayLike, population: RatePrior = POPULATION) -> RatePrior:
+def site_prior(changes: ArrayLike, observed_s: ArrayLike) -> RatePrior:
     """The prior for further pages of a site, from the changes and observation times of its known pages.
 
     The mean moves from the population's rate to the site's rate as more pages are known; the shape stays.
     """
     counts, durations = _checked_history(changes, observed_s)
     if not counts.size or durations.sum() <= 0:
-        return population
+        return POPULATION
     site_share = counts.size / (counts.size + _SITE_PAGES)
-    site_rate = (float(counts.sum()) + population.shape) / (float(durations.sum()) + population.exposure_s)
-    rate = population.rate ** (1.0 - site_share) * site_rate**site_share
-    return RatePrior(population.shape, population.shape / rate)
+    site_rate = (float(counts.sum()) + POPULATION.shape) / (float(durations.sum()) + POPULATION.exposure_s)
+    rate = POPULATION.rate ** (1.0 - site_share) * site_rate**site_share
+    return RatePrior(POPULATION.shape, POPULATION.shape / rate)
 
 
 def posterior_rates(changes: ArrayLike, observed_s: ArrayLike, prior: RatePrior = POPULATION) -> Numbers:
@@ -107,8 +107,11 @@ def checked_weights(weights: ArrayLike | None, count: int) -> Numbers:
     return column
 
 
-def checked_times(times: ArrayLike, count: int) -> Numbers:
-    """Distances of the slots from the instant, innermost first: one per page, finite, in rising order."""
+def checked_times(times: ArrayLike | None, count: int) -> Numbers:
+    """Distances of the slots from the instant, innermost first: one per page, finite, in rising order. By default 0, 1,
+    2, …"""
+    if times is None:
+        return np.arange(count, dtype=np.float64)
     column = as_column(times, "slot times")
     if column.size != count:
         raise UsageError(f"{column.size} slots for {count} pages: every page needs one slot on either side.")

@@ -39,7 +39,7 @@ class SharpSchedule:
     def spans(self, times: ArrayLike | None = None) -> Numbers:
         """The span from each page's visit to its revisit, in slots, or in the unit of `times` (the distances of the
         slots from the instant)."""
-        at = np.arange(self.visits.size, dtype=np.float64) if times is None else checked_times(times, self.visits.size)
+        at = checked_times(times, self.visits.size)
         return at[self.visits] + at[self.revisits]
 
 

@@ -31,9 +31,7 @@ def sharc_threshold(rates: ArrayLike, tau: float = TAU) -> SharpSchedule:
     inside_out = np.argsort(ranks)
     given_up = hopeless[inside_out]
     order = np.concatenate([inside_out[~given_up], inside_out[given_up][::-1]])
-    slots = np.empty(column.size, dtype=np.intp)
-    slots[order] = np.arange(column.size)
-    return mirror(slots, tuple(int(page) for page in np.flatnonzero(hopeless)))
+    return mirror(np.argsort(order), tuple(int(page) for page in np.flatnonzero(hopeless)))
 
 
 def hottest_middle_online(rates: ArrayLike, tree: LinkTree) -> SharpSchedule:
@@ -53,10 +51,7 @@ def hottest_middle_online(rates: ArrayLike, tree: LinkTree) -> SharpSchedule:
 
 def hotness_ranks(rates: ArrayLike) -> Indices:
     """0 for the hottest page; among equal rates the lower id comes first."""
-    column = np.asarray(rates)
-    ranks = np.empty(column.size, dtype=np.intp)
-    ranks[np.argsort(-column, kind="stable")] = np.arange(column.size)
-    return ranks
+    return np.argsort(np.argsort(-np.asarray(rates), kind="stable"))
 
 
 def solar_offline(lengths: ArrayLike) -> SharpSchedule:
@@ -130,10 +125,7 @@ def solar_online(lengths: ArrayLike, tree: LinkTree) -> SharpSchedule:
 
 
 def _without_gaps(side: Indices, hopeless: np.ndarray) -> Indices:
-    order = np.lexsort((side, hopeless))
-    slots = np.empty(side.size, dtype=np.intp)
-    slots[order] = np.arange(side.size)
-    return slots
+    return np.argsort(np.lexsort((side, hopeless)))
 
 
 class _FreeSlots:

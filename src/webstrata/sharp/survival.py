@@ -171,8 +171,7 @@ class WorthCurves:
 def mirror_curves(survival: Survival, weights: ArrayLike | None, times: ArrayLike | None) -> WorthCurves:
     """Worths in a mirror schedule: each span is twice the distance of the slot from the instant."""
     count = survival.count
-    slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
-    return WorthCurves(survival, checked_weights(weights, count), np.zeros(count), 2.0 * slots)
+    return WorthCurves(survival, checked_weights(weights, count), np.zeros(count), 2.0 * checked_times(times, count))
 
 
 def revisit_curves(
@@ -183,5 +182,4 @@ def revisit_curves(
     elapsed = np.asarray(visited_before, dtype=np.float64)
     if elapsed.shape != (count,) or not np.isfinite(elapsed).all() or (elapsed < 0).any():
         raise UsageError("Every page needs the time from its visit to the instant: finite, 0 or more.")
-    slots = np.arange(count, dtype=np.float64) if times is None else checked_times(times, count)
-    return WorthCurves(survival, checked_weights(weights, count), elapsed, slots)
+    return WorthCurves(survival, checked_weights(weights, count), elapsed, checked_times(times, count))

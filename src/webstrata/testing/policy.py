@@ -42,7 +42,7 @@ def _history(seed: int) -> list[tuple[Days, Flags]]:
     ]
 
 
-def _after_history(policy: TimerPolicy, seed: int, order: Rows) -> State:
+def _after_history(policy: TimerPolicy | ValuePolicy, seed: int, order: Rows) -> State:
     """The state of all pages after their history, with the rows of each batch in the given order."""
     state = policy.start(_PAGES)
     for elapsed, changed in _history(seed):
@@ -142,11 +142,8 @@ def check_value_policy(policy: ValuePolicy, *, seed: int = 1) -> None:
 
 def _value_state(policy: ValuePolicy, seed: int, order: Rows) -> tuple[State, float]:
     """The state of all pages after their history, and the day on which it ends."""
-    state, now = policy.start(_PAGES, 0.0), 0.0
-    for elapsed, changed in _history(seed):
-        policy.learn(state, order, elapsed[order], changed[order])
-        now = max(now, float(state["seen_at"].max()))
-    return state, now
+    state = _after_history(policy, seed, order)
+    return state, float(state["seen_at"].max())
 
 
 def _check_values(policy: ValuePolicy, seed: int) -> None:

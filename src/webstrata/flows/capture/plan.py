@@ -38,7 +38,7 @@ def first_revisits(state: CaptureState) -> PassPlanned:
         index_of = {url: index for index, url in enumerate(schedule.revisits)}
         plan = in_order(pass_pages, elapsed_s, sorted(range(len(others)), key=lambda row: index_of[others[row].url]))
     order, chances = _urls(others, plan.after), _chances(others, plan) | {last.url: 1.0}
-    return PassPlanned(pass_number=1, instant=instant, order=tuple(order), chances=chances)
+    return PassPlanned(pass_number=1, instant=instant, order=order, chances=chances)
 
 
 def next_pass(state: CaptureState, now: float) -> PassPlanned | None:
@@ -58,7 +58,7 @@ def next_pass(state: CaptureState, now: float) -> PassPlanned | None:
     return PassPlanned(
         pass_number=state.pass_number + 1,
         instant=now + float(pass_pages.durations_s[list(before)].sum()),
-        order=tuple(_urls(pages, (*before, *plan.after))),
+        order=_urls(pages, (*before, *plan.after)),
         chances=_chances(pages, plan),
     )
 
@@ -79,8 +79,8 @@ def _posterior_survival(pages: Sequence[PageDownloads]) -> Survival:
     return GammaSurvival(shapes, exposures)
 
 
-def _urls(pages: Sequence[PageDownloads], rows: Sequence[int]) -> list[str]:
-    return [pages[row].url for row in rows]
+def _urls(pages: Sequence[PageDownloads], rows: Sequence[int]) -> tuple[str, ...]:
+    return tuple(pages[row].url for row in rows)
 
 
 def _chances(pages: Sequence[PageDownloads], plan: RevisitPass) -> dict[str, float]:

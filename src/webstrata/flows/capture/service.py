@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
@@ -24,6 +23,9 @@ from webstrata.sharp.rhythm import CaptureStart, best_start
 
 MAX_SITEMAPS = 50
 """Sitemaps per capture. More are a crawler trap, or a site that is too large for one capture."""
+
+_PagesAndHints = tuple[list[str], dict[str, SitemapHints]]
+"""The pages that a capture starts with, and the statements of sitemaps about them."""
 
 
 class CaptureService:
@@ -56,9 +58,9 @@ class CaptureService:
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
         past = await past_changes(self._store, order.url)
-        start = await self._start_pages(order, patience_until)
+        pages, hints = await self._start_pages(order, patience_until)
         exact = order.schedule.rates_per_s if order.schedule else None
-        rates = PageRates(self._store, past, order.weights, exact, start.hints)
+        rates = PageRates(self._store, past, order.weights, exact, hints)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
         started = CaptureStarted(
             capture=capture,
@@ -67,7 +69,7 @@ class CaptureService:
             slot_s=max(float(slot_s), 1e-3),
             reversion=past.reversion,
             rest_factor=self._rest_factor,
-            pages=tuple(await rates.of(start.pages)),
+            pages=tuple(await rates.of(pages)),
         )
         await journal.append([to_line(started)])
         return self._site_capture(CaptureState(started), rates, journal, on_event)
@@ -113,21 +115,19 @@ class CaptureService:
         duration_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
         return best_start(past.changes_at, self._clock.now(), within_s, max(duration_s, slot_s)), past
 
-    async def _start_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
+    async def _start_pages(self, order: CaptureOrder, patience_until: float) -> _PagesAndHints:
         """All pages if they are known beforehand; else the seed."""
-        if order.use_sitemap:
-            start = await self._sitemap_pages(order, patience_until)
-        elif order.listed is not None:
-            start = _StartPages(pages=list(order.listed))
-        else:
-            return _StartPages(pages=[order.url])
-        pages, _ = pages_in_scope(start.pages, order, self._clock.now())
+        if not order.pages_known:
+            return [order.url], {}
+        known: _PagesAndHints = list(order.listed or ()), {}
+        listed, hints = await self._sitemap_pages(order, patience_until) if order.use_sitemap else known
+        pages, _ = pages_in_scope(listed, order, self._clock.now())
         if not pages:
             source = "the site's sitemaps list" if order.use_sitemap else "the list names"
             raise UsageError(f"no page below {order.url} is among those that {source}. Widen --scope, or follow links.")
-        return _StartPages(pages=pages[: order.max_pages], hints=start.hints)
+        return pages[: order.max_pages], hints
 
-    async def _sitemap_pages(self, order: CaptureOrder, patience_until: float) -> _StartPages:
+    async def _sitemap_pages(self, order: CaptureOrder, patience_until: float) -> _PagesAndHints:
         """The pages that the site's sitemaps list, including the sitemaps of sitemap indexes."""
         pending = self._downloads.sitemaps(order.url)
         requested: set[str] = set()
@@ -142,11 +142,4 @@ class CaptureService:
             pages += result.links
             pending += result.sitemaps
             hints |= result.hints
-        return _StartPages(pages=pages, hints=hints)
-
-
-class _StartPages(Struct, frozen=True, kw_only=True):
-    """The pages that a capture starts with, and the statements of sitemaps about them."""
-
-    pages: list[str]
-    hints: dict[str, SitemapHints] = {}
+        return pages, hints

@@ -21,6 +21,7 @@ from webstrata.records import Position
 from webstrata.sharp.online import OnlineScheduler
 from webstrata.sharp.passes import uneven_mirror
 from webstrata.sharp.proof.capture_outcome import CaptureOutcome, PageDownloads, capture_outcome
+from webstrata.sharp.proof.certificate import Download
 from webstrata.sharp.survival import Survival, survival_of_beliefs
 
 _GONE = (404, 410)
@@ -99,9 +100,9 @@ class CaptureState:
         for url in event.requisites:
             self.requisites.setdefault(url, None)
         self._remove_from_queue(event.url)
-        exists = event.download is not None and (self.pass_number > 0 or event.download.status not in _GONE)
-        if event.download is not None and exists:
-            self._succeeded(event)
+        download = event.download
+        if download is not None and (self.pass_number > 0 or download.status not in _GONE):
+            self._succeeded(event.url, download)
         else:
             self._failed(event)
         if self.pass_number == 0:
@@ -109,15 +110,14 @@ class CaptureState:
         else:
             self._add_appeared(event.found)
 
-    def _succeeded(self, event: PageDownloaded) -> None:
-        page, download = self.pages[event.url], event.download
-        assert download is not None
+    def _succeeded(self, url: str, download: Download) -> None:
+        page = self.pages[url]
         page.downloads.append(download)
         self._starts.append(download.started)
         page.why = ""
         self.failures_in_a_row = 0
         if self.pass_number == 0:
-            self._scheduler.visited(event.url, download.started, download.ended)
+            self._scheduler.visited(url, download.started, download.ended)
 
     def _failed(self, event: PageDownloaded) -> None:
         status = event.download.status if event.download is not None else None

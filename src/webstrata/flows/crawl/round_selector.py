@@ -6,6 +6,7 @@ value policy compete. Pages for which a budget has no room are moved to a later 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -212,12 +213,11 @@ class RoundSelector:
     def _pay(self, page: DuePage, room: dict[str, float]) -> str | None:
         """Take a visit from every budget of the page; or the name of a budget that is spent."""
         names = self._ledger.names_of(page.host, page.tags, free=page.is_extra)
-        for name in names:
-            if room[name] < 1.0:
-                return name
-        for name in names:
-            room[name] -= 1.0
-        return None
+        spent = next((name for name in names if room[name] < 1.0), None)
+        if spent is None:
+            for name in names:
+                room[name] -= 1.0
+        return spent
 
     def _when_refilled(self, name: str, now: float) -> tuple[float, str]:
         wait_s = min(max(self._ledger.next_at(name) - now, 1.0), REVALUE_S)
@@ -255,13 +255,9 @@ class RoundSelector:
     ) -> list[GroupCap]:
         pages = ranking.page_table
         hosts = np.unique(pages.host[ranked]).tolist()
-        taken: dict[int, int] = {}
-        for row in pages.rows(must).tolist():
-            if row >= 0:
-                taken[int(pages.host[row])] = taken.get(int(pages.host[row]), 0) + 1
+        taken = Counter(int(pages.host[row]) for row in pages.rows(must).tolist() if row >= 0)
         host_room = {
-            host: self._host_room(pages.hosts[host], pages.host_urls[host], request) - taken.get(host, 0)
-            for host in hosts
+            host: self._host_room(pages.hosts[host], pages.host_urls[host], request) - taken[host] for host in hosts
         }
         caps = [GroupCap(group=pages.host, room=host_room)]
         budgets = {host: room[f"host:{pages.hosts[host]}"] for host in hosts if f"host:{pages.hosts[host]}" in room}
@@ -310,8 +306,7 @@ class RoundSelector:
         ]
 
     def _keep(self, leased: Sequence[Page], selected: Collection[int]) -> None:
-        for page in leased:
-            self._leased[page.id] = page
+        self._leased |= {page.id: page for page in leased}
         if self._ranking is not None and len(leased) < len(selected):
             # Paused meanwhile, or leased by another process: not chosen again before all pages are reloaded.
             pages = self._ranking.page_table

@@ -127,7 +127,7 @@ class _EqualSightings(Struct, frozen=True):
     count: int
 
 
-def coherence(sightings: Iterable[Sighting], *, at: float | None = None, max_instants: int = 5) -> Coherence:
+def coherence(sightings: Iterable[Sighting], *, at: float | None = None) -> Coherence:
     """The coherence of a collection at the instant `at`; by default at the instant that most pages share.
 
     Only URLs with at least one successful response count as pages.
@@ -136,7 +136,7 @@ def coherence(sightings: Iterable[Sighting], *, at: float | None = None, max_ins
     by_page = [(url, list(seen)) for url, seen in groupby(in_order, key=lambda sighting: sighting.url)]
     pages = [(url, _runs(seen)) for url, seen in by_page if any(200 <= one.status < 300 for one in seen)]
     spans = [UnchangedSpan(page=i, start=run.start, end=run.end) for i, (_, runs) in enumerate(pages) for run in runs]
-    best = instants(spans, max_instants=max_instants)
+    best = instants(spans)
     chosen = (at, at) if at is not None else (best[0].start, best[0].end) if best else None
     times = [end for _, runs in pages for run in runs for end in (run.start, run.end)]
     return Coherence(
