@@ -97,9 +97,9 @@ def _compare_contents(
         layer == "main" and not text and layers.get("text", False) and _has_new_sentence_outside_main(memory, after)
     )
     counts = text or links or outside_main
-    if counts and (
-        _is_other_language(memory, after, page_rules) or _is_other_representation(before, now, after, layer, page_rules)
-    ):
+    is_by_bytes = page_rules is not None and page_rules.layer == "raw"
+    is_other_language = memory.language and after.language and memory.language != after.language
+    if counts and not is_by_bytes and (is_other_language or _is_other_representation(before, now, after, layer)):
         layer = deciding_layer(now, page_rules)
         return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
     change = Change(
@@ -122,20 +122,9 @@ def _compare_contents(
     return change
 
 
-def _is_other_language(memory: PageMemory, after: Observation, page_rules: PageRules | None) -> bool:
-    """Whether the server selected another language than at the last visit. Never if the page is compared by bytes."""
-    if page_rules is not None and page_rules.layer == "raw":
-        return False
-    return bool(memory.language and after.language) and memory.language != after.language
-
-
-def _is_other_representation(
-    before: Fingerprint, now: Fingerprint, after: Observation, layer: str, page_rules: PageRules | None
-) -> bool:
+def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Observation, layer: str) -> bool:
     """Whether two contents have different media types and no common layer by which to compare them."""
-    if not after.negotiated:
-        return False
-    if before.media_type in ("", now.media_type) or (page_rules is not None and page_rules.layer == "raw"):
+    if not after.negotiated or before.media_type in ("", now.media_type):
         return False
     return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))
 

@@ -19,7 +19,7 @@ from webstrata.observe.data.fields import DataField, data_fields
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
-from webstrata.observe.html.outline import HtmlOutline, PageParts, clean, outline
+from webstrata.observe.html.outline import PageParts, clean, outline
 from webstrata.observe.html.tree import joined_lines, parse, plain_lines, scan_metadata, without_invisible
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
@@ -153,16 +153,14 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
     title = b" ".join(metadata.title)
     base = replace(base, parts=parts.digests(title), main_links=metadata.main_links.digest)
     text = b" ".join(filter(None, (title, body.text)))
-    observed = _observed(base, metadata, text, partial(_part_texts, title, parts), partial(_all_lines, title, body))
+    observed = _observed(
+        base,
+        metadata,
+        text,
+        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.footer),
+        read_text=lambda: joined_lines([title, body.lined()]),
+    )
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
-
-
-def _all_lines(title: bytes, body: HtmlOutline) -> str:
-    return joined_lines([title, body.lined()])
-
-
-def _part_texts(title: bytes, parts: PageParts) -> PartTexts:
-    return PartTexts(title.decode(), parts.header, parts.body, parts.footer)
 
 
 def _observed(

@@ -15,12 +15,8 @@ from webstrata.records import Exchange, FailureKind
 MAX_RETRY_AFTER_S = 366 * 86_400.0
 """Upper bound of Retry-After, so that no response can overflow a clock."""
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
-    )
-}
+_MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
 _TIME = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})"
 _ZONE = r"(?:gmt|utc|\+0000)"

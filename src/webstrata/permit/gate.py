@@ -19,16 +19,7 @@ from webstrata import urls
 from webstrata.permit import backoff
 from webstrata.permit.robots_cache import RobotsCache, robots_url
 from webstrata.permit.spacing import HostActivity, HostSpacing, PolitenessRules
-from webstrata.records import (
-    AddressState,
-    Exchange,
-    HostState,
-    NeedRobots,
-    Permit,
-    Refusal,
-    RobotsState,
-    Wait,
-)
+from webstrata.records import AddressState, Exchange, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 
 __all__ = ["PermitGate", "PolitenessRules"]
 

@@ -98,7 +98,8 @@ class RobotsCache:
             self._tries.pop(origin, None)
             self._retry_at.pop(origin, None)
         self._states[origin] = replace(fetched, origin=origin)
-        self._forget_parsed(origin)
+        self._parsed.pop((origin, False), None)
+        self._parsed.pop((origin, True), None)
         self._changed.add(origin)
 
     def _unavailable(self, origin: str, fetched: RobotsState) -> RobotsState:
@@ -143,7 +144,3 @@ class RobotsCache:
         states = tuple(self._states[origin] for origin in sorted(self._changed))
         self._changed.clear()
         return states
-
-    def _forget_parsed(self, origin: str) -> None:
-        self._parsed.pop((origin, False), None)
-        self._parsed.pop((origin, True), None)

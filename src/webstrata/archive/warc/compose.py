@@ -70,12 +70,7 @@ class ExchangeRecords:
         self.request = self._request(capture, request_id, record_id)
 
     def _fields(self, kind: str, record_id: str, address: str | None) -> list[tuple[str, str]]:
-        fields = [
-            ("WARC-Type", kind),
-            ("WARC-Record-ID", f"<{record_id}>"),
-            ("WARC-Date", self.date),
-            ("WARC-Target-URI", self.url),
-        ]
+        fields = _first_fields(kind, record_id, self.date, self.url)
         if address:
             fields.append(("WARC-IP-Address", address))
         return fields
@@ -134,12 +129,7 @@ class ResourceRecord:
         self.truncated: str | None = None
         self.content_type = _one_line(resource.content_type)
         self.request = b""
-        fields = [
-            ("WARC-Type", self.kind),
-            ("WARC-Record-ID", f"<{record_id}>"),
-            ("WARC-Date", self.date),
-            ("WARC-Target-URI", self.url),
-        ]
+        fields = _first_fields(self.kind, record_id, self.date, self.url)
         if original:
             fields += [("WARC-Profile", IDENTICAL), *_refers_to(original), ("WARC-Truncated", "length")]
         body = b"" if original else resource.body
@@ -149,6 +139,11 @@ class ResourceRecord:
             ("Content-Type", self.content_type),
         ]
         self.record = _record(fields, body)
+
+
+def _first_fields(kind: str, record_id: str, date: str, url: str) -> list[tuple[str, str]]:
+    record = ("WARC-Record-ID", f"<{record_id}>")
+    return [("WARC-Type", kind), record, ("WARC-Date", date), ("WARC-Target-URI", url)]
 
 
 def _refers_to(original: Original) -> list[tuple[str, str]]:

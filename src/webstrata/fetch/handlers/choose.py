@@ -59,8 +59,6 @@ def chooser(handlers: Mapping[str, Handler]) -> Callable[[Page], Handler]:
     plain = handlers["http"]
 
     def choose(page: Page) -> Handler:
-        if page.page_rules is None and page.role is PageRole.REQUISITE:
-            return plain
         return handlers.get(handler_name(page), plain)
 
     return choose

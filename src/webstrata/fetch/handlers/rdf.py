@@ -114,14 +114,11 @@ class RdfHandler:
     async def _document(self, page: Page, client: VisitClient, fetched: FetchResult) -> VisitResult:
         """The result for a document that ends the search; JSON-LD may need remote contexts."""
         response = fetched.answer
-        if fetched.failure is not None or response is None or response.status != 200:
-            return visit_result(page, client, fetched)
-        if bare_type(response.header("content-type")) != _JSON_LD:
-            return visit_result(page, client, fetched)
-        body, main = _body(response), len(fetched.exchanges) - 1
-        if not body or self._parser.missing_context(body, response.url, {}) is None:
-            return visit_result(page, client, fetched)
-        return await self._expanded(page, client, fetched, main, body, b"", None)
+        if fetched.failure is None and response is not None and response.status == 200:
+            body = _body(response) if bare_type(response.header("content-type")) == _JSON_LD else b""
+            if body and self._parser.missing_context(body, response.url, {}) is not None:
+                return await self._expanded(page, client, fetched, len(fetched.exchanges) - 1, body, b"", None)
+        return visit_result(page, client, fetched)
 
     async def _embedded(
         self, page: Page, client: VisitClient, fetched: FetchResult, main: int, linked: PageLinkedData
@@ -172,7 +169,9 @@ class RdfHandler:
 def _is_final(fetched: FetchResult) -> bool:
     """Whether the search ends here: with RDF, or without a successful response."""
     response = fetched.answer
-    return fetched.failure is not None or response is None or response.status != 200 or is_rdf(response)
+    if fetched.failure is not None or response is None or response.status != 200:
+        return True
+    return bare_type(response.header("content-type")) in RDF_TYPES
 
 
 def _resource(page: Page, response: Exchange, content_type: str, body: bytes) -> Resource:
@@ -183,10 +182,6 @@ def _body(response: Exchange) -> bytes:
     """The body without content coding; empty if it is incomplete."""
     decoded = decode(response.body, response.header("content-encoding"), max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO)
     return b"" if response.truncated is not None or decoded.problem is not None else decoded.body
-
-
-def is_rdf(response: Exchange) -> bool:
-    return bare_type(response.header("content-type")) in RDF_TYPES
 
 
 def best_alternate(alternates: Iterable[tuple[str, str]], accept: str, page_url: str) -> str | None:

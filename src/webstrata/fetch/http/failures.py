@@ -64,13 +64,7 @@ KINDS: tuple[tuple[type[BaseException], FailureKind], ...] = (
 
 def failure_of(error: BaseException) -> Failure:
     """The failure that an error of the client, of the operating system or of TLS is recorded as."""
-    for error_class, kind in KINDS:
-        if isinstance(error, error_class):
-            return Failure(kind=kind, detail=_detail(error))
-    return Failure(kind=FailureKind.INTERNAL, detail=_detail(error))
-
-
-def _detail(error: BaseException) -> str:
+    kind = next((kind for error_class, kind in KINDS if isinstance(error, error_class)), FailureKind.INTERNAL)
     text = " ".join(str(error).split())
     name = type(error).__name__
-    return f"{name}: {text}"[:_MAX_DETAIL] if text else name
+    return Failure(kind=kind, detail=f"{name}: {text}"[:_MAX_DETAIL] if text else name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -20,21 +20,10 @@ _RSS_1 = (b"http://purl.org/rss/1.0/", b"http://my.netscape.com/rdf/simple/0.9/"
 
 
 def data_digest(
-    body: bytes,
-    media_type: str,
-    charset: str | None,
-    url: str,
-    page_rules: PageRules | None = None,
-    *,
-    contexts: Mapping[str, bytes] | None = None,
+    body: bytes, media_type: str, charset: str | None, url: str, page_rules: PageRules | None = None
 ) -> DataDigest | None:
-    """The digest of the data in a body, or why there is none; None if the format is not a data format. Never raises.
-
-    `contexts`: the available bodies of JSON-LD contexts by their URLs.
-    """
+    """The digest of the data in a body, or why there is none; None if the format is not a data format. Never raises."""
     name = data_format(body, media_type, url)
-    if name == "jsonld":
-        return jsonld.jsonld_digest(body, charset, url, contexts)
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
         rules = page_rules or PageRules()
@@ -64,6 +53,7 @@ _DIGEST_FUNCTIONS: dict[str, _DigestFunction] = {
     "xml": xml.xml_digest,
     "feed": feed.feed_digest,
     "sitemap": sitemap.sitemap_digest,
+    "jsonld": jsonld.jsonld_digest,
     **{syntax: partial(graph.rdf_digest, syntax=syntax) for syntax in graph.FORMATS if syntax != "jsonld"},
     "results-json": partial(canonical.results_digest, media_type="application/sparql-results+json"),
     "results-xml": partial(canonical.results_digest, media_type="application/sparql-results+xml"),

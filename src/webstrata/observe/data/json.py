@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
@@ -89,11 +90,7 @@ def _parse_lines(text: str) -> list[Any]:
 
 def _members(pairs: list[tuple[str, Any]]) -> Any:
     members = dict(pairs)
-    return members if len(members) == len(pairs) else [_MARKER, sorted(pairs, key=_name)]
-
-
-def _name(pair: tuple[str, Any]) -> str:
-    return pair[0]
+    return members if len(members) == len(pairs) else [_MARKER, sorted(pairs, key=itemgetter(0))]
 
 
 def _number(text: str) -> Any:

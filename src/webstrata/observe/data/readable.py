@@ -52,7 +52,7 @@ def _triples(body: bytes, charset: str | None, url: str, syntax: str) -> tuple[s
     except NotAGraphError:
         return None
     names = {node: b"_:" + first_degree(node, about, _short_hash) for node, about in by_node(quads).items()}
-    lines = [*ground, *(quad.line([names[node] for node in quad.nodes]) for quad in quads)]
+    lines = [*ground, *(quad.named(names) for quad in quads)]
     return tuple(line.decode("utf-8", "replace") for line in lines)
 
 

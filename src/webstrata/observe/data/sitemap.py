@@ -37,7 +37,7 @@ class SitemapEntry(Struct, frozen=True, kw_only=True, gc=False):
     lastmod: float | None = None
     """The time in the file, which may be wrong or in the future."""
     changefreq: str | None = None
-    """How changefreq the page changes (`daily`, …), in lower case."""
+    """How often the page changes (`daily`, …), in lower case."""
 
 
 class Sitemap(Struct, frozen=True, kw_only=True):

@@ -152,15 +152,12 @@ class _Table:
         for chunk in chunks:
             missing = [""] * len(chunk[0])
             columns = [
-                _normalised(column, normalise) for column, normalise in zip(chunk[:width], normalisers, strict=False)
+                column if normalise is None else list(map(normalise, column))
+                for column, normalise in zip(chunk[:width], normalisers, strict=False)
             ]
             columns += [missing] * (width - len(columns))
             for row in zip(*(columns[index] for index in order), strict=True):
                 yield hashlib.sha256("\0".join(row).encode("utf-8", "replace")).digest()
-
-
-def _normalised(column: list[str], normalise: _Normaliser | None) -> list[str]:
-    return column if normalise is None else list(map(normalise, column))
 
 
 def _is_header(row: list[str]) -> bool:
@@ -192,7 +189,9 @@ class _Columns:
         for index, column in enumerate(chunk):
             if index >= self.filled and any(column):
                 self.filled = index + 1
-            while self._types[index] < len(_TYPES) and not _all_match(_TYPES[self._types[index]][0], column):
+            for pattern, _ in _TYPES[self._types[index] :]:
+                if all(map(pattern.fullmatch, filter(None, column))):
+                    break
                 self._types[index] += 1
         if self.has_key:
             before = len(self._keys)
@@ -202,10 +201,6 @@ class _Columns:
     def normalisers(self) -> list[_Normaliser | None]:
         """The function that normalises each column's cells; None for text."""
         return [_TYPES[type_index][1] if type_index < len(_TYPES) else None for type_index in self._types]
-
-
-def _all_match(pattern: re.Pattern[str], column: list[str]) -> bool:
-    return all(map(pattern.fullmatch, filter(None, column)))
 
 
 def _decimal(cell: str) -> str:

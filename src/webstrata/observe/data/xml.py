@@ -104,9 +104,7 @@ def parse_safely(body: bytes, parser: expat.XMLParserType) -> str | None:
         parser.Parse(without_leading_space(body), True)
     except XmlRefusedError as refusal:
         return str(refusal)
-    except expat.ExpatError as error:
-        return f"{ILL_FORMED}: {error}"
-    except (ValueError, LookupError) as error:  # an encoding without a codec
+    except (expat.ExpatError, ValueError, LookupError) as error:  # the last two: an encoding without a codec
         return f"{ILL_FORMED}: {error}"
     return None
 

@@ -72,12 +72,8 @@ _CODECS = {
 }
 
 
-def _labels() -> dict[str, str]:
-    rows = (row.partition(": ") for row in _TABLE.strip().replace("\n    ", " ").splitlines())
-    return {label: name for name, _, labels in rows for label in labels.split()}
-
-
-_LABELS = _labels()
+_ROWS = [row.partition(": ") for row in _TABLE.strip().replace("\n    ", " ").splitlines()]
+_LABELS = {label: name for name, _, labels in _ROWS for label in labels.split()}
 _MAX_LABEL_LENGTH = 64
 
 

@@ -34,7 +34,7 @@ class PageMetadata(Struct, frozen=True, kw_only=True, gc=False):
 def page_metadata(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> PageMetadata:
     """Extract the metadata of a tree; `url` is the page's canonical URL."""
     head = tree.head
-    title, base, robots, canonical, feeds = _HeadReader(head).read() if head is not None else _NO_HEAD
+    title, base, robots, canonical, feeds = _head_fields(head) if head is not None else _NO_HEAD
     resolver = LinkResolver((join(url, base) if base else None) or url)
     others = body.pointers if body.has_body else _frames(tree)
     return PageMetadata(
@@ -66,40 +66,30 @@ def title_words(tree: LexborHTMLParser) -> tuple[bytes, ...]:
     return tuple(clean(first.text())) if first is not None else ()
 
 
-class _HeadReader:
-    """Collects metadata from the children of the `head` element."""
-
-    def __init__(self, head: LexborNode) -> None:
-        self._head = head
-        self._base: str | None = None
-        self._title: tuple[bytes, ...] | None = None
-        self._robots: set[str] = set()
-        self._canonical: str | None = None
-        self._feeds: list[str | None] = []
-
-    def read(self) -> _HeadFields:
-        for node in self._head.iter():
-            tag = node.tag
-            if tag == "link":
-                self._link(node.attributes)
-            elif tag == "meta":
-                self._meta(node.attributes)
-            elif tag == "title" and self._title is None:
-                self._title = tuple(clean(node.text()))
-            elif tag == "base" and self._base is None:
-                self._base = node.attributes.get("href")
-        return self._title or (), self._base, self._robots, self._canonical, self._feeds
-
-    def _link(self, attributes: dict[str, str | None]) -> None:
-        rel = (attributes.get("rel") or "").lower()
-        if "canonical" in rel.split():
-            self._canonical = self._canonical or attributes.get("href")
-        elif "alternate" in rel.split() and (attributes.get("type") or "").strip().lower() in _FEED_TYPES:
-            self._feeds.append(attributes.get("href"))
-
-    def _meta(self, attributes: dict[str, str | None]) -> None:
-        if (attributes.get("name") or "").strip().lower() == "robots":
-            self._robots.update(word.strip() for word in (attributes.get("content") or "").lower().split(","))
+def _head_fields(head: LexborNode) -> _HeadFields:
+    """Title, base, robots directives, canonical URL and feeds from the children of the `head` element."""
+    title: tuple[bytes, ...] | None = None
+    base = canonical = None
+    robots: set[str] = set()
+    feeds: list[str | None] = []
+    for node in head.iter():
+        tag = node.tag
+        if tag == "link":
+            attributes = node.attributes
+            rels = (attributes.get("rel") or "").lower().split()
+            if "canonical" in rels:
+                canonical = canonical or attributes.get("href")
+            elif "alternate" in rels and (attributes.get("type") or "").strip().lower() in _FEED_TYPES:
+                feeds.append(attributes.get("href"))
+        elif tag == "meta":
+            attributes = node.attributes
+            if (attributes.get("name") or "").strip().lower() == "robots":
+                robots.update(word.strip() for word in (attributes.get("content") or "").lower().split(","))
+        elif tag == "title" and title is None:
+            title = tuple(clean(node.text()))
+        elif tag == "base" and base is None:
+            base = node.attributes.get("href")
+    return title or (), base, robots, canonical, feeds
 
 
 def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:

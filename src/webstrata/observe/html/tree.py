@@ -94,7 +94,7 @@ _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]
 
 def without_invisible(html: str) -> str:
     """The markup without comments and invisible elements: the input for scanning text and metadata."""
-    return _INVISIBLE_MARKUP.sub(_replacement, html) if _may_have_invisible(html) else html
+    return _INVISIBLE_MARKUP.sub(lambda match: " " if match[1] else "", html) if _may_have_invisible(html) else html
 
 
 def _may_have_invisible(html: str) -> bool:
@@ -117,7 +117,3 @@ def scan_metadata(markup: str, url: str) -> PageMetadata:
     words = clean(unescape(title[1])) if title else []
     written = "".join([href.replace("\0", "\ufffd") + "\0" for href in hrefs]).encode("utf-8", "replace")
     return PageMetadata(title=tuple(words), links=LinkResolver(url).links(written, url))
-
-
-def _replacement(match: re.Match[str]) -> str:
-    return " " if match[1] else ""

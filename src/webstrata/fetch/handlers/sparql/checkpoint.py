@@ -85,17 +85,14 @@ class Checkpoint:
             self.give_up()
             return
         try:
-            self._write(frame)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("r+b" if self._size else "wb") as file:
+                file.seek(self._size)
+                file.truncate()
+                file.write(frame)
+            self._size += len(frame)
         except OSError:
             self.give_up()
-
-    def _write(self, frame: bytes) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("r+b" if self._size else "wb") as file:
-            file.seek(self._size)
-            file.truncate()
-            file.write(frame)
-        self._size += len(frame)
 
     def give_up(self) -> None:
         """Delete the file and save no further pages."""

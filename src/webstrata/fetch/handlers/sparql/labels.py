@@ -24,17 +24,13 @@ class BlankNodeLabels:
     def __init__(self) -> None:
         self._pages = 0
         self._first: dict[Shape, IndexedRow] = {}
-        self._pair: tuple[IndexedRow, IndexedRow] | None = None
+        self.probes: tuple[IndexedRow, IndexedRow] | None = None
+        """Two rows that prove that labels are stable if both are returned unchanged; None if there are no such rows."""
 
     @property
     def matter(self) -> bool:
         """Whether more than one page has blank nodes, so that their identity depends on the labels."""
         return self._pages > 1
-
-    @property
-    def probes(self) -> tuple[IndexedRow, IndexedRow] | None:
-        """Two rows that prove that labels are stable if both are returned unchanged; None if there are no such rows."""
-        return self._pair
 
     def page(self, offset: int, rows: Sequence[Row]) -> None:
         """Add the new rows of a page; `offset` is the index of the first."""
@@ -44,14 +40,14 @@ class BlankNodeLabels:
             if not labels:
                 continue
             has_blanks = True
-            if self._pair is None:
+            if self.probes is None:
                 self._compare((offset + number, row), labels)
         self._pages += has_blanks
 
     def _compare(self, indexed: IndexedRow, labels: list[str]) -> None:
         first = self._first.setdefault(tuple([labels.index(label) for label in labels]), indexed)
         if list(blanks(first[1])) != labels:
-            self._pair = (first, indexed)
+            self.probes = (first, indexed)
 
 
 def blanks(row: Sequence[Any]) -> Iterator[str]:

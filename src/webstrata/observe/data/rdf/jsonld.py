@@ -69,7 +69,7 @@ def jsonld_quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[b
         inlined = _Contexts(contexts).inline(json.loads(plain_json.json_text(body, None)), url)
     except RecursionError:
         raise ValueError("contexts that are nested too deeply") from None
-    return renumber_blanks(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"))
+    return renumber_blanks(graph.quads_of(json.dumps(inlined).encode(), None, url, syntax="jsonld"), b"b")[0]
 
 
 class _Contexts:

@@ -21,7 +21,8 @@ def iri(value: str) -> str:
 
 
 def literal(value: str, language: str = "", datatype: str = "") -> str:
-    text = f'"{_NOT_IN_STRING.sub(_string_escape, value)}"'
+    escaped = _NOT_IN_STRING.sub(lambda match: _SHORT_ESCAPES.get(match[0]) or _unicode_escape(match), value)
+    text = f'"{escaped}"'
     if language:
         return f"{text}@{language}"
     return f"{text}^^{iri(datatype)}" if datatype else text
@@ -29,10 +30,6 @@ def literal(value: str, language: str = "", datatype: str = "") -> str:
 
 def _unicode_escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match.group()):04X}"
-
-
-def _string_escape(match: re.Match[str]) -> str:
-    return _SHORT_ESCAPES.get(match.group()) or _unicode_escape(match)
 
 
 _TERM = re.compile(rb'<<\(|\)>>|<[^>]*>|"(?:[^"\\]|\\.)*"|_:[^\s<>()]+', re.DOTALL)
@@ -82,8 +79,11 @@ def split(lines: Iterable[bytes]) -> tuple[list[bytes], list[Quad]]:
     return ground, quads
 
 
-def renumber_blanks(lines: Iterable[bytes], prefix: bytes = b"b") -> list[bytes]:
-    """The lines with blank nodes renumber_blanks in order of appearance, because parsers choose random labels."""
+def renumber_blanks(lines: Iterable[bytes], prefix: bytes) -> tuple[list[bytes], bool]:
+    """The lines with blank nodes numbered in order of appearance, and whether they have any blank nodes.
+
+    Parsers choose random labels; numbers are the same for the same document.
+    """
     names: dict[bytes, bytes] = {}
     renamed: list[bytes] = []
     for line in lines:
@@ -91,8 +91,8 @@ def renumber_blanks(lines: Iterable[bytes], prefix: bytes = b"b") -> list[bytes]
         for quad in quads:
             for node in quad.nodes:
                 names.setdefault(node, b"_:%s%d" % (prefix, len(names)))
-        renamed.append(quads[0].line([names[node] for node in quads[0].nodes]) if quads else line)
-    return renamed
+        renamed.append(quads[0].named(names) if quads else line)
+    return renamed, bool(names)
 
 
 def _common(line: bytes) -> Quad | None:

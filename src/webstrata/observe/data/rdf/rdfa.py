@@ -140,9 +140,6 @@ class _RdfaReader:
             return None
         return self.blank(name) if name.startswith("_:") else quads.iri(name)
 
-    def names(self, prefixes: Mapping[str, str], vocabulary: str) -> RdfaPrefixes:
-        return RdfaPrefixes(self.base, prefixes, vocabulary)
-
     def literal(self, text: str, language: str = "", datatype: str = "") -> str:
         self._text += len(text)
         if self._text > MAX_TEXT:
@@ -170,7 +167,7 @@ class _RdfaElement:
         self._is_root = is_root
         self._attributes: Attributes = node.attributes
         self._prefixes, self._vocabulary, self._language = self._declarations()
-        self._names = page.names(self._prefixes, self._vocabulary)
+        self._names = RdfaPrefixes(page.base, self._prefixes, self._vocabulary)
         self._rel, self._rev = self._relations()
         self._subject: str | None = None
         self._object: str | None = None
@@ -211,11 +208,8 @@ class _RdfaElement:
         new.update(declared_prefixes(self._value("prefix")))
         vocabulary = given.vocabulary
         if "vocab" in self._attributes:
-            vocabulary = (
-                (RdfaPrefixes(self._page.base, {}, "").address(self._value("vocab")) or "")
-                if self._attributes["vocab"]
-                else ""
-            )
+            value = self._value("vocab")
+            vocabulary = (RdfaPrefixes(self._page.base, {}, "").address(value) if value else None) or ""
             if vocabulary:
                 self._page.triple(quads.iri(self._page.base), USES_VOCABULARY, quads.iri(vocabulary))
         language = given.language

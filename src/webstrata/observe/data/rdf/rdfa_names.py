@@ -100,7 +100,7 @@ class RdfaPrefixes:
     def address(self, value: str) -> str | None:
         """The value of `href` or `src`: a resolved IRI; None if it is invalid."""
         try:
-            return valid_iri(_NOT_IN_IRI.sub(_percent, urljoin(self._base, value.strip())))
+            return valid_iri(_NOT_IN_IRI.sub(lambda found: f"%{ord(found[0]):02X}", urljoin(self._base, value.strip())))
         except ValueError:
             return None
 
@@ -133,7 +133,3 @@ def valid_iri(iri: str) -> str | None:
         return NamedNode(iri).value
     except ValueError:
         return None
-
-
-def _percent(found: re.Match[str]) -> str:
-    return f"%{ord(found.group()):02X}"

@@ -56,7 +56,7 @@ def canonical_lines(lines: Iterable[bytes], budget: WorkLimit, *, algorithm: str
     """The canonical N-Quads lines (without line ends, sorted) of N-Quads lines."""
     ground, quads = split(set(lines))
     names = canonical_names(quads, budget, algorithm=algorithm)
-    return sorted(ground + [quad.line([names[node] for node in quad.nodes]) for quad in quads])
+    return sorted(ground + [quad.named(names) for quad in quads])
 
 
 def canonical_names(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from webstrata.observe.data.rdf.graph import SYNTAX_OF_TYPE, quads_of
-from webstrata.observe.data.rdf.quads import iri, literal, split
+from webstrata.observe.data.rdf.quads import iri, literal, renumber_blanks
 from webstrata.observe.data.sparql.canonical import canonical_results
 from webstrata.observe.data.sparql.results import Results, Row, Term, parse_results
 
@@ -56,14 +56,9 @@ class SparqlResponseParser:
 
         The labels of its blank nodes get a prefix, so that blank nodes of different documents have different labels.
         """
-        ground, quads = split(_statements(body, media_type, url))
-        labels: dict[bytes, bytes] = {}
-        for quad in quads:
-            for node in quad.nodes:
-                labels.setdefault(node, b"_:%s%d" % (prefix.encode("ascii"), len(labels)))
-        lines = [*ground, *(quad.line([labels[node] for node in quad.nodes]) for quad in quads)]
+        lines, has_blanks = renumber_blanks(_statements(body, media_type, url), prefix.encode("ascii"))
         end = f" {iri(name)} .\n".encode("utf-8", "replace") if name else b" .\n"
-        return GraphLines({line.removesuffix(b" .") + end for line in lines}, bool(quads))
+        return GraphLines({line.removesuffix(b" .") + end for line in lines}, has_blanks)
 
 
 def _nquads_term(term: Term) -> str:
