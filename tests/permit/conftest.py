@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from webstrata.permit.gate import PermitGate, PolitenessRules
+from webstrata.permit.gate import PermitGate
+from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import Exchange, Failure, FailureKind, RobotsState
 
 NOW = 1_700_000_000.0

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from webstrata.permit.gate import PermitGate, PolitenessRules
+from webstrata.permit.gate import PermitGate
+from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import (
     AddressState,
     Exchange,

@@ -21,8 +21,6 @@ from webstrata.permit.robots_cache import RobotsCache, robots_url
 from webstrata.permit.spacing import HostActivity, HostSpacing, PolitenessRules
 from webstrata.records import AddressState, Exchange, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 
-__all__ = ["PermitGate", "PolitenessRules"]
-
 _RECHECK_S = 0.1
 """How long to wait before the next attempt if the host has too many open requests."""
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
-from webstrata.permit.gate import PermitGate, PolitenessRules
+from webstrata.permit.gate import PermitGate
 from webstrata.permit.robots import Robots
 from webstrata.permit.robots_cache import RobotsResponse, robots_step, robots_url
+from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import Exchange, Failure, FailureKind, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.urls import canonical, host_of, origin
 

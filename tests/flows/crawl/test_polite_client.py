@@ -6,7 +6,8 @@ import asyncio
 
 from webstrata.clock import JumpingClock
 from webstrata.flows.crawl.polite_client import PoliteClient
-from webstrata.permit.gate import PermitGate, PolitenessRules
+from webstrata.permit.gate import PermitGate
+from webstrata.permit.spacing import PolitenessRules
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 ADDRESS_GAP_S = 0.5

@@ -21,14 +21,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from webstrata.archive.export import (
-    OpenArchive,
-    SelectedRecord,
-    Selection,
-    atomic_file,
-    copy_records,
-    selected_records,
-)
+from webstrata.archive.export import OpenArchive, SelectedRecord, Selection, atomic_file, copy_records, selected_records
 from webstrata.archive.index import cdxj
 from webstrata.archive.index.segment import sorted_segment
 from webstrata.clock import iso
