@@ -5,7 +5,10 @@ An option that only one command has is defined in the file of that command.
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -78,104 +81,85 @@ BaseUrlOption = Annotated[
 
 # ── page rules ──────────────────────────────────────────────────────────────────────────────────────────────
 
-HandlerOption = Annotated[
-    Literal["auto", "http", "rdf", "sparql", "feed", "sitemap", "browser"] | None,
-    typer.Option(
-        "--handler",
-        help="Handler that fetches the page. auto chooses by URL and media type.",
-        show_default=False,
-    ),
-]
-LayerOption = Annotated[
-    Literal["auto", "raw", "text", "main", "links", "data"] | None,
-    typer.Option(
-        "--layer",
-        help="Layer that decides whether the page changed. auto uses the main content, or the data of data formats.",
-        show_default=False,
-    ),
-]
-SelectOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--select",
-        metavar="RULE",
-        help="Compare only what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
-        show_default=False,
-    ),
-]
-IgnoreOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore",
-        metavar="RULE",
-        help="Do not compare what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
-        show_default=False,
-    ),
-]
-IgnoreTextOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore-text",
-        metavar="REGEX",
-        help="Do not compare text that matches this regular expression. May be repeated.",
-        show_default=False,
-    ),
-]
-MinSizeOption = Annotated[
-    float,
-    typer.Option(
-        "--min-size", min=0.0, max=1.0, help="Minimum share of the text (0 to 1) that must differ to count as a change."
-    ),
-]
-UnorderedOption = Annotated[bool, typer.Option("--unordered", help="Tables: ignore the order of the rows.")]
-OrderedOption = Annotated[
-    bool,
-    typer.Option(
-        "--ordered", help="Tables: compare the order of the rows, even if the first column identifies the rows."
-    ),
-]
-AcceptOption = Annotated[str, typer.Option("--accept", help="Accept header of the requests.", show_default=False)]
-QueryOption = Annotated[
-    str, typer.Option("--query", help="SPARQL query. Default: the whole dataset.", show_default=False)
-]
-EntriesOption = Annotated[bool, typer.Option("--entries", help="Feeds and sitemaps: also watch each entry as a page.")]
-GraphOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--graph",
-        metavar="IRI",
-        help="SPARQL: read this graph; all for every named graph, default for the default graph. May be repeated.",
-        show_default=False,
-    ),
-]
-PageRowsOption = Annotated[
-    int,
-    typer.Option("--page-rows", min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
-]
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def page_rules_of(
     *,
-    handler: str | None = None,
-    layer: str | None = None,
-    select: list[str] | None = None,
-    ignore: list[str] | None = None,
-    ignore_text: list[str] | None = None,
-    min_size: float = 0.0,
-    unordered: bool = False,
-    ordered: bool = False,
-    accept: str = "",
-    query: str = "",
-    entries: bool = False,
-    graphs: list[str] | None = None,
-    page_rows: int = 0,
+    handler: Annotated[
+        Literal["auto", "http", "rdf", "sparql", "feed", "sitemap", "browser"] | None,
+        typer.Option(help="Handler that fetches the page. auto chooses by URL and media type.", show_default=False),
+    ] = None,
+    layer: Annotated[
+        Literal["auto", "raw", "text", "main", "links", "data"] | None,
+        typer.Option(
+            help="Layer that decides whether the page changed. auto uses the main content, or the data of data formats.",
+            show_default=False,
+        ),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE",
+            help="Compare only what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE",
+            help="Do not compare what matches: css:…, xpath:… or jsonpath:…. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    ignore_text: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Do not compare text that matches this regular expression. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    min_size: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Minimum share of the text (0 to 1) that must differ to count as a change."
+        ),
+    ] = 0.0,
+    unordered: Annotated[bool, typer.Option("--unordered", help="Tables: ignore the order of the rows.")] = False,
+    ordered: Annotated[
+        bool,
+        typer.Option(
+            "--ordered", help="Tables: compare the order of the rows, even if the first column identifies the rows."
+        ),
+    ] = False,
+    accept: Annotated[str, typer.Option(help="Accept header of the requests.", show_default=False)] = "",
+    query: Annotated[str, typer.Option(help="SPARQL query. Default: the whole dataset.", show_default=False)] = "",
+    entries: Annotated[
+        bool, typer.Option("--entries", help="Feeds and sitemaps: also watch each entry as a page.")
+    ] = False,
+    graph: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IRI",
+            help="SPARQL: read this graph; all for every named graph, default for the default graph. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    page_rows: Annotated[
+        int,
+        typer.Option(min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
+    ] = 0,
 ) -> PageRules | None:
-    """The page rules that the options define; None if all options have their defaults. Invalid rules raise UsageError."""
+    """The page rules that the options define; None if all options have their defaults. Invalid rules raise UsageError.
+
+    `with_rule_options` adds these options to a command.
+    """
     from webstrata.observe.rules.select import check_page_rules
 
     page_rules = PageRules(
-        handler=handler or ("sparql" if graphs else "auto"),
+        handler=handler or ("sparql" if graph else "auto"),
         layer=layer or "auto",
         include=tuple(select or ()),
         ignore=tuple(ignore or ()),
@@ -186,7 +170,7 @@ def page_rules_of(
         accept=accept,
         query=query,
         entries=entries,
-        graphs=tuple(graphs or ()),
+        graphs=tuple(graph or ()),
         page_rows=page_rows,
     )
     if page_rules == PageRules():
@@ -198,6 +182,28 @@ def page_rules_of(
     if page_rules.graphs and page_rules.handler not in ("auto", "sparql"):
         raise UsageError("--graph requires the handler sparql. Leave out --handler, or use --handler sparql.")
     return page_rules
+
+
+RuleValues = dict[str, Any]
+"""Values of the options of page rules, by parameter name of `page_rules_of`."""
+
+
+def with_rule_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator that replaces the parameter `rules` (RuleValues) of a command by these options, or by all options."""
+    parameters = inspect.signature(page_rules_of, eval_str=True).parameters
+    options = [parameters[name] for name in names or parameters]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def decorated(**values: Any) -> None:
+            command(rules={option.name: values.pop(option.name) for option in options}, **values)
+
+        own = inspect.signature(command, eval_str=True).parameters
+        replaced = [option for name in own for option in (options if name == "rules" else [own[name]])]
+        vars(decorated)["__signature__"] = inspect.Signature(replaced)  # Typer reads the options from it
+        return decorated
+
+    return decorate
 
 
 _OPTIONS = {"include": "--select", "graphs": "--graph"}

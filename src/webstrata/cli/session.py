@@ -15,7 +15,6 @@ from webstrata.home import Home
 
 if TYPE_CHECKING:
     from webstrata.node import Node
-    from webstrata.ports import Clock
 
 T = TypeVar("T")
 
@@ -41,14 +40,14 @@ def home_path(home: Path | None) -> Path:
     return named_home(home) or Home.default()
 
 
-def open_node(home: Path | None, flags: list[str] | None = None, clock: Clock | None = None) -> Node:
+def open_node(home: Path | None, flags: list[str] | None = None) -> Node:
     """The assembled program for a home, with the settings of its file, the environment and `flags`."""
     from webstrata.node import Node  # slow to import: only after the command line was found to be valid
 
     path = home_path(home)
     opened = Home.open(path)
     settings, _ = settings_file.load(path, flags=flags or ())
-    return Node(opened, settings, clock, reread=lambda: settings_file.load(path, flags=flags or ())[0])
+    return Node(opened, settings, reread=lambda: settings_file.load(path, flags=flags or ())[0])
 
 
 def with_policy(flags: list[str] | None, policy: str | None) -> list[str] | None:

@@ -226,15 +226,12 @@ class _RunningCaptures:
             capture = await service.resume(
                 options.resume or "", self.display.on_event, repair=options.repair, max_time_s=options.max_time_s
             )
-        self._add(capture)
+        self.captures.append(capture)
+        if self._stop.is_set():
+            capture.stop()
         await capture.run()
         out = self.options.out or node.home.captures / f"{capture.state.started.capture}.wacz"
         return capture, await service.finish(capture, out)
-
-    def _add(self, capture: SiteCapture) -> None:
-        self.captures.append(capture)
-        if self.stopping:
-            capture.stop()
 
     async def _wait_for_quietest(
         self, service: CaptureService, node: Node, order: CaptureOrder, within_s: float
@@ -257,14 +254,10 @@ async def _main(
         running = _RunningCaptures(options, display)
         results: list[Any] = []
         to_run: list[CaptureOrder | None] = list(orders) if options.resume is None else [None]
-
-        async def work(running: _RunningCaptures) -> None:
+        with stopped_by_signals(running):
             async with node.capturing() as service:
                 tasks = [running.run(service, node, order) for order in to_run]
                 results.extend(await asyncio.gather(*tasks, return_exceptions=True))
-
-        with stopped_by_signals(running):
-            await work(running)
     return _without_failures(results)
 
 

@@ -60,8 +60,9 @@ def verify(
     with package(file) as evidence:
         faults = faults_of(envelope, evidence, key=key, authorities=[path.read_bytes() for path in authority or ()])
     if as_json:
+        counts = envelope["certificate"].get("counts")
         found = [{"where": fault.where, "what": fault.what} for fault in faults]
-        print_json({"file": str(file), "valid": not faults, "faults": found, "counts": _counts(envelope)})
+        print_json({"file": str(file), "valid": not faults, "faults": found, "counts": counts})
     else:
         for fault in faults:
             typer.echo(f"{printable(fault.where)}: {printable(fault.what)}")
@@ -98,10 +99,6 @@ def _envelope(file: Path) -> dict[str, Any]:
     if not known:
         raise UsageError(f"the certificate in {file} cannot be parsed: it was altered, or has another type.")
     return dict(envelope)
-
-
-def _counts(envelope: dict[str, Any]) -> object:
-    return envelope["certificate"].get("counts")
 
 
 def _valid_message(envelope: dict[str, Any], *, authority_checked: bool) -> str:

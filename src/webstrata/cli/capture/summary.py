@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from webstrata.cli.output import counted, date_time, iso_or_none, printable, size
-from webstrata.clock import span
+from webstrata.clock import parse_instant, span
 
 if TYPE_CHECKING:
     from webstrata.flows.capture.proof import FinishedCapture
@@ -128,8 +128,6 @@ def _path(page: CapturedPage) -> str:
 
 
 def _short(at: str) -> str:
-    from webstrata.clock import parse_instant
-
     return date_time(parse_instant(at))
 
 

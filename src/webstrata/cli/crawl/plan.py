@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, printable
+from webstrata.cli.pages.watch import read_lines
 from webstrata.cli.session import open_node, run_async
-from webstrata.clock import DAY_S, parse_span, span
+from webstrata.clock import DAY_S, parse_instant, parse_span, span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from webstrata.plan.capacity import Capacity
     from webstrata.plan.estimate import CrawlTimeEstimate
     from webstrata.plan.firstfit import Packing
+    from webstrata.ports import Store
 
 _MAX_PAGES = 1_000_000
 _LISTED_HOSTS = 3
@@ -110,51 +113,46 @@ def _plan(
 def _read(source: str) -> list[str]:
     from webstrata import urls
 
-    try:
-        text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as problem:
-        raise UsageError(f"cannot read {source}: {problem.strerror}. Name a file, or - for stdin.") from None
-    lines = (line.partition("\t")[0].strip() for line in text.decode("utf-8-sig", "replace").splitlines())
     listed: dict[str, None] = {}
-    for number, line in enumerate(lines, 1):
-        if line and not line.startswith("#"):
+    for number, line in enumerate(read_lines(source), 1):
+        address = line.partition("\t")[0].strip()
+        if address and not address.startswith("#"):
             try:
-                listed[urls.canonical(line)] = None
+                listed[urls.canonical(address)] = None
             except UsageError as problem:
                 typer.echo(f"line {number}: {printable(problem)}", err=True)
     return list(listed)
 
 
 async def _plan_input(node: Node, listed: list[str] | None, ahead_s: float, offline: bool) -> PlanInput:
-    from webstrata.flows.planning import by_host, plan_input
+    from webstrata.flows.planning import by_host
 
-    now = node.clock.now()
+    async with node.store() as store:
+        if listed is None:
+            due = await store.queue.upcoming(node.clock.now() + ahead_s, _MAX_PAGES)
+            listed = [visit.url for visit in due]
+        return await _hosts(node, store, by_host(listed), offline)
+
+
+async def _hosts(node: Node, store: Store, pages: Sequence[tuple[str, str, int]], offline: bool) -> PlanInput:
+    """The load of each host, and which hosts share an address unless `offline`."""
+    from webstrata.flows.planning import plan_input
+
     web = None if offline else node.web()
     try:
-        async with node.store() as store:
-            if listed is None:
-                listed = [visit.url for visit in await store.queue.upcoming(now + ahead_s, _MAX_PAGES)]
-            return await plan_input(by_host(listed), store=store, gate=await node.gate(store), web=web, now=now)
+        return await plan_input(pages, store=store, gate=await node.gate(store), web=web, now=node.clock.now())
     finally:
         if web is not None:
             await web.close()
 
 
 async def _capacity(node: Node, threads: int, offline: bool) -> Capacity:
-    from webstrata.flows.planning import plan_input
     from webstrata.plan.capacity import HostDemand, capacity
     from webstrata.plan.slots import SLOT_S
 
-    now = node.clock.now()
-    web = None if offline else node.web()
-    try:
-        async with node.store() as store:
-            demand = await store.visit_log.demand()
-            pages = [(host, url, number) for host, url, number, _ in demand]
-            hosts = await plan_input(pages, store=store, gate=await node.gate(store), web=web, now=now)
-    finally:
-        if web is not None:
-            await web.close()
+    async with node.store() as store:
+        demand = await store.visit_log.demand()
+        hosts = await _hosts(node, store, [(host, url, number) for host, url, number, _ in demand], offline)
     per_hour = {host: per_day / 24 for host, _, _, per_day in demand}
     demands = [HostDemand(load=load, visits_per_hour=per_hour[load.host]) for load in hosts.loads]
     return capacity(demands, hosts.downloads, node.spacing_model(), threads=threads, slot_s=SLOT_S)
@@ -206,8 +204,9 @@ def _show(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packing) 
         f"simulated  {span(simulated.median_s)} ({span(simulated.low_s)} to {span(simulated.high_s)} in eight rounds of ten), "
         f"needs {counted(simulated.threads_needed, 'thread')}"
     )
-    start, end, last = (report["starts"], report["ends"], report["ends_between"][1])
-    typer.echo(f"           starts {_minute(start)}, ends {_minute(end)}, in nine of ten cases before {_minute(last)}")
+    times = (report["starts"], report["ends"], report["ends_between"][1])
+    start, end, last = (date_time(parse_instant(time)) for time in times)
+    typer.echo(f"           starts {start}, ends {end}, in nine of ten cases before {last}")
     fits = "fits" if report["fits_slot"] else "does not fit"
     typer.echo(f"           {fits} its slot of {span(report['slot_s'])}")
     typer.echo(
@@ -245,12 +244,6 @@ def _show_budget_whatif(what_ifs: list[BudgetWhatIf]) -> None:
     print_table(("budget", "visits a day", "changes captured a day", "copies up to date"), rows)
 
 
-def _minute(text: str | None) -> str:
-    from webstrata.clock import parse_instant
-
-    return date_time(parse_instant(text)) if text else "-"
-
-
 def _some(hosts: tuple[str, ...] | list[str]) -> str:
     named = ", ".join(printable(host) for host in hosts[:_LISTED_HOSTS])
     return named if len(hosts) <= _LISTED_HOSTS else f"{named} and {len(hosts) - _LISTED_HOSTS} more"
@@ -258,7 +251,7 @@ def _some(hosts: tuple[str, ...] | list[str]) -> str:
 
 def _show_capacity(capacity: Capacity, threads: int, as_json: bool) -> None:
     if as_json:
-        print_json({"threads": threads, **_plain(capacity)})
+        print_json({"threads": threads, **msgspec.to_builtins(capacity)})
         return
     if not capacity.pages:
         typer.echo("No page has an interval yet: run `webstrata crawl`, which visits due pages and schedules them.")
@@ -276,10 +269,3 @@ def _show_capacity(capacity: Capacity, threads: int, as_json: bool) -> None:
     )
     typer.echo("\nFullest:")
     print_table(("used", "what"), [(f"{one.used:.2%}", one.what) for one in capacity.fullest])
-
-
-def _plain(capacity: Capacity) -> dict[str, Any]:
-    import msgspec
-
-    plain: dict[str, Any] = msgspec.to_builtins(capacity)
-    return plain

@@ -8,16 +8,11 @@ from webstrata.cli.files.read_files import parse_files
 from webstrata.cli.options import (
     BaseUrlOption,
     FileArgument,
-    IgnoreOption,
-    IgnoreTextOption,
     JsonOption,
-    LayerOption,
     MediaTypeOption,
-    MinSizeOption,
-    OrderedOption,
-    SelectOption,
-    UnorderedOption,
+    RuleValues,
     page_rules_of,
+    with_rule_options,
 )
 from webstrata.cli.output import print_json
 from webstrata.detect.layers import deciding_layer
@@ -27,36 +22,21 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
 
+@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered")
 def command(
+    *,
     before: FileArgument,
     after: FileArgument,
     media_type: MediaTypeOption = None,
     url: BaseUrlOption = None,
-    layer: LayerOption = None,
-    select: SelectOption = None,
-    ignore: IgnoreOption = None,
-    ignore_text: IgnoreTextOption = None,
-    min_size: MinSizeOption = 0.0,
-    unordered: UnorderedOption = False,
-    ordered: OrderedOption = False,
+    rules: RuleValues,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two files as two versions of a page: whether it changed, the kind of change and its significance.
 
     This command needs no home.
     """
-    page_rules = (
-        page_rules_of(
-            layer=layer,
-            select=select,
-            ignore=ignore,
-            ignore_text=ignore_text,
-            min_size=min_size,
-            unordered=unordered,
-            ordered=ordered,
-        )
-        or PageRules()
-    )
+    page_rules = page_rules_of(**rules) or PageRules()
     old, new = parse_files([before, after], media_type, url, page_rules)
     memory = memory_of_first_version(_observed(old), deciding_layer(old.fingerprint, page_rules))
     change = judge(old.fingerprint, False, _observed(new), page_rules=page_rules, memory=memory)

@@ -9,39 +9,30 @@ from webstrata.cli.files.read_files import parse_files
 from webstrata.cli.options import (
     BaseUrlOption,
     FileArgument,
-    IgnoreOption,
-    IgnoreTextOption,
     JsonOption,
-    LayerOption,
     MediaTypeOption,
-    OrderedOption,
-    SelectOption,
-    UnorderedOption,
+    RuleValues,
     page_rules_of,
+    with_rule_options,
 )
 from webstrata.cli.output import print_json, printable
 from webstrata.records import PageRules
 
 
+@with_rule_options("layer", "select", "ignore", "ignore_text", "unordered", "ordered")
 def command(
+    *,
     file: FileArgument,
     media_type: MediaTypeOption = None,
     url: BaseUrlOption = None,
-    layer: LayerOption = None,
-    select: SelectOption = None,
-    ignore: IgnoreOption = None,
-    ignore_text: IgnoreTextOption = None,
-    unordered: UnorderedOption = False,
-    ordered: OrderedOption = False,
+    rules: RuleValues,
     as_json: JsonOption = False,
 ) -> None:
     """Show the fingerprint of a file: the digests of its bytes, text, parts, links and data.
 
     This command needs no home.
     """
-    page_rules = page_rules_of(
-        layer=layer, select=select, ignore=ignore, ignore_text=ignore_text, unordered=unordered, ordered=ordered
-    )
+    page_rules = page_rules_of(**rules)
     (content,) = parse_files([file], media_type, url, page_rules or PageRules())
     layers = msgspec.to_builtins(content.fingerprint)
     if content.fingerprint.simhash is not None:

@@ -31,74 +31,42 @@ MatchOption = Annotated[
 ]
 
 
-@app.command()
-def wacz(
-    out: OutArgument,
-    url: UrlOption = None,
-    match: MatchOption = "prefix",
-    since: FromOption = None,
-    until: ToOption = None,
-    home: HomeOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write a WACZ file with the records, their index and the list of pages, for replay tools."""
-    _export("wacz", out, url, match, since, until, home, as_json)
+def _add_command(kind: Kind, description: str) -> None:
+    """Add the command that writes files of this kind; all have the same options."""
+
+    @app.command(name=kind, help=description)
+    def export(
+        out: OutArgument,
+        url: UrlOption = None,
+        match: MatchOption = "prefix",
+        since: FromOption = None,
+        until: ToOption = None,
+        home: HomeOption = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        if not out.name.endswith(_ENDINGS[kind]):
+            raise UsageError(f"the name of the file must end in {_ENDINGS[kind]}: {out}.")
+        start, end = time_range(since, until)
+        with progress_bar(f"writing {out.name}") as on_progress:
+            count = open_node(home).export(
+                kind,
+                out,
+                url=urls.canonical(url) if url else None,
+                match=match,
+                since=digits14(start) if start is not None else "",
+                until=digits14(end) if end is not None else "",
+                on_progress=on_progress,
+            )
+        if not count:
+            typer.echo("webstrata: no archived capture matches; the file is empty.", err=True)
+        if as_json:
+            print_json({"file": str(out), "captures": count, "bytes": out.stat().st_size})
+        else:
+            typer.echo(f"{counted(count, 'capture')}, {size(out.stat().st_size)}: {out}")
 
 
-@app.command()
-def warc(
-    out: OutArgument,
-    url: UrlOption = None,
-    match: MatchOption = "prefix",
-    since: FromOption = None,
-    until: ToOption = None,
-    home: HomeOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write a WARC file with the captures, and with the original records to which revisit records refer."""
-    _export("warc", out, url, match, since, until, home, as_json)
-
-
-@app.command()
-def cdxj(
-    out: OutArgument,
-    url: UrlOption = None,
-    match: MatchOption = "prefix",
-    since: FromOption = None,
-    until: ToOption = None,
-    home: HomeOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Write the index lines of the captures, sorted."""
-    _export("cdxj", out, url, match, since, until, home, as_json)
-
-
-def _export(
-    kind: Kind,
-    out: Path,
-    url: str | None,
-    match: Literal["exact", "prefix", "host", "domain"],
-    since: str | None,
-    until: str | None,
-    home: Path | None,
-    as_json: bool,
-) -> None:
-    if not out.name.endswith(_ENDINGS[kind]):
-        raise UsageError(f"the name of the file must end in {_ENDINGS[kind]}: {out}.")
-    start, end = time_range(since, until)
-    with progress_bar(f"writing {out.name}") as on_progress:
-        count = open_node(home).export(
-            kind,
-            out,
-            url=urls.canonical(url) if url else None,
-            match=match,
-            since=digits14(start) if start is not None else "",
-            until=digits14(end) if end is not None else "",
-            on_progress=on_progress,
-        )
-    if not count:
-        typer.echo("webstrata: no archived capture matches; the file is empty.", err=True)
-    if as_json:
-        print_json({"file": str(out), "captures": count, "bytes": out.stat().st_size})
-    else:
-        typer.echo(f"{counted(count, 'capture')}, {size(out.stat().st_size)}: {out}")
+_add_command("wacz", "Write a WACZ file with the records, their index and the list of pages, for replay tools.")
+_add_command(
+    "warc", "Write a WARC file with the captures, and with the original records to which revisit records refer."
+)
+_add_command("cdxj", "Write the index lines of the captures, sorted.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,11 +12,7 @@ from webstrata.cli.output import date_time, iso_or_none, print_json, printable, 
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.flows.versions import watched_page
-from webstrata.records import Page, Visit
-
-if TYPE_CHECKING:
-    from webstrata.node import Node
-    from webstrata.ports import Store
+from webstrata.records import Visit
 
 
 def command(
@@ -25,6 +21,8 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Explain a page's next visit: policy, interval, evidence, politeness."""
+    from webstrata.flows.crawl.schedule_input import ScheduleInput
+
     node = open_node(home)
     now = node.clock.now()
 
@@ -47,7 +45,7 @@ def command(
                     "last_visit": iso_or_none(page.last_visit_at),
                     "last_change": iso_or_none(page.last_change_at),
                     "last_outcome": page.last_outcome,
-                    **await _evidence(page, node, store, now),
+                    **await ScheduleInput(store, node.schedule()).evidence(page, now),
                 },
                 "signals": signals_json(
                     await store.signals.announcements([page.id]), sources := await store.signals.sources()
@@ -63,7 +61,8 @@ def command(
         print_json(report)
         return
     typer.echo(printable(report["url"]))
-    typer.echo(f"  next visit  {date_time(next_at)} ({_distance(next_at, now)})")
+    distance = "due now" if next_at is not None and next_at <= now else time_until(next_at, now)
+    typer.echo(f"  next visit  {date_time(next_at)} ({distance})")
     typer.echo(f"  because     {printable(report['reason'])}")
     interval = span(report["interval_s"]) if report["interval_s"] else "not set yet"
     typer.echo(f"  policy      {report['policy']}, interval {interval}")
@@ -73,13 +72,6 @@ def command(
             label, shown = _text(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
     _show_signals(report)
-
-
-async def _evidence(page: Page, node: Node, store: Store, now: float) -> dict[str, object]:
-    """What the policy knows of the page, and its value compared with the price."""
-    from webstrata.flows.crawl.schedule_input import ScheduleInput
-
-    return await ScheduleInput(store, node.schedule()).evidence(page, now)
 
 
 def _show_signals(report: dict[str, Any]) -> None:
@@ -106,10 +98,6 @@ def _change(visits: list[Visit]) -> dict[str, Any] | None:
         "reverted": last.reverted,
         "new_links": last.new_links,
     }
-
-
-def _distance(next_at: float | None, now: float) -> str:
-    return "due now" if next_at is not None and next_at <= now else time_until(next_at, now)
 
 
 def _text(name: str, value: Any) -> tuple[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,28 +81,19 @@ def _assembler(folder: Path) -> Assemble:
     return assemble
 
 
-def _showing_progress(crawls: int) -> _CrawlBar | nullcontext[Callable[[CrawlMeasurement], None]]:
-    """A progress bar on a terminal, nothing in a pipe."""
-    return _CrawlBar(crawls) if sys.stderr.isatty() else nullcontext(lambda measurement: None)
+@contextmanager
+def _showing_progress(crawls: int) -> Iterator[Callable[[CrawlMeasurement], None]]:
+    """A progress bar of the crawls on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda measurement: None
+        return
+    from rich.progress import Progress
 
+    from webstrata.cli.crawl.display import stderr
 
-class _CrawlBar:
-    """A progress bar of the crawls made."""
-
-    def __init__(self, crawls: int) -> None:
-        from rich.progress import Progress
-
-        from webstrata.cli.crawl.display import stderr
-
-        self._progress = Progress(console=stderr)
-        self._task = self._progress.add_task("crawls", total=crawls)
-
-    def __enter__(self) -> Callable[[CrawlMeasurement], None]:
-        self._progress.start()
-        return lambda measurement: self._progress.advance(self._task)
-
-    def __exit__(self, *problem: object) -> None:
-        self._progress.stop()
+    with Progress(console=stderr) as progress:
+        task = progress.add_task("crawls", total=crawls)
+        yield lambda measurement: progress.advance(task)
 
 
 def _show(result: CrawlTimeResults) -> None:

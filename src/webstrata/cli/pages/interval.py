@@ -41,14 +41,12 @@ def command(
 
     async def apply() -> list[IntervalLimit]:
         async with node.store() as store:
-            if limits is not None and address is not None:
-                page = await watched_page(store, address)
+            if limits is not None:
+                name = tag or "" if address is None else (await watched_page(store, address)).url
                 await store.budgets.set_interval_limit(
-                    IntervalLimit(kind="page", name=page.url, min_s=limits[0], max_s=limits[1])
-                )
-            elif limits is not None and tag is not None:
-                await store.budgets.set_interval_limit(
-                    IntervalLimit(kind="tag", name=tag, min_s=limits[0], max_s=limits[1])
+                    IntervalLimit(
+                        kind="tag" if address is None else "page", name=name, min_s=limits[0], max_s=limits[1]
+                    )
                 )
             return await store.budgets.interval_limits()
 

@@ -10,20 +10,13 @@ import typer
 
 from webstrata import urls
 from webstrata.cli.options import (
-    AcceptOption,
-    HandlerOption,
     HomeOption,
-    IgnoreOption,
-    IgnoreTextOption,
     JsonOption,
-    LayerOption,
-    OrderedOption,
-    QueryOption,
-    SelectOption,
-    UnorderedOption,
+    RuleValues,
     UrlArgument,
     page_rules_json,
     page_rules_of,
+    with_rule_options,
 )
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import open_node, run_async
@@ -35,17 +28,11 @@ from webstrata.flows.versions import read_version, version_at
 from webstrata.records import PageRules
 
 
+@with_rule_options("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "accept", "query")
 def command(
+    *,
     address: UrlArgument,
-    handler: HandlerOption = None,
-    layer: LayerOption = None,
-    select: SelectOption = None,
-    ignore: IgnoreOption = None,
-    ignore_text: IgnoreTextOption = None,
-    unordered: UnorderedOption = False,
-    ordered: OrderedOption = False,
-    accept: AcceptOption = "",
-    query: QueryOption = "",
+    rules: RuleValues,
     live: Annotated[
         bool, typer.Option("--live", help="Visit the page now, even if a version of it is archived.")
     ] = False,
@@ -59,17 +46,7 @@ def command(
     command line, the rules of the page apply.
     """
     url = urls.canonical(address)
-    given_rules = page_rules_of(
-        handler=handler,
-        layer=layer,
-        select=select,
-        ignore=ignore,
-        ignore_text=ignore_text,
-        unordered=unordered,
-        ordered=ordered,
-        accept=accept,
-        query=query,
-    )
+    given_rules = page_rules_of(**rules)
     shown, page_rules = run_async(lambda: _preview(home, url, given_rules, live=live))
     if as_json:
         print_json(

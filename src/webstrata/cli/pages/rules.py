@@ -9,26 +9,15 @@ from typing import Annotated
 import typer
 
 from webstrata.cli.options import (
-    AcceptOption,
-    EntriesOption,
-    GraphOption,
-    HandlerOption,
     HomeOption,
-    IgnoreOption,
-    IgnoreTextOption,
     JsonOption,
-    LayerOption,
-    MinSizeOption,
     OptionalUrlArgument,
-    OrderedOption,
-    PageRowsOption,
-    QueryOption,
-    SelectOption,
+    RuleValues,
     TagOption,
-    UnorderedOption,
     page_rules_json,
     page_rules_of,
     page_rules_options,
+    with_rule_options,
 )
 from webstrata.cli.output import print_json, printable
 from webstrata.cli.session import open_node, run_async
@@ -37,22 +26,12 @@ from webstrata.flows.versions import watched_page
 from webstrata.records import PageRules
 
 
+@with_rule_options()
 def command(
+    *,
     address: OptionalUrlArgument = None,
     tag: TagOption = None,
-    handler: HandlerOption = None,
-    layer: LayerOption = None,
-    select: SelectOption = None,
-    ignore: IgnoreOption = None,
-    ignore_text: IgnoreTextOption = None,
-    min_size: MinSizeOption = 0.0,
-    unordered: UnorderedOption = False,
-    ordered: OrderedOption = False,
-    accept: AcceptOption = "",
-    query: QueryOption = "",
-    entries: EntriesOption = False,
-    graph: GraphOption = None,
-    page_rows: PageRowsOption = 0,
+    rules: RuleValues,
     clear: Annotated[bool, typer.Option("--clear", help="Remove the rules, so that the defaults apply.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -64,21 +43,7 @@ def command(
     """
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
-    given_rules = page_rules_of(
-        handler=handler,
-        layer=layer,
-        select=select,
-        ignore=ignore,
-        ignore_text=ignore_text,
-        min_size=min_size,
-        unordered=unordered,
-        ordered=ordered,
-        accept=accept,
-        query=query,
-        entries=entries,
-        graphs=graph,
-        page_rows=page_rows,
-    )
+    given_rules = page_rules_of(**rules)
     if clear and given_rules is not None:
         raise UsageError("--clear removes all rules: do not combine it with rules.")
     page_rules = run_async(lambda: _apply(home, address, tag, given_rules, clear=clear))

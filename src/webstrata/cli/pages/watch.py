@@ -14,24 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
-from webstrata.cli.options import (
-    AcceptOption,
-    EntriesOption,
-    GraphOption,
-    HandlerOption,
-    HomeOption,
-    IgnoreOption,
-    IgnoreTextOption,
-    JsonOption,
-    LayerOption,
-    MinSizeOption,
-    OrderedOption,
-    PageRowsOption,
-    QueryOption,
-    SelectOption,
-    UnorderedOption,
-    page_rules_of,
-)
+from webstrata.cli.options import HomeOption, JsonOption, RuleValues, page_rules_of, with_rule_options
 from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
@@ -49,7 +32,9 @@ class BadLine(Struct, frozen=True):
     problem: str
 
 
+@with_rule_options()
 def command(
+    *,
     addresses: Annotated[
         list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.", show_default=False)
     ] = None,
@@ -87,19 +72,7 @@ def command(
     ] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
     weight: Annotated[float, typer.Option(min=0, help="Weight of the pages in the budget, relative to 1.")] = 1.0,
-    handler: HandlerOption = None,
-    layer: LayerOption = None,
-    select: SelectOption = None,
-    ignore: IgnoreOption = None,
-    ignore_text: IgnoreTextOption = None,
-    min_size: MinSizeOption = 0.0,
-    unordered: UnorderedOption = False,
-    ordered: OrderedOption = False,
-    accept: AcceptOption = "",
-    query: QueryOption = "",
-    entries: EntriesOption = False,
-    graph: GraphOption = None,
-    page_rows: PageRowsOption = 0,
+    rules: RuleValues,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -113,21 +86,9 @@ def command(
         raise UsageError("--include and --exclude require --site. Leave them out, or add --site URL.")
     if not weight < float("inf"):
         raise UsageError("--weight must be a finite number of at least 0.")
-    page_rules = page_rules_of(
-        handler="sparql" if query else handler,
-        layer=layer,
-        select=select,
-        ignore=ignore,
-        ignore_text=ignore_text,
-        min_size=min_size,
-        unordered=unordered,
-        ordered=ordered,
-        accept=accept,
-        entries=entries,
-        graphs=graph,
-        page_rows=page_rows,
-    )
-    if query and graph:
+    query = rules["query"]
+    page_rules = page_rules_of(**rules | {"handler": "sparql", "query": ""}) if query else page_rules_of(**rules)
+    if query and rules["graph"]:
         raise UsageError("--graph cannot be combined with --query: name the graphs in the query.")
     if site is not None and page_rules is not None:
         raise UsageError(
