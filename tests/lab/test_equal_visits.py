@@ -7,6 +7,7 @@ import pytest
 from webstrata.clock import DAY_S
 from webstrata.lab.equal_visits import BEST, equal_visits
 from webstrata.lab.livingweb.truth import TrueChange
+from webstrata.schedule.policy import Bounds
 
 START_AT = 1_700_000_000.0
 DAYS = 100.0
@@ -22,7 +23,7 @@ def test_the_number_of_visits_is_matched() -> None:
     pages = [f"http://a.test/{n}" for n in range(50)]
     truth = [change(url, day + 0.3) for n, url in enumerate(pages) for day in range(0, 100, 1 + n)]
 
-    rows = equal_visits(truth, pages, 1000, WINDOW, min_days=1, max_days=180, start_days=7)
+    rows = equal_visits(truth, pages, 1000, WINDOW, Bounds())
 
     assert [row.policy for row in rows] == ["fixed", "dyn", "state-2", BEST]
     assert all(row.visits == pytest.approx(1000, rel=0.05) for row in rows)
@@ -35,7 +36,7 @@ def test_the_best_possible() -> None:
     truth += [change("http://a.test/", 7.0, counts=False), change("http://other.test/", 3.0)]
 
     def best(visits: int) -> int:
-        rows = equal_visits(truth, ["http://a.test/"], visits, WINDOW, min_days=1, max_days=180, start_days=7)
+        rows = equal_visits(truth, ["http://a.test/"], visits, WINDOW, Bounds())
         return rows[-1].captured
 
     assert (best(10), best(1)) == (2, 1)
@@ -43,6 +44,6 @@ def test_the_best_possible() -> None:
 
 def test_nothing_changed() -> None:
     """Without changes every policy captures none, and shares are 0."""
-    rows = equal_visits([], ["http://a.test/"], 10, WINDOW, min_days=1, max_days=180, start_days=7)
+    rows = equal_visits([], ["http://a.test/"], 10, WINDOW, Bounds())
 
     assert {(row.captured, row.recall) for row in rows} == {(0, 0.0)}

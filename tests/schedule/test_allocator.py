@@ -25,14 +25,6 @@ def test_best_first_within_the_bounds() -> None:
     assert choose(values[:0], age[:0], 5, BOUNDS).tolist() == []
 
 
-def test_hosts_have_limits_of_their_own() -> None:
-    """With a limit per host, the next best pages of other hosts are chosen."""
-    values = np.array([0.9, 0.8, 0.7, 0.6, 0.5], dtype=np.float32)
-    host = np.array([0, 0, 0, 1, 2])
-
-    assert choose(values, np.full(5, 9.0), 4, BOUNDS, host=host, per_host=2).tolist() == [0, 1, 3, 4]
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 3000), st.integers(0, 400), st.integers(0, 2**32 - 1))
 def test_the_same_as_sorting_everything(pages: int, count: int, seed: int) -> None:

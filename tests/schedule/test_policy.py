@@ -21,7 +21,7 @@ from webstrata.testing.policy import check_policy
 @settings(max_examples=2, deadline=None)
 def test_every_policy_keeps_the_contract(name: str, seed: int, bounds: list[float], start: float) -> None:
     """Every built-in timer policy keeps the contract, whatever the bounds."""
-    made = policy(name, min_days=bounds[0], max_days=bounds[1], start_days=start)
+    made = policy(name, Bounds(min_days=bounds[0], max_days=bounds[1], start_days=start))
     check_policy(made, min_days=bounds[0], max_days=bounds[1], seed=seed)
 
 

@@ -51,7 +51,7 @@ def test_built_in_timers() -> None:
     """The timers of the papers and of other crawlers exist, and keep the bounds."""
     assert set(TIMERS.split()) <= set(names("timer"))
     for name in names("timer"):
-        made = policy(name, min_days=2, max_days=3, start_days=100)
+        made = policy(name, Bounds(min_days=2, max_days=3, start_days=100))
         assert made.name == name
         assert 2 <= made.interval(made.start(1), np.array([0]))[0] <= 3
 
@@ -59,7 +59,7 @@ def test_built_in_timers() -> None:
 def test_oracles_are_for_the_lab() -> None:
     """Oracles have a list of their own, and no setting can run one."""
     assert names("oracle") == ["gold"]
-    assert oracle("gold", max_days=9).bounds.max_days == 9
+    assert oracle("gold", Bounds(max_days=9)).bounds.max_days == 9
     with pytest.raises(BadSettings, match="only the lab"):
         policy("gold")
     with pytest.raises(BadSettings, match="no oracle"):
@@ -68,7 +68,7 @@ def test_oracles_are_for_the_lab() -> None:
 
 def test_a_users_own(own_module: str) -> None:
     """`module:Class` is imported and constructed with the bounds."""
-    made = policy(f"{own_module}:Own", start_days=9)
+    made = policy(f"{own_module}:Own", Bounds(start_days=9))
     assert made.name == "own"
     assert made.interval(made.start(1), np.array([0]))[0] == 9
 

@@ -23,7 +23,7 @@ from webstrata.urls import host_of
 
 if TYPE_CHECKING:
     from webstrata.lab.policies.truth import Truth
-    from webstrata.schedule.policy import TimerPolicy
+    from webstrata.schedule.policy import Bounds, TimerPolicy
 
 TIMERS = ("fixed", "dyn", "state-2")
 BEST = "best possible"
@@ -45,18 +45,11 @@ class EqualVisits(Struct, frozen=True, kw_only=True):
 
 
 def equal_visits(
-    truth: Sequence[TrueChange],
-    pages: Sequence[str],
-    visits: int,
-    window: tuple[float, float],
-    *,
-    min_days: float,
-    max_days: float,
-    start_days: float,
+    truth: Sequence[TrueChange], pages: Sequence[str], visits: int, window: tuple[float, float], bounds: Bounds
 ) -> list[EqualVisits]:
     """Fixed intervals, `dyn`, `state-2`, and the most that any schedule could capture.
 
-    `truth`: the changes that count. `window`: start and end of the crawl. The bounds of intervals are in days.
+    `truth`: the changes that count. `window`: start and end of the crawl. `bounds`: those of the crawl.
     """
     changes: dict[str, list[float]] = {url: [] for url in pages}
     for change in truth:
@@ -64,11 +57,8 @@ def equal_visits(
             changes[change.url].append(change.at)
     total = sum(map(len, changes.values()))
     replayed = _as_truth(changes, window)
-    rows = [
-        _timer(policy(name, min_days=min_days, max_days=max_days, start_days=start_days), replayed, visits, total)
-        for name in TIMERS
-    ]
-    captured = min(visits, _change_days(changes, window, min_days))
+    rows = [_timer(policy(name, bounds), replayed, visits, total) for name in TIMERS]
+    captured = min(visits, _change_days(changes, window, bounds.min_days))
     return [*rows, EqualVisits(policy=BEST, visits=visits, captured=captured, recall=_share(captured, total))]
 
 

@@ -15,31 +15,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
 
 from webstrata.lab.livingweb.truth import TrueChange
-from webstrata.records import Outcome
+from webstrata.records import Outcome, Visit
 
 Layer = Literal["raw", "counts"]
-
-
-class LoggedVisit(Protocol):
-    """The fields of a crawl-log row that the scoreboard uses (`webstrata.records.Visit` has them)."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def at(self) -> float: ...
-    @property
-    def outcome(self) -> Outcome: ...
-    @property
-    def raw_changed(self) -> bool: ...
-    @property
-    def counts(self) -> bool: ...
-    @property
-    def bytes(self) -> int: ...
 
 
 class Score(Struct, frozen=True, kw_only=True):
@@ -63,9 +46,9 @@ class Scoreboard(Struct, frozen=True, kw_only=True):
     counts: Score
 
 
-def score(visits: Iterable[LoggedVisit], truth: Iterable[TrueChange], *, politeness_violations: int = 0) -> Scoreboard:
+def score(visits: Iterable[Visit], truth: Iterable[TrueChange], *, politeness_violations: int = 0) -> Scoreboard:
     """Compare a crawl log (in any order) with the true changes of the same window."""
-    logs: defaultdict[str, list[LoggedVisit]] = defaultdict(list)
+    logs: defaultdict[str, list[Visit]] = defaultdict(list)
     for visit in visits:
         logs[visit.url].append(visit)
     for log in logs.values():
@@ -77,7 +60,7 @@ def score(visits: Iterable[LoggedVisit], truth: Iterable[TrueChange], *, politen
     )
 
 
-def _score(logs: dict[str, list[LoggedVisit]], changes: list[TrueChange], layer: Layer, violations: int) -> Score:
+def _score(logs: dict[str, list[Visit]], changes: list[TrueChange], layer: Layer, violations: int) -> Score:
     instants: defaultdict[str, list[float]] = defaultdict(list)
     total = 0
     for change in sorted(changes, key=lambda change: change.at):
@@ -103,10 +86,10 @@ def _score(logs: dict[str, list[LoggedVisit]], changes: list[TrueChange], layer:
     )
 
 
-def _score_page(log: Sequence[LoggedVisit], instants: Sequence[float], layer: Layer) -> tuple[int, int]:
+def _score_page(log: Sequence[Visit], instants: Sequence[float], layer: Layer) -> tuple[int, int]:
     """(captured changes, counted visits) of one page."""
     captured = visits = 0
-    last: LoggedVisit | None = None
+    last: Visit | None = None
     for visit in log:
         if visit.outcome is Outcome.ERROR:
             visits += 1
@@ -119,7 +102,7 @@ def _score_page(log: Sequence[LoggedVisit], instants: Sequence[float], layer: La
     return captured, visits
 
 
-def _reports_change(visit: LoggedVisit, layer: Layer) -> bool:
+def _reports_change(visit: Visit, layer: Layer) -> bool:
     """Whether the visit detected a change. Deletion and return of a page are changes in both layers."""
     if visit.outcome in (Outcome.GONE, Outcome.BACK):
         return True

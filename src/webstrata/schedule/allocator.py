@@ -39,14 +39,11 @@ def choose(
     *,
     price: float = 0.0,
     eligible: Flags | None = None,
-    host: NDArray[np.intp] | None = None,
-    per_host: int | None = None,
 ) -> Rows:
     """Rows to visit now, at most `count`, best first.
 
     Pages that were not seen for their longest interval come before all others, older ones first, whatever their value.
     Pages seen within their shortest interval, pages below the price and pages that are not `eligible` are left out.
-    With `per_host`, no host (`host` is the host of each row) gets more than that number.
     """
     if count <= 0 or not len(values):
         return np.empty(0, dtype=np.intp)
@@ -56,10 +53,7 @@ def choose(
     rank[age_days < limits.min_days] = -np.inf
     if eligible is not None:
         rank[~eligible] = -np.inf
-    ranked = _best(rank, count if per_host is None else len(rank), price)
-    if per_host is None or host is None:
-        return ranked[:count]
-    return ranked[_number_in_host(host[ranked]) < per_host][:count]
+    return _best(rank, count, price)
 
 
 def _best(rank: NDArray[np.float32], count: int, price: float) -> Rows:
@@ -78,17 +72,6 @@ def _best(rank: NDArray[np.float32], count: int, price: float) -> Rows:
         rows = rows[rank[rows] >= least]
     order = np.argsort(-rank[rows], kind="stable")
     return rows[order][:count]
-
-
-def _number_in_host(host: NDArray[np.intp]) -> NDArray[np.intp]:
-    """0 for the first row of each host, 1 for its second, and so on."""
-    order = np.argsort(host, kind="stable")
-    ordered = host[order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    begin = np.maximum.accumulate(np.where(first, np.arange(len(host)), 0))
-    number = np.empty(len(host), dtype=np.intp)
-    number[order] = np.arange(len(host)) - begin
-    return number
 
 
 def list_worth(changed: Column, precision: Column, recall: Column, false_entries: Column, price: float) -> Column:

@@ -21,9 +21,9 @@ from webstrata.records import Announcement, SignalSource
 class SourceTable:
     """One source for each site, and the newest change that it announced of each page."""
 
-    def __init__(self, site: NDArray[np.intp], *, now: float, sources: SourceQuality | None = None) -> None:
+    def __init__(self, site: NDArray[np.intp], *, now: float) -> None:
         self.site = site
-        self.sources = sources or SourceQuality()
+        self.sources = SourceQuality()
         self.quality = self.sources.start(int(site.max(initial=-1)) + 1)
         self.fetched_at: Days = np.full(len(self.quality), now)
         """By source: until when its statements are known; at first it has made none."""

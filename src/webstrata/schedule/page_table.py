@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.records import PageSummary
+from webstrata.records import Page, PageSummary
 from webstrata.schedule.budget import sane_weights
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import ValuePolicy
@@ -60,7 +60,7 @@ class PageTable:
         row = self._order[position]
         return np.where(self.ids[row] == wanted, row, -1)
 
-    def add(self, pages: Sequence[PageSummary], states: Sequence[bytes | None], now: float) -> None:
+    def add(self, pages: Sequence[PageSummary | Page], states: Sequence[bytes | None], now: float) -> None:
         """Add pages that are not in the table, each with its packed state; None: not seen yet."""
         if not pages:
             return

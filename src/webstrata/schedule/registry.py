@@ -55,21 +55,21 @@ def names(kind: Kind = "timer") -> list[str]:
     return sorted(_ORACLES if kind == "oracle" else _TIMERS)
 
 
-def policy(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> TimerPolicy:
+def policy(name: str, bounds: Bounds | None = None) -> TimerPolicy:
     """The timer policy of that name. Raises BadSettings if there is none."""
-    bounds = Bounds(min_days=min_days, max_days=max_days, start_days=start_days)
     if name in _ORACLES:
         raise BadSettings(f"policy {name!r} knows what will happen: only the lab can run it.")
-    made = (_TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name)))(bounds)
+    make = _TIMERS[name] if name in _TIMERS else cast(Callable[[Bounds], TimerPolicy], _imported(name))
+    made = make(bounds or Bounds())
     _require(name, made, _TIMER_MEMBERS, "See webstrata.schedule.policy.TimerPolicy.")
     return made
 
 
-def oracle(name: str, *, min_days: float = 1.0, max_days: float = 180.0, start_days: float = 7.0) -> Gold:
+def oracle(name: str, bounds: Bounds | None = None) -> Gold:
     """The oracle of that name, for the lab, which knows the true changes."""
     if name not in _ORACLES:
         raise BadSettings(f"no oracle {name!r}. Known: {', '.join(names('oracle'))}.")
-    return _ORACLES[name](Bounds(min_days=min_days, max_days=max_days, start_days=start_days))
+    return _ORACLES[name](bounds or Bounds())
 
 
 # ── budgeted policies ───────────────────────────────────────────────────────────────────────────────────────
@@ -99,16 +99,10 @@ def budgeted_policy(name: str, bounds: Bounds | None = None, freshness: float = 
 
 
 def policy_state(
-    name: str,
-    site: NDArray[np.intp],
-    *,
-    now: float = 0.0,
-    bounds: Bounds | None = None,
-    freshness: float = 0.0,
-    weights: NDArray[np.float64] | None = None,
+    name: str, site: NDArray[np.intp], *, now: float = 0.0, bounds: Bounds | None = None, freshness: float = 0.0
 ) -> PolicyState:
     """Pages of these sites under the budgeted policy of that name."""
-    return PolicyState(budgeted_policy(name, bounds, freshness), site, now=now, weights=weights)
+    return PolicyState(budgeted_policy(name, bounds, freshness), site, now=now)
 
 
 # ── a user's own class ──────────────────────────────────────────────────────────────────────────────────────

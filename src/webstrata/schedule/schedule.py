@@ -134,5 +134,4 @@ def schedule_for(name: str, bounds: Bounds, *, freshness: float = 0.0) -> Schedu
     """The schedule by the policy of that name. Raises BadSettings if there is no such policy."""
     if is_budgeted(name):
         return ValueSchedule(budgeted_policy(name, bounds, freshness))
-    timer = policy(name, min_days=bounds.min_days, max_days=bounds.max_days, start_days=bounds.start_days)
-    return TimerSchedule(timer, IntervalLimits(bounds.min_days * DAY_S, bounds.max_days * DAY_S))
+    return TimerSchedule(policy(name, bounds), IntervalLimits(bounds.min_days * DAY_S, bounds.max_days * DAY_S))

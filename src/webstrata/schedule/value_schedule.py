@@ -13,7 +13,7 @@ import numpy as np
 from webstrata.clock import DAY_S, span
 from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.predict.prior import ANY_PAGE
-from webstrata.records import Page, PageSummary
+from webstrata.records import Page
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.crossing import crossing_days
 from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
@@ -144,7 +144,7 @@ class ValueSchedule:
         size = self.policy.dtype.itemsize
         states = [page.policy_state if len(page.policy_state) == size else None for page in unknown]
         now = max((page.last_seen_at or 0.0) for page in unknown)
-        self.page_table.add([_summary(page) for page in unknown], states, now / DAY_S)
+        self.page_table.add(unknown, states, now / DAY_S)
         self.apply_overrides(self.overrides, {}, 0.0)
 
     def _next_visit(self, at: float, next_at: float, state: bytes) -> NextVisit:
@@ -199,21 +199,6 @@ class ValueSchedule:
         rates = [self.policy.explain(state.state, int(row), days).get("rate_per_day") for row in rows]
         default = ANY_PAGE.shape / ANY_PAGE.days
         return np.array([rate if isinstance(rate, float) else default for rate in rates]), weights
-
-
-def _summary(page: Page) -> PageSummary:
-    return PageSummary(
-        id=page.id,
-        url=page.url,
-        host=page.host,
-        weight=page.weight,
-        tags=page.tags,
-        policy=page.policy,
-        policy_state=page.policy_state,
-        last_seen_at=page.last_seen_at,
-        failures=page.failures,
-        next_at=page.next_at,
-    )
 
 
 def _first_hint(hints: object, source: str | None) -> dict[str, object]:

@@ -32,13 +32,7 @@ WEEKLY = [day == 2 for day in range(7)] * 20
 )
 def test_days_of_an_interval(begin: float, end: float, expected: list[float]) -> None:
     """An interval's days fall on its weekdays, Monday first."""
-    assert shares(np.array([begin]), np.array([end]), "week")[0] == pytest.approx(expected)
-
-
-def test_hours_of_an_interval() -> None:
-    """The same by the hour."""
-    found = shares(np.array([0.25]), np.array([1.5]), "day")[0] * 24
-    assert found == pytest.approx([1] * 6 + [2] * 6 + [1] * 12)
+    assert shares(np.array([begin]), np.array([end]))[0] == pytest.approx(expected)
 
 
 def test_a_weekly_page_is_found() -> None:
@@ -63,12 +57,3 @@ def test_the_rate_of_a_coming_day() -> None:
     overall = bayesian(history, GammaPrior(shape=1, days=30))
     wednesday, friday = (seasonal(history, overall, np.array([MONDAY + 700 + day])) for day in (2.5, 4.5))
     assert wednesday.rate[0] > 5 * friday.rate[0]
-
-
-def test_an_hourly_page_is_found() -> None:
-    """The profile of a page that changes at noon has its maximum there."""
-    at = np.arange(1, 24 * 60 + 1) / 24
-    flags = [(hour % 24) == 12 for hour in range(24 * 60)]
-    found = profile(visit_history([0, len(at)], np.full(len(at), 1 / 24), flags, at), "day")
-    assert found[0].argmax() == 12
-    assert found[0].mean() == pytest.approx(1)

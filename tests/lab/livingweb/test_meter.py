@@ -52,7 +52,7 @@ CASES: list[tuple[str, Requests, list[str]]] = [
 @pytest.mark.parametrize(("requests", "kinds"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_violations(requests: Requests, kinds: list[str]) -> None:
     """For each sequence of requests exactly its violations are reported."""
-    meter = PolitenessMeter(minimum_gap_s=1.0, address_gap_s=0.5)
+    meter = PolitenessMeter(minimum_gap_s=1.0)
     for host, behaviour, path, at, latency_s in requests:
         meter.record(host, behaviour, path, 1e9 + at, latency_s)
     assert [violation.kind for violation in meter.violations()] == kinds

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
+from msgspec.structs import asdict
 
 from webstrata import settings as settings_file
 from webstrata import urls
@@ -30,6 +31,7 @@ from webstrata.lab.livingweb.truth import TrueChange, TruthProcess
 from webstrata.lab.scoreboard import Score, Scoreboard, score
 from webstrata.node import Node
 from webstrata.records import NewPage, Outcome, Visit
+from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import is_budgeted
 
 DEFAULT_HOME = Path("demo-home")
@@ -38,7 +40,7 @@ MARKER = "demo"
 
 BUDGET = "0.0375/page/day"
 """A little less than what `dyn` spends."""
-MIN_DAYS, MAX_DAYS, START_DAYS = 1, 180, 7
+BOUNDS = Bounds(min_days=1, max_days=180, start_days=7)
 BAR_WIDTH = 40
 
 SETTINGS = """\
@@ -96,9 +98,7 @@ def command(
     schedule = {
         "policy": policy,
         "budget": budget if is_budgeted(policy) else "",
-        "min_days": str(MIN_DAYS),
-        "max_days": str(MAX_DAYS),
-        "start_days": str(START_DAYS),
+        **{name: f"{days:g}" for name, days in asdict(BOUNDS).items()},
     }
     board, facts = run_async(lambda: _crawl(path, recordings, start_at, end_at, schedule))
     if as_json:
@@ -162,7 +162,7 @@ def _compare(
 ) -> list[EqualVisits]:
     """What other policies would have captured; nothing where the `lab` extra is not installed."""
     try:
-        return equal_visits(changes, pages, visits, window, min_days=MIN_DAYS, max_days=MAX_DAYS, start_days=START_DAYS)
+        return equal_visits(changes, pages, visits, window, BOUNDS)
     except ImportError:
         return []
 

@@ -19,6 +19,9 @@ ViolationKind = Literal["host-gap", "address-gap", "overlap", "disallowed", "no-
 
 _Report = Callable[[ViolationKind, str], None]
 
+_ADDRESS_GAP_S = 0.5
+_ROBOTS_AGE_S = DAY_S
+_SLACK_S = 0.005  # for rounding and, on a real clock, for network jitter
 _MAX_STORED = 1000  # violations stored with details; all are counted
 
 
@@ -44,23 +47,12 @@ class PolitenessMeter:
     """Checks every request against the rules of its host and its address.
 
     Two request starts at a host must be at least the Crawl-delay of its robots.txt apart, and at least
-    `minimum_gap_s`; two at an address at least `address_gap_s`, also for different hosts. A page may be requested only
-    if robots.txt was requested at most a day before. `slack_s` allows for rounding and, on a real clock, for network
-    jitter.
+    `minimum_gap_s`; two at an address at least half a second, also for different hosts. A page may be requested only if
+    robots.txt was requested at most a day before.
     """
 
-    def __init__(
-        self,
-        *,
-        minimum_gap_s: float = 1.0,
-        address_gap_s: float = 0.5,
-        robots_age_s: float = DAY_S,
-        slack_s: float = 0.005,
-    ) -> None:
+    def __init__(self, *, minimum_gap_s: float = 1.0) -> None:
         self._minimum_gap_s = minimum_gap_s
-        self._address_gap_s = address_gap_s
-        self._robots_age_s = robots_age_s
-        self._slack_s = slack_s
         self._by_host: dict[str, _HostActivity] = {}
         self._by_address: dict[str, _HostActivity] = {}
         self._robots_at: dict[str, float] = {}
@@ -107,15 +99,15 @@ class PolitenessMeter:
         delay_s = behaviour.crawl_delay_s
         required_s = self._minimum_gap_s if delay_s is None else max(delay_s, self._minimum_gap_s)
         gap_s = at - last.start_at
-        if gap_s < required_s - self._slack_s:
+        if gap_s < required_s - _SLACK_S:
             report("host-gap", f"{gap_s:.3f} s after the previous request; required are {required_s:g} s")
-        if at < last.end_at - self._slack_s:
+        if at < last.end_at - _SLACK_S:
             report("overlap", f"{last.end_at - at:.3f} s before the previous response was complete")
 
     def _check_address(self, address: str, at: float, report: _Report) -> None:
         last = self._by_address.get(address)
-        if last is not None and (gap_s := at - last.start_at) < self._address_gap_s - self._slack_s:
-            report("address-gap", f"{gap_s:.3f} s after the previous request; required are {self._address_gap_s:g} s")
+        if last is not None and (gap_s := at - last.start_at) < _ADDRESS_GAP_S - _SLACK_S:
+            report("address-gap", f"{gap_s:.3f} s after the previous request; required are {_ADDRESS_GAP_S:g} s")
 
     def _check_robots(self, host: str, behaviour: SiteBehaviour, path: str, at: float, report: _Report) -> None:
         if not behaviour.allows(path):
@@ -123,5 +115,5 @@ class PolitenessMeter:
         robots_at = self._robots_at.get(host)
         if robots_at is None:
             report("no-robots", "robots.txt was not requested before")
-        elif at - robots_at > self._robots_age_s + self._slack_s:
+        elif at - robots_at > _ROBOTS_AGE_S + _SLACK_S:
             report("old-robots", f"robots.txt was requested {(at - robots_at) / 3600:.1f} h ago")

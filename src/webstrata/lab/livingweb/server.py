@@ -36,8 +36,7 @@ class LivingWeb:
 
     Each site is the host `SITE.test` on a loopback address that it may share with others; the names exist only in
     `hosts()`. `port` 0 takes any free port on each address. `meter` checks every request by the clock:
-    `minimum_gap_s` is the required time between request starts at a host without a longer Crawl-delay,
-    `address_gap_s` the required time at an address.
+    `minimum_gap_s` is the required time between request starts at a host without a longer Crawl-delay.
     """
 
     def __init__(
@@ -47,7 +46,6 @@ class LivingWeb:
         *,
         port: int = 0,
         minimum_gap_s: float = 1.0,
-        address_gap_s: float = 0.5,
         behaviours: Mapping[str, SiteBehaviour] | None = None,
     ) -> None:
         given = behaviours or {}
@@ -57,7 +55,7 @@ class LivingWeb:
             recording.host: ServedSite(recording, given.get(recording.site) or behaviour_of(recording.site))
             for recording in recordings
         }
-        self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s, address_gap_s=address_gap_s)
+        self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s)
         self._requests: Counter[tuple[str, str]] = Counter()
         self._ports: dict[str, int] = {}
         self._servers: list[asyncio.Server] = []

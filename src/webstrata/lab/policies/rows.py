@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -85,6 +86,7 @@ def compare(
     """The ratio of captured changes for every corpus, then the geometric mean over corpora."""
     corpora = np.array(histories.corpus)
     logs, drawn = [], []
+    comparison = partial(Comparison, policy=policy, versus=versus, match=match)
     for corpus in dict.fromkeys(histories.corpus):
         pages = np.flatnonzero(corpora == corpus)
         resamples = Resamples(len(pages))
@@ -92,19 +94,13 @@ def compare(
         ours, theirs = (part.of(pages).captured.sum(axis=1) for part in (own, other))
         ratios = share(resamples.sums(ours, every), resamples.sums(theirs, every))
         ratio = float(ours.sum()) / float(theirs.sum()) if theirs.any() else 0.0
-        yield _comparison(policy, versus, match, corpus, ratio, interval(ratios))
+        yield comparison(corpus=corpus, ratio=ratio, ratio_interval=interval(ratios))
         if ratio > 0:
             logs.append(np.log(ratio))
             drawn.append(np.log(np.where(ratios > 0, ratios, np.nan)))
     if len(logs) > 1:
-        low, high = interval(np.exp(np.mean(drawn, axis=0)))
-        yield _comparison(policy, versus, match, "geometric mean", float(np.exp(np.mean(logs))), (low, high))
-
-
-def _comparison(
-    policy: str, versus: str, match: str, corpus: str, ratio: float, ends: tuple[float, float]
-) -> Comparison:
-    return Comparison(policy=policy, versus=versus, match=match, corpus=corpus, ratio=ratio, ratio_interval=ends)
+        ends = interval(np.exp(np.mean(drawn, axis=0)))
+        yield comparison(corpus="geometric mean", ratio=float(np.exp(np.mean(logs))), ratio_interval=ends)
 
 
 def _row(

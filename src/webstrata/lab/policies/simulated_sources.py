@@ -16,7 +16,24 @@ _MAX_FALSE = 50.0
 """Maximum number of false entries for each true one."""
 
 
-class SimulatedLists:
+class _DatedHints:
+    """Dated entries about pages, ordered by site and time."""
+
+    def __init__(self, page: Rows, at: Days, site: NDArray[np.intp]) -> None:
+        order = np.lexsort((at, site[page]))
+        self._page, self._at = page[order], at[order]
+        self._begin = np.searchsorted(site[self._page], np.arange(int(site.max(initial=-1)) + 2))
+
+    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
+        """The pages of a site with an entry in (since, now], and the newest date of each."""
+        begin, end = self._begin[site], self._begin[site + 1]
+        own = self._at[begin:end]
+        first, last = begin + np.searchsorted(own, [since, now], side="right")
+        page, newest = np.unique(self._page[first:last][::-1], return_index=True)
+        return page, self._at[first:last][::-1][newest]
+
+
+class SimulatedLists(_DatedHints):
     """One list for each site with the time of the last change of its pages.
 
     Each true change is listed with probability `recall`. False entries at random pages and days are added, so that the
@@ -45,18 +62,14 @@ class SimulatedLists:
         false = round(len(page) * min((1.0 - precision) / precision, _MAX_FALSE)) if precision else len(page)
         if not precision:
             page, at = page[:0], at[:0]
-        self._entries = _DatedHints(
+        super().__init__(
             np.concatenate([page, random.integers(0, len(truth), false)]),
             np.concatenate([at, random.random(false) * truth.days]),
             site,
         )
 
-    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        """The pages that a site's list shows now and did not show at `since`, and the newest date of each."""
-        return self._entries.between(site, since, now)
 
-
-class SimulatedReports:
+class SimulatedReports(_DatedHints):
     """Visitors' browsers that report a change at their next visit; each page has `rate_per_day` visits."""
 
     def __init__(self, truth: Truth, site: NDArray[np.intp], *, rate_per_day: float, seed: int = 1) -> None:
@@ -65,24 +78,4 @@ class SimulatedReports:
         random = np.random.default_rng(seed)
         page, at = truth.events(0.0, truth.days)
         reported = at + random.exponential(1.0, len(at)) / max(rate_per_day, 1e-12)
-        self._entries = _DatedHints(page, reported, site)
-
-    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        """Pages of a site with a report in (since, now], and the time of the last one."""
-        return self._entries.between(site, since, now)
-
-
-class _DatedHints:
-    """Dated entries about pages, ordered by site and time."""
-
-    def __init__(self, page: Rows, at: Days, site: NDArray[np.intp]) -> None:
-        order = np.lexsort((at, site[page]))
-        self._page, self._at = page[order], at[order]
-        self._begin = np.searchsorted(site[self._page], np.arange(int(site.max(initial=-1)) + 2))
-
-    def between(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        begin, end = self._begin[site], self._begin[site + 1]
-        own = self._at[begin:end]
-        first, last = begin + np.searchsorted(own, [since, now], side="right")
-        page, newest = np.unique(self._page[first:last][::-1], return_index=True)
-        return page, self._at[first:last][::-1][newest]
+        super().__init__(page, reported, site)

@@ -1,4 +1,4 @@
-"""Timers that keep each page's interval in its state: the base class, and datamonitor's `fix`, `dyn` and `window`.
+"""Timers that keep each page's interval in its state: the base classes, and datamonitor's `fix`, `dyn` and `window`.
 
 The paper calls the interval "frequency". `fix` and `dyn` shorten or lengthen it when the last k visits at the present
 interval I agree:
@@ -37,8 +37,8 @@ def step(interval: Days, share: Days) -> Days:
     return np.select(shorter + longer, moved, default=interval)
 
 
-class OwnInterval:
-    """The state has a column `interval`, which starts at the first interval and stays within the bounds."""
+class TimerBase:
+    """A timer with bounds; all columns of its state start at 0."""
 
     dtype: np.dtype[np.void]
 
@@ -46,7 +46,14 @@ class OwnInterval:
         self.bounds = bounds or Bounds()
 
     def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
+        return np.zeros(n, dtype=self.dtype)
+
+
+class OwnInterval(TimerBase):
+    """The state has a column `interval`, which starts at the first interval and stays within the bounds."""
+
+    def start(self, n: int) -> State:
+        state = super().start(n)
         state["interval"] = self.bounds.clamp(np.full(n, self.bounds.start_days))
         return state
 

@@ -6,21 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.adaptive import TimerBase
+
+_REST_DAYS = 28.0
+_EVALUATION_DAYS = 7.0
 
 
-class LastObs:
+class LastObs(TimerBase):
     """No visit for some days after an update, then one at each evaluation."""
 
     name = "last-obs"
     dtype = columns({"since_update": np.float64, "visits": np.uint32})
-
-    def __init__(self, bounds: Bounds | None = None, *, rest_days: float = 28.0, evaluation_days: float = 7.0) -> None:
-        self.bounds = bounds or Bounds()
-        self.rest_days, self.evaluation_days = rest_days, evaluation_days
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=self.dtype)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         since = state["since_update"][rows]
@@ -28,18 +24,18 @@ class LastObs:
         state["visits"][rows] += 1
 
     def interval(self, state: State, rows: Rows) -> Days:
-        rest = np.maximum(self.rest_days - state["since_update"][rows], self.evaluation_days)
+        rest = np.maximum(_REST_DAYS - state["since_update"][rows], _EVALUATION_DAYS)
         return self.bounds.clamp(np.where(state["visits"][rows] > 0, rest, self.bounds.start_days))
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         return {
             "interval_days": round(float(self.interval(state, np.array([row]))[0]), 6),
             "days_from_last_update_to_last_visit": round(float(state["since_update"][row]), 6),
-            "rule": f"no visit for {self.rest_days:g} days after an update, then every {self.evaluation_days:g} days",
+            "rule": f"no visit for {_REST_DAYS:g} days after an update, then every {_EVALUATION_DAYS:g} days",
         }
 
 
-class RandomTimes:
+class RandomTimes(TimerBase):
     """Visits at random times, on average at the first interval.
 
     The times depend only on the seed and the visits. Pages with the same visits would get the same times: `scatter`
@@ -48,12 +44,6 @@ class RandomTimes:
 
     name = "random"
     dtype = columns({"seed": np.uint64})
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=self.dtype)
 
     def scatter(self, state: State, seed: int) -> None:
         """Give each page its own seed."""

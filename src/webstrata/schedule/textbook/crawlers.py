@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.adaptive import OwnInterval
+from webstrata.schedule.textbook.adaptive import OwnInterval, TimerBase
 
 _NUTCH_GROW = 0.4
 _NUTCH_SHRINK = 0.2
@@ -52,17 +51,14 @@ _STORM_SHRINK = 0.5
 _MINUTES = 24 * 60.0
 
 
-class StormCrawler:
+class StormCrawler(TimerBase):
     """The default configuration (inc .5, dec .5) within the bounds."""
 
     name = "stormcrawler"
     dtype = columns({"minutes": np.float64})
 
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
     def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
+        state = super().start(n)
         state["minutes"] = _whole_minutes(self.bounds.clamp(np.full(n, self.bounds.start_days)))
         return state
 

@@ -12,8 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from webstrata.columns import Days, Flags, Rows, State, columns
-from webstrata.schedule.policy import Bounds
-from webstrata.schedule.textbook.adaptive import OwnInterval
+from webstrata.schedule.textbook.adaptive import OwnInterval, TimerBase
 
 
 class Gold(OwnInterval):
@@ -41,18 +40,12 @@ class Gold(OwnInterval):
 _WEEK_DAYS = 7.0
 
 
-class _FixedInterval(ABC):
+class _FixedInterval(TimerBase, ABC):
     """All that the timers share; they differ in the interval."""
 
     name: str
     rule: ClassVar[str]
     dtype = columns({"visits": np.uint32})
-
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=self.dtype)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         state["visits"][rows] += 1

@@ -14,6 +14,7 @@ Pages start in the group whose interval is nearest to the first interval.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from webstrata.columns import Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.adaptive import TimerBase
 
 
 class RateGroup(Struct, frozen=True, kw_only=True):
@@ -59,25 +61,37 @@ def column(groups: tuple[RateGroup, ...], name: str) -> NDArray[np.float64]:
     return np.array([getattr(group, name) for group in groups], dtype=np.float64)
 
 
-_MAX_BAYESIAN_GROUPS = 16
+class _Grouped(TimerBase):
+    """The state has a column `group`; a page is visited at the interval of its group."""
+
+    max_groups: ClassVar[int]
+
+    def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
+        check(groups, self.max_groups)
+        super().__init__(bounds)
+        self.groups = groups
+
+    def start(self, n: int) -> State:
+        state = super().start(n)
+        state["group"] = nearest(self.groups, self.bounds.start_days)
+        return state
+
+    def interval(self, state: State, rows: Rows) -> Days:
+        return self.bounds.clamp(column(self.groups, "days")[state["group"][rows]])
+
+
 _SHORTEST = 1e-6  # days; a change after no time is unlikely but possible in every group
 
 
-class Bayesian:
+class Bayesian(_Grouped):
     """Moves a page to the likeliest group after every visit."""
 
     name = "bayesian"
+    max_groups = 16
 
     def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
-        check(groups, _MAX_BAYESIAN_GROUPS)
-        self.bounds = bounds or Bounds()
-        self.groups = groups
+        super().__init__(bounds, groups)
         self.dtype = columns({"group": np.uint8, "logs": (np.float64, (len(groups),))})
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["group"] = nearest(self.groups, self.bounds.start_days)
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         age = np.maximum(elapsed_days, _SHORTEST)[:, None] / column(self.groups, "days")
@@ -85,9 +99,6 @@ class Bayesian:
         logs -= logs.max(axis=1, keepdims=True, initial=-np.inf)
         state["logs"][rows] = logs
         state["group"][rows] = logs.argmax(axis=1)
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(column(self.groups, "days")[state["group"][rows]])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         chances = np.exp(state["logs"][row])
@@ -102,24 +113,12 @@ class Bayesian:
         }
 
 
-_MAX_HISTORIC_GROUPS = 255
-
-
-class Historic:
+class Historic(_Grouped):
     """Moves a page by one group at a time."""
 
     name = "historic"
+    max_groups = 255
     dtype = columns({"group": np.uint8, "visits": np.uint8, "changes": np.uint8})
-
-    def __init__(self, bounds: Bounds | None = None, groups: tuple[RateGroup, ...] = TABLE_4) -> None:
-        check(groups, _MAX_HISTORIC_GROUPS)
-        self.bounds = bounds or Bounds()
-        self.groups = groups
-
-    def start(self, n: int) -> State:
-        state = np.zeros(n, dtype=self.dtype)
-        state["group"] = nearest(self.groups, self.bounds.start_days)
-        return state
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
@@ -132,9 +131,6 @@ class Historic:
         seen["visits"] = np.where(full, 0, visits)
         seen["changes"] = np.where(full, 0, changes)
         state[rows] = seen
-
-    def interval(self, state: State, rows: Rows) -> Days:
-        return self.bounds.clamp(column(self.groups, "days")[state["group"][rows]])
 
     def explain(self, state: State, row: int) -> dict[str, object]:
         group = self.groups[state["group"][row]]

@@ -18,6 +18,7 @@ from webstrata.errors import BadSettings
 from webstrata.predict.poisson import irregular_rate
 from webstrata.predict.visit_history import visit_history
 from webstrata.schedule.policy import Bounds
+from webstrata.schedule.textbook.adaptive import TimerBase
 
 _KEPT = 48
 _AT_LEAST = 2
@@ -26,7 +27,7 @@ _AT_LEAST = 2
 _BITS = np.arange(_KEPT, dtype=np.uint64)
 
 
-class Threshold:
+class Threshold(TimerBase):
     """`theta` and the window of days as in the paper; `evaluation_days` is its e."""
 
     name = "threshold"
@@ -45,11 +46,8 @@ class Threshold:
             raise BadSettings(
                 "theta is 0 to 1, the window a positive number of days, the evaluation interval not negative."
             )
-        self.bounds = bounds or Bounds()
+        super().__init__(bounds)
         self.theta, self.window_days, self.evaluation_days = theta, window_days, evaluation_days
-
-    def start(self, n: int) -> State:
-        return np.zeros(n, dtype=self.dtype)
 
     def learn(self, state: State, rows: Rows, elapsed_days: Days, changed: Flags) -> None:
         seen = state[rows]
