@@ -20,7 +20,7 @@ from webstrata.errors import UsageError
 from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel
-from webstrata.plan.queues import Bar, simulate
+from webstrata.plan.queues import Bar
 from webstrata.plan.rounds import MAX_DRAWN, RoundPlan
 
 Method = Literal["independent", "events", "bounds"]
@@ -108,14 +108,7 @@ def typical_round(
     rounds: list[tuple[float, list[Bar]]] = []
     for replicate in range(_MIN_REPLICATES if plan.hosts else 0):
         bars: list[Bar] = []
-        drawn = plan.queues(plan.draw(replicate))
-        ends = simulate(
-            drawn,
-            threads=threads,
-            address_gap_s=spacing.address_gap_s,
-            connections=spacing.connections_per_host,
-            bars=bars,
-        )
+        ends = plan.simulate(plan.queues(replicate), threads, bars)
         rounds.append((max(ends), bars))
     rounds.sort(key=lambda simulated: simulated[0])
     return [load.host for load in plan.loads], rounds[len(rounds) // 2][1] if rounds else []
@@ -147,7 +140,7 @@ class _SimulatedRounds:
         self._busy = np.array([busy.sum() for _, busy in alone])
         few = int(plan.requests.sum()) * _MIN_REPLICATES <= _EVENTS
         queued = replicates if method == "events" else _MIN_REPLICATES if few else 0
-        self._queues = [plan.queues(plan.draw(replicate)) for replicate in range(queued)]
+        self._queues = [plan.queues(replicate) for replicate in range(queued)]
 
     def ends(self, threads: int) -> tuple[Numbers, Numbers]:
         """Seconds until each replicate ends, and until each of its hosts ends."""
@@ -181,18 +174,7 @@ class _SimulatedRounds:
         return totals
 
     def _simulated(self, threads: int, replicates: int) -> Numbers:
-        spacing = self._plan.spacing
-        return np.array(
-            [
-                simulate(
-                    queues,
-                    threads=threads,
-                    address_gap_s=spacing.address_gap_s,
-                    connections=spacing.connections_per_host,
-                )
-                for queues in self._queues[:replicates]
-            ]
-        )
+        return np.array([self._plan.simulate(queues, threads) for queues in self._queues[:replicates]])
 
     def _busiest_address_s(self) -> float:
         """Seconds that the busiest address needs for the requests of all its hosts."""

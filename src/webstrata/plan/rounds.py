@@ -17,7 +17,7 @@ from webstrata.plan import draws
 from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel, tidy
-from webstrata.plan.queues import RequestQueues
+from webstrata.plan.queues import Bar, RequestQueues, simulate
 
 MAX_DRAWN = 2_000
 """Maximum number of requests of a host that `alone` draws; further requests take their mean."""
@@ -87,7 +87,9 @@ class RoundPlan:
         rests[at] = np.maximum(rests[at], delays[asks])
         return SampledRequests(seconds, rests, delays, first)
 
-    def queues(self, drawn: SampledRequests) -> RequestQueues:
+    def queues(self, replicate: int) -> RequestQueues:
+        """The requests of one simulated round, for `simulate`."""
+        drawn = self.draw(replicate)
         return RequestQueues(
             seconds=drawn.seconds.tolist(),
             rests=drawn.rests.tolist(),
@@ -96,6 +98,12 @@ class RoundPlan:
             address=self.address.tolist(),
             free=self.free.tolist(),
         )
+
+    def simulate(self, queues: RequestQueues, threads: int, bars: list[Bar] | None = None) -> list[float]:
+        """When the last request of each host ends; `bars` collects every request."""
+        spacing = self.spacing
+        gap_s, connections = spacing.address_gap_s, spacing.connections_per_host
+        return simulate(queues, threads=threads, address_gap_s=gap_s, connections=connections, bars=bars)
 
     def alone(self, replicate: int) -> tuple[Numbers, Numbers]:
         """By host: when its last request ends if it waits for no other host, and the total time of its requests."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy import Connection, delete, select
 
 from webstrata.records import Boost, IntervalLimit, PageRole, PageState, PageSummary
@@ -66,16 +67,13 @@ def save_site_states(connection: Connection, states: Sequence[tuple[str, bytes]]
 
 
 def all_boosts(connection: Connection) -> list[Boost]:
-    found = connection.execute(select(boosts.c.tag, boosts.c.factor, boosts.c.since, boosts.c.until))
-    return sorted(
-        (Boost(tag=tag, factor=factor, since=since, until=until) for tag, factor, since, until in found),
-        key=lambda boost: boost.tag,
-    )
+    found = (Boost(**row._mapping) for row in connection.execute(select(boosts)))
+    return sorted(found, key=lambda boost: boost.tag)
 
 
 def set_boost(connection: Connection, boost: Boost) -> None:
-    values = {"tag": named(boost.tag, "tag"), "factor": boost.factor, "since": boost.since, "until": boost.until}
-    statements.put(connection, boosts, "tag", [values])
+    named(boost.tag, "tag")
+    statements.put(connection, boosts, "tag", [asdict(boost)])
 
 
 def end_boost(connection: Connection, tag: str) -> int:
@@ -83,13 +81,8 @@ def end_boost(connection: Connection, tag: str) -> int:
 
 
 def all_limits(connection: Connection) -> list[IntervalLimit]:
-    found = connection.execute(
-        select(interval_limits.c.kind, interval_limits.c.name, interval_limits.c.min_s, interval_limits.c.max_s)
-    )
-    return sorted(
-        (IntervalLimit(kind=kind, name=name, min_s=min_s, max_s=max_s) for kind, name, min_s, max_s in found),
-        key=lambda limit: (limit.kind, limit.name),
-    )
+    found = (IntervalLimit(**row._mapping) for row in connection.execute(select(interval_limits)))
+    return sorted(found, key=lambda limit: (limit.kind, limit.name))
 
 
 def set_limit(connection: Connection, limit: IntervalLimit) -> None:
@@ -98,6 +91,5 @@ def set_limit(connection: Connection, limit: IntervalLimit) -> None:
         delete(interval_limits).where(interval_limits.c.kind == limit.kind, interval_limits.c.name == limit.name)
     )
     if limit.min_s is not None or limit.max_s is not None:
-        name = named(limit.name, "URL" if limit.kind == "page" else "tag")
-        values = {"kind": limit.kind, "name": name, "min_s": limit.min_s, "max_s": limit.max_s}
-        connection.execute(interval_limits.insert().values(values))
+        named(limit.name, "URL" if limit.kind == "page" else "tag")
+        connection.execute(interval_limits.insert().values(asdict(limit)))

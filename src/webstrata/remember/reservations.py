@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from webstrata.ports import ReservationPlan
@@ -48,7 +48,8 @@ def reserve(connection: Connection, owner: str, now: float, until: float, plan: 
     # Reservations of budgets that are no longer configured are returned too.
     removed = {name: amount for name, amount in own.items() if name not in {state.name for state, _ in changed}}
     after = {**states, **_returned(states, removed), **{state.name: state for state, _ in changed}}
-    _save(connection, [state for name, state in after.items() if state != before.get(name)])
+    saved = [asdict(state) for name, state in after.items() if state != before.get(name)]
+    statements.put(connection, budgets, "name", saved)
     if own or expired:
         connection.execute(delete(reservations).where((reservations.c.owner == owner) | (reservations.c.until <= now)))
     rows = [
@@ -88,11 +89,4 @@ def pay(connection: Connection, payer: str, costs: Sequence[tuple[str, float]]) 
 
 
 def budget_states(connection: Connection) -> list[BudgetState]:
-    columns = (budgets.c.name, budgets.c.price, budgets.c.credit, budgets.c.at)
-    rows = connection.execute(select(*columns).order_by(budgets.c.name))
-    return [BudgetState(name=name, price=price, credit=credit, at=at) for name, price, credit, at in rows]
-
-
-def _save(connection: Connection, states: Sequence[BudgetState]) -> None:
-    values = [{"name": state.name, "price": state.price, "credit": state.credit, "at": state.at} for state in states]
-    statements.put(connection, budgets, "name", values)
+    return [BudgetState(**row._mapping) for row in connection.execute(select(budgets).order_by(budgets.c.name))]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
+from sqlalchemy import Row
 
 from webstrata.records import (
     ChangeKind,
@@ -244,30 +246,12 @@ SITE_COLUMNS = [column for column in sites.c if column.name != "added_at"]
 
 
 def site_values(site: Site) -> Values:
-    return {
-        "url": named(site.url, "URL"),
-        "scope": site.scope,
-        "max_depth": site.max_depth,
-        "max_pages": site.max_pages,
-        "include": packed(site.include),
-        "exclude": packed(site.exclude),
-        "requisites": site.requisites,
-        "tags": packed_tags(site.tags),
-        "weight": site.weight,
-    }
+    """The row of a site, without its id, which the database assigns."""
+    named(site.url, "URL")
+    lists = {"include": packed(site.include), "exclude": packed(site.exclude), "tags": packed_tags(site.tags)}
+    return {name: value for name, value in {**asdict(site), **lists}.items() if name != "id"}
 
 
-def site(row: Sequence[Any]) -> Site:
-    id_, url, scope, max_depth, max_pages, include, exclude, requisites, tags, weight = row
-    return Site(
-        id=id_,
-        url=url,
-        scope=scope,
-        max_depth=max_depth,
-        max_pages=max_pages,
-        include=_strings.decode(include),
-        exclude=_strings.decode(exclude),
-        requisites=requisites,
-        tags=_strings.decode(tags),
-        weight=weight,
-    )
+def site(row: Row[Any]) -> Site:
+    lists = {name: _strings.decode(row._mapping[name]) for name in ("include", "exclude", "tags")}
+    return Site(**{**row._mapping, **lists})

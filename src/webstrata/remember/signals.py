@@ -7,6 +7,7 @@ Announcements about URLs that are not watched are in `unwatched_signals`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -43,7 +44,7 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
         if said:
             values = [
                 {"source": source, "page": url, "given": at, "seen": one.seen_at, "until": until}
-                for url, at, until in sorted(said, key=_url)
+                for url, at, until in sorted(said, key=itemgetter(0))
             ]
             connection.execute(_insert_announcement(connection), values)
         gone = sorted(url for url in one.dropped if is_storable(url))
@@ -51,10 +52,6 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
             connection.execute(_DROP, [{"source": source, "page": url} for url in gone])
         unwatched_signals.keep(connection, source, one)
         _call(connection, one)
-
-
-def _url(signal: tuple[str, float | None, float | None]) -> str:
-    return signal[0]
 
 
 def _source_id(connection: Connection, one: NewAnnouncements) -> int:
@@ -178,11 +175,10 @@ _SOURCES = select(
     sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _SUMS),
     sources.c.reads, sources.c.floods, sources.c.read_at,
 ).order_by(sources.c.id)  # fmt: skip
-_OF_PAGES = (
-    select(signals.c.page_id, signals.c.source_id, signals.c.given_at, signals.c.seen_at, signals.c.news)
-    .where(signals.c.page_id.in_(bindparam("ids", expanding=True)))
-    .order_by(signals.c.page_id, signals.c.source_id)
-)
+_ANNOUNCEMENTS = select(
+    signals.c.page_id, signals.c.source_id, signals.c.given_at.label("at"), signals.c.seen_at, signals.c.news
+).order_by(signals.c.page_id, signals.c.source_id)
+_OF_PAGES = _ANNOUNCEMENTS.where(signals.c.page_id.in_(bindparam("ids", expanding=True)))
 _LISTED = (
     select(pages.c.url, signals.c.given_at, pages.c.added_at, pages.c.last_seen_at, pages.c.last_change_at)
     .join(signals, signals.c.page_id == pages.c.id)
@@ -200,9 +196,9 @@ def listed_by(connection: Connection, source: str) -> dict[str, Listing]:
 
 def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Announcement]:
     return [
-        Announcement(page_id=page, source_id=source, at=at, seen_at=seen_at, news=news)
+        Announcement(**row._mapping)
         for chunk in chunks(sorted(set(page_ids)))
-        for page, source, at, seen_at, news in connection.execute(_OF_PAGES, {"ids": chunk})
+        for row in connection.execute(_OF_PAGES, {"ids": chunk})
     ]
 
 
@@ -210,40 +206,20 @@ def announcements_after(connection: Connection, after: int, limit: int) -> list[
     """The latest announcements about the next `limit` pages by id."""
     page_ids = select(signals.c.page_id).where(signals.c.page_id > after).distinct()
     chosen = page_ids.order_by(signals.c.page_id).limit(limit).subquery()
-    query = (
-        select(signals.c.page_id, signals.c.source_id, signals.c.given_at, signals.c.seen_at, signals.c.news)
-        .where(signals.c.page_id.in_(select(chosen.c.page_id)))
-        .order_by(signals.c.page_id, signals.c.source_id)
-    )
-    return [
-        Announcement(page_id=page, source_id=source, at=at, seen_at=seen_at, news=news)
-        for page, source, at, seen_at, news in connection.execute(query)
-    ]
+    query = _ANNOUNCEMENTS.where(signals.c.page_id.in_(select(chosen.c.page_id)))
+    return [Announcement(**row._mapping) for row in connection.execute(query)]
 
 
 def sources_of(connection: Connection, urls: Sequence[str] | None = None) -> list[SignalSource]:
     if urls is None:
-        return [_source(*row) for row in connection.execute(_SOURCES)]
+        return [_source(row) for row in connection.execute(_SOURCES)]
     return [
-        _source(*row)
+        _source(row)
         for chunk in chunks(sorted({url for url in urls if is_storable(url)}))
         for row in connection.execute(_SOURCES.where(sources.c.url.in_(chunk)))
     ]
 
 
-def _source(id_: int, url: str, kind: Any, *rest: Any) -> SignalSource:
-    right, wrong, announced, silent, delay_s, delays, reads, floods, read_at = rest
-    return SignalSource(
-        id=id_,
-        url=url,
-        kind=kind,
-        right=right,
-        wrong=wrong,
-        announced=announced,
-        silent=silent,
-        delay_s=delay_s,
-        delays=delays,
-        reads=reads,
-        floods=floods,
-        read_at=read_at,
-    )
+def _source(row: Sequence[Any]) -> SignalSource:
+    """The columns of `_SOURCES` have the order of the fields."""
+    return SignalSource(**dict(zip(SignalSource.__struct_fields__, row, strict=True)))

@@ -21,9 +21,7 @@ _encoder = msgspec.json.Encoder()
 
 def stored(text: str | None) -> str | None:
     """The text with unstorable characters replaced."""
-    if text is None or (text.isascii() and "\x00" not in text):
-        return text
-    return _UNSTORABLE.sub("\ufffd", text)
+    return None if text is None else required(text)
 
 
 def required(text: str) -> str:
