@@ -1,8 +1,11 @@
-"""What holds for every test: Hypothesis judges what is true, never how fast this machine is today."""
+"""Settings for all tests: Hypothesis does not check how fast an example runs, and CI uses the same examples every time."""
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
