@@ -1,4 +1,4 @@
-"""Settings for all tests: Hypothesis does not check how fast an example runs, and CI uses the same examples every time."""
+"""Settings for all tests: Hypothesis has no deadlines, and CI uses the same examples every time."""
 
 from __future__ import annotations
 
