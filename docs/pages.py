@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
@@ -95,11 +95,19 @@ def _argument(argument: Any) -> str:
 
 def _options(command: Any) -> Iterator[str]:
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    kinds = get_type_hints(inspect.unwrap(command.callback))
+    kinds = {
+        name: _type(found) for name, found in inspect.signature(command.callback, eval_str=True).parameters.items()
+    }
     if options:
         yield "\n| option | description |\n|---|---|\n"
     for option in options:
         yield f"| {_names(option, kinds.get(option.name))} | {_cell(_description(option))} |\n"
+
+
+def _type(parameter: inspect.Parameter) -> Any:
+    """The type of a parameter without Typer's annotations."""
+    annotation = parameter.annotation
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _names(option: Any, kind: Any) -> str:
