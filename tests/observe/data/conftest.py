@@ -1,8 +1,8 @@
-"""Settings for Hypothesis: no deadline for an example, because machines differ; fewer examples."""
+"""Settings for Hypothesis: fewer examples, because graphs and tables take long."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("data", settings.get_profile("unhurried"), max_examples=60)
+settings.register_profile("data", settings(), max_examples=60)
 settings.load_profile("data")
