@@ -25,7 +25,7 @@ def test_the_number_of_visits_is_matched() -> None:
 
     rows = equal_visits(truth, pages, 1000, WINDOW, Bounds())
 
-    assert [row.policy for row in rows] == ["fixed", "dyn", "state-2", BEST]
+    assert [row.policy for row in rows] == ["value", "fixed", "dyn", "state-2", BEST]
     assert all(row.visits == pytest.approx(1000, rel=0.05) for row in rows)
     assert all(row.captured <= rows[-1].captured for row in rows)
 

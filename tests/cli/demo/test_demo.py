@@ -45,7 +45,7 @@ def test_comparison_at_equal_visits(demo: Demo) -> None:
     """The JSON holds what other policies would have captured with about the same visits, and the best possible."""
     rows = {row["policy"]: row for row in demo.board["equal_visits"]}
 
-    assert list(rows) == ["fixed", "dyn", "state-2", "best possible"]
+    assert list(rows) == ["value", "fixed", "dyn", "state-2", "best possible"]
     best = rows.pop("best possible")
     assert demo.board["captured"] <= best["captured"] <= demo.board["changes"]
     for row in rows.values():

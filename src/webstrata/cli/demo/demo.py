@@ -230,8 +230,8 @@ def _show_comparison(crawled: Score, others: Sequence[EqualVisits], policy: str)
         bar = "█" * round(BAR_WIDTH * captured / longest)
         typer.echo(f"  {label:<{width}}  {bar:<{BAR_WIDTH}} {captured}")
     typer.echo(
-        '\n"Computed" rows were not crawled: they replay the policy on the recorded changes, with its intervals scaled\n'
-        "to the same number of visits and with perfect detection."
+        '\n"Computed" rows were not crawled: they replay the policy on the recorded changes with the same number of\n'
+        "visits (timers: with scaled intervals) and assume that each visit detects every change."
     )
 
 
