@@ -332,13 +332,22 @@ class Node:
 
     @asynccontextmanager
     async def crawling(
-        self, progress: CrawlProgress | None = None, *, wrap_web: Callable[[Web], Web] | None = None
+        self,
+        progress: CrawlProgress | None = None,
+        *,
+        wrap_web: Callable[[Web], Web] | None = None,
+        whole_batches: bool = False,
     ) -> AsyncIterator[CrawlLoop]:
-        """Open the loop: lock the home, repair the archive, and end the leases of an interrupted run."""
+        """Open the loop: lock the home, repair the archive, and end the leases of an interrupted run.
+
+        `whole_batches`: batches of visits do not depend on the speed of the machine, so that an experiment on a
+        simulated clock has the same result each time. A crash may then cost more than the visits of half a second.
+        """
         from webstrata.flows.crawl.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
         from webstrata.flows.crawl.round_selector import RoundSelector
         from webstrata.flows.crawl.slot_fitter import SlotFitter
+        from webstrata.flows.crawl.visit_batcher import MAX_WAIT_S
         from webstrata.schedule.budget import ONE_A_DAY
 
         async with self._crawl_parts(wrap_web) as parts:
@@ -371,6 +380,7 @@ class Node:
                     connections_per_host=self.settings.polite.connections_per_host,
                     max_requests=max_requests,
                     max_redirects=self.settings.fetch.max_redirects,
+                    batch_s=None if whole_batches else MAX_WAIT_S,
                 ),
                 progress=progress,
                 slot_fitter=None if ranks else slot_fitter,

@@ -10,7 +10,14 @@ import pytest
 from webstrata.errors import StoreError
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent
-from webstrata.flows.crawl.visit_batcher import MAX_BYTES, MAX_VISITS, PARSED_TOGETHER, CrawlProgress, VisitBatcher
+from webstrata.flows.crawl.visit_batcher import (
+    MAX_BYTES,
+    MAX_VISITS,
+    MAX_WAIT_S,
+    PARSED_TOGETHER,
+    CrawlProgress,
+    VisitBatcher,
+)
 from webstrata.records import Exchange, Outcome, Page, Visit, VisitResult
 
 UNPARSABLE = -1
@@ -75,8 +82,10 @@ class Committed(CrawlProgress):
         self.some.set()
 
 
-def make_batcher(pipeline: SlowPipeline, progress: CrawlProgress | None = None) -> VisitBatcher:
-    batcher = VisitBatcher(pipeline, Discovery((), {}, due_at=0.0), progress or CrawlProgress())
+def make_batcher(
+    pipeline: SlowPipeline, progress: CrawlProgress | None = None, max_wait_s: float | None = MAX_WAIT_S
+) -> VisitBatcher:
+    batcher = VisitBatcher(pipeline, Discovery((), {}, due_at=0.0), progress or CrawlProgress(), max_wait_s)
     batcher.start()
     return batcher
 
@@ -96,6 +105,24 @@ def test_batches_are_bounded_however_many_visits_wait() -> None:
         assert max(pipeline.parsed_together) <= PARSED_TOGETHER
 
     asyncio.run(main())
+
+
+def test_a_batch_without_a_time_limit_ends_when_it_is_full_or_flushed() -> None:
+    """With a limit of 0 seconds every visit is a batch of its own; without a limit only the size counts."""
+
+    async def sizes(max_wait_s: float | None) -> list[int]:
+        pipeline = SlowPipeline()
+        batcher = make_batcher(pipeline, max_wait_s=max_wait_s)
+        for n in range(3):
+            await batcher.put(visit_result(n))
+            for _ in range(200):  # passes of the event loop in which a batch whose time is over would be taken
+                await asyncio.sleep(0)
+        await batcher.put(visit_result(3))
+        await batcher.stop()
+        return [len(batch) for batch in pipeline.batches]
+
+    assert asyncio.run(sizes(None)) == [4]
+    assert len(asyncio.run(sizes(0.0))) > 1
 
 
 def test_large_bodies_make_small_batches() -> None:

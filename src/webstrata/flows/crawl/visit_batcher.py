@@ -55,10 +55,18 @@ class BatchPipeline(Protocol):
 class VisitBatcher:
     """Call `start`, `put` visits, `flush` to wait until all of them are committed, and `stop`."""
 
-    def __init__(self, pipeline: BatchPipeline, discovery: Discovery, progress: CrawlProgress) -> None:
+    def __init__(
+        self,
+        pipeline: BatchPipeline,
+        discovery: Discovery,
+        progress: CrawlProgress,
+        max_wait_s: float | None = MAX_WAIT_S,
+    ) -> None:
+        """`max_wait_s`: the longest real time in which a batch is collected; None: until it is full or flushed."""
         self._pipeline = pipeline
         self._discovery = discovery
         self._progress = progress
+        self._max_wait_s = max_wait_s
         self.visits = 0
         """Visits committed so far."""
         self.committed_pages: set[int] = set()
@@ -142,7 +150,7 @@ class VisitBatcher:
         while True:
             await self._nonempty.wait()
             with suppress(TimeoutError):
-                async with asyncio.timeout(MAX_WAIT_S):
+                async with asyncio.timeout(self._max_wait_s):
                     await self._due.wait()
             await self._free_batches.acquire()
             batch, parsing, robots = self._take_batch()

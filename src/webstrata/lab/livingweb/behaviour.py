@@ -89,6 +89,8 @@ def latency_s(behaviour: SiteBehaviour, host: str, path: str, n: int) -> float:
     Computed from a hash of the request instead of a random number generator, so that it does not depend on the other
     requests made before it.
     """
+    if behaviour.latency_mean_s == 0.0:
+        return 0.0
     draw = blake2b(f"{host} {path} {n}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
     uniform = (int.from_bytes(draw, "big") + 0.5) / 2**64
     factor = math.exp(_SPREAD * _STANDARD_NORMAL.inv_cdf(uniform) - _SPREAD**2 / 2)

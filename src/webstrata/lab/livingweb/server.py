@@ -22,7 +22,7 @@ from webstrata.lab.livingweb.behaviour import SiteBehaviour, behaviour_of, laten
 from webstrata.lab.livingweb.connection import ServerConnection
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.recording import Recording
-from webstrata.lab.livingweb.site import ServedResponse, ServedSite
+from webstrata.lab.livingweb.site import ServedResponse, ServedSite, SitemapEntries
 from webstrata.ports import Clock, Web
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
@@ -47,12 +47,16 @@ class LivingWeb:
         port: int = 0,
         minimum_gap_s: float = 1.0,
         behaviours: Mapping[str, SiteBehaviour] | None = None,
+        sitemaps: Mapping[str, SitemapEntries] | None = None,
     ) -> None:
-        given = behaviours or {}
+        """`behaviours` and `sitemaps` of some sites, by their names, instead of those of the table and the truth."""
+        given, entries = behaviours or {}, sitemaps or {}
         self._clock = clock
         self._port = port
         self.sites = {
-            recording.host: ServedSite(recording, given.get(recording.site) or behaviour_of(recording.site))
+            recording.host: ServedSite(
+                recording, given.get(recording.site) or behaviour_of(recording.site), entries.get(recording.site)
+            )
             for recording in recordings
         }
         self.meter = PolitenessMeter(minimum_gap_s=minimum_gap_s)

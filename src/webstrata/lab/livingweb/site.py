@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import formatdate, parsedate_to_datetime
 from http import HTTPStatus
@@ -30,12 +30,20 @@ class ServedResponse(Struct, frozen=True, kw_only=True, gc=False):
     body: bytes = b""
 
 
+SitemapEntries = Callable[[float], Iterable[tuple[str, float]]]
+"""Instant -> (path, `lastmod`) of the entries that a sitemap has at this instant."""
+
+
 class ServedSite:
     """Responds for one recording. Compressed bodies and media types are computed once per content."""
 
-    def __init__(self, recording: Recording, behaviour: SiteBehaviour) -> None:
+    def __init__(
+        self, recording: Recording, behaviour: SiteBehaviour, sitemap_entries: SitemapEntries | None = None
+    ) -> None:
+        """`sitemap_entries`: what the sitemap says instead of the truth."""
         self.recording = recording
         self.behaviour = behaviour
+        self._sitemap_entries = sitemap_entries or self._publications
         self._robots = behaviour.robots_txt(recording.host)
         self._gzipped: dict[str, bytes] = {}
         self._types: dict[tuple[str, str], str] = {}
@@ -110,22 +118,23 @@ class ServedSite:
         return known
 
     def _sitemap(self, at: float) -> ServedResponse:
-        """Every page that exists and that robots.txt allows, with the time of its last publication."""
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
             '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
         ]
-        for path in self.recording.alive_at(at):
-            if not self.behaviour.allows("/" + quote(path)):
-                continue
-            version = self.recording.version_at(path, at)
-            assert version is not None  # alive
-            lastmod = iso(float(int(version[0])))
+        for path, dated in self._sitemap_entries(at):
             location = escape(self.recording.url(path))
-            lines.append(f"<url><loc>{location}</loc><lastmod>{lastmod}</lastmod></url>")
+            lines.append(f"<url><loc>{location}</loc><lastmod>{iso(float(int(dated)))}</lastmod></url>")
         lines.append("</urlset>\n")
         body = "\n".join(lines).encode()
         return ServedResponse(status=HTTPStatus.OK, headers=(("Content-Type", "application/xml"),), body=body)
+
+    def _publications(self, at: float) -> Iterator[tuple[str, float]]:
+        """Every page that exists and that robots.txt allows, with the time of its last publication."""
+        for path in self.recording.alive_at(at):
+            version = self.recording.version_at(path, at)
+            if version is not None and self.behaviour.allows("/" + quote(path)):
+                yield path, version[0]
 
 
 def _folders(paths: Mapping[str, object]) -> frozenset[str]:

@@ -1,0 +1,257 @@
+"""`webstrata lab live`: the real loop over sites made from change histories, beside the replay of the lab."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webstrata.cli.options import JsonOption
+from webstrata.cli.output import print_json, print_table
+from webstrata.cli.session import run_async
+from webstrata.errors import UsageError
+
+if TYPE_CHECKING:
+    from webstrata.lab.live.crawl import Assemble, LiveSchedule
+    from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow
+    from webstrata.lab.policies.histories import Histories
+    from webstrata.node import Node
+    from webstrata.ports import Clock
+
+_SETTINGS = (
+    "polite.contact=lab@example.invalid",
+    "polite.delay=0s",
+    "polite.delay_factor=0",
+    "polite.address_delay=0s",
+    "polite.obey_robots=false",
+    "fetch.connections=1",
+    "schedule.min_interval=1d",
+    "crawl.round=1d",
+    "crawl.workers=0",
+)
+"""One round a day without delays, as in the lab, and no page twice a day. With one connection, visits are made in the
+same order each time. The sites are servers of this process."""
+_MEMORY = Path("/dev/shm")
+
+OnProgress = Callable[[str, float], object]
+"""(what runs, crawls that are finished, with the part of the one that runs)"""
+
+
+def command(
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help="More files of change histories.", show_default=False),
+    ] = None,
+    histories: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--histories",
+            metavar="FILE",
+            show_default=False,
+            help="Parquet file of change histories, or a folder of such files (default: the shipped extract).",
+        ),
+    ] = None,
+    lists: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="What the sitemap of each site says: none (there is none), truth, random, shuffled (the times of another "
+            "page), now (always the time of the request), half (half of the changes, and as many false entries) or silent "
+            "(never a new time). Several separated by commas.",
+        ),
+    ] = "none",
+    match: Annotated[
+        str,
+        typer.Option(help="Timer policy whose number of downloads is the budget; several separated by commas."),
+    ] = "state-2",
+    budget: Annotated[
+        str, typer.Option(metavar="FACTOR", help="Multiple of these downloads; several separated by commas.")
+    ] = "1",
+    days: Annotated[int, typer.Option(min=2, help="Length of the window before the end of the histories.")] = 3 * 365,
+    pages: Annotated[
+        int | None,
+        typer.Option(min=1, help="Crawl about this many pages of each corpus, a sample by site.", show_default=False),
+    ] = None,
+    policies: Annotated[
+        str, typer.Option("--policies", help="Names of budgeted policies, separated by commas.")
+    ] = "value",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random entries of lists.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Number of crawls that run at the same time.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Crawl real change histories with the real loop (HTTP, WARC, SQLite), and compare with the replay of the lab."""
+    from webstrata.lab.live.experiment import LiveExperiment, means, planned
+    from webstrata.lab.policies.histories import read_histories, shipped_histories
+
+    files = [*(histories or []), *(more or [])]
+    experiment = LiveExperiment(
+        policies=_names(policies),
+        lists=_names(lists),
+        match=_names(match),
+        budgets=tuple(_factor(text) for text in _names(budget)),
+        days=days,
+        pages=pages,
+        seed=seed,
+    )
+    crawls = planned(read_histories(files) if files else shipped_histories(), experiment)
+    with _progress_bar(len(crawls)) as on_progress:
+        rows = _run(crawls, on_progress) if jobs == 1 else _run_parallel(crawls, jobs, on_progress)
+    if as_json:
+        print_json({"rows": rows, "means": means(rows)})
+    else:
+        _show(rows)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _factor(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"no budget {text!r}. Write a factor of the matched downloads, for example 0.5.") from None
+
+
+# ── crawls ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _run(crawls: Sequence[tuple[LiveCrawl, Histories]], on_progress: OnProgress) -> list[LiveCrawlRow]:
+    rows: list[LiveCrawlRow] = []
+    for crawl, histories in crawls:
+        rows.append(_crawl(crawl, histories, partial(_part_done, on_progress, _title(crawl), len(rows))))
+    return rows
+
+
+def _part_done(on_progress: OnProgress, title: str, done: int, part: float) -> None:
+    on_progress(title, done + part)
+
+
+def _run_parallel(
+    crawls: Sequence[tuple[LiveCrawl, Histories]], jobs: int, on_progress: OnProgress
+) -> list[LiveCrawlRow]:
+    """Each crawl in a process of its own: a crawl uses one core."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        running = [pool.submit(_crawl, crawl, histories) for crawl, histories in crawls]
+        for done, finished in enumerate(as_completed(running), 1):
+            on_progress(_title(crawls[running.index(finished)][0]), done)
+        return [future.result() for future in running]
+
+
+def _crawl(
+    crawl: LiveCrawl, histories: Histories, on_progress: Callable[[float], object] = lambda part: None
+) -> LiveCrawlRow:
+    """One crawl in a temporary home, in memory where the system has a folder for that."""
+    from webstrata.lab.live.experiment import run_crawl
+
+    logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    with tempfile.TemporaryDirectory(prefix="webstrata-lab-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
+        assemble = assembler(Path(folder))
+        return run_async(lambda: run_crawl(crawl, histories, assemble, lambda day: on_progress(day / crawl.days)))
+
+
+def assembler(folder: Path) -> Assemble:
+    """Makes nodes with a home in this folder."""
+    import msgspec
+
+    from webstrata import settings as settings_file
+    from webstrata.home import Home
+    from webstrata.node import Node
+
+    home, _ = Home.create(folder / "home")
+
+    def assemble(clock: Clock, hosts: Mapping[str, str], exceptions: Sequence[str], schedule: LiveSchedule) -> Node:
+        per_day = schedule.visits_per_day
+        flags = (
+            *_SETTINGS,
+            f"schedule.policy={schedule.policy}",
+            # A budget per page does not pay for first copies.
+            f"budget.total={per_day / schedule.watched:.20f}/page/day",
+            # The fraction of a visit that a day leaves is carried over, and nothing else.
+            f"budget.carry_over={1.0 + 1.0 / per_day:.6f}d",
+        )
+        loaded, _ = settings_file.load(home.path, environment={}, flags=flags)
+        fetch = msgspec.structs.replace(loaded.fetch, hosts=dict(hosts), allow_private=tuple(exceptions))
+        return Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
+
+    return assemble
+
+
+# ── display ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _progress_bar(crawls: int) -> Iterator[OnProgress]:
+    """A progress bar of the crawls on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda title, done: None
+        return
+    from rich.progress import Progress
+
+    from webstrata.cli.crawl.display import stderr
+
+    with Progress(console=stderr, transient=True) as bar:
+        task = bar.add_task("", total=crawls)
+        yield lambda title, done: bar.update(task, description=title, completed=done)
+
+
+def _title(crawl: LiveCrawl) -> str:
+    return f"{crawl.corpus}, {crawl.policy}, lists: {crawl.lists}, {crawl.budget:g} × {crawl.match}"
+
+
+def _show(rows: Sequence[LiveCrawlRow]) -> None:
+    from webstrata.lab.live.experiment import means
+
+    print_table(
+        (
+            "corpus",
+            "policy",
+            "lists",
+            "budget",
+            "captured",
+            "in the lab",
+            "changes",
+            "visits",
+            "of lists",
+            "of lists, lab",
+            "allowed",
+            "matched captured",
+        ),
+        [
+            (
+                row.corpus,
+                row.policy,
+                row.lists,
+                f"{row.budget:g} × {row.match}",
+                row.captured,
+                row.lab_captured,
+                row.changes,
+                row.visits,
+                row.list_visits,
+                row.lab_list_visits,
+                f"{row.downloads_allowed:.0f}",
+                row.matched_captured,
+            )
+            for row in rows
+        ],
+    )
+    typer.echo(
+        "\nChanges captured, divided by those that the matched policy captures at its own pace (geometric mean over the "
+        "corpora):\n"
+    )
+    print_table(
+        ("policy", "lists", "budget", "live", "in the lab"),
+        [
+            (mean.policy, mean.lists, f"{mean.budget:g} × {mean.match}", f"{mean.ratio:.3f}", f"{mean.lab_ratio:.3f}")
+            for mean in means(rows)
+        ],
+    )

@@ -1,0 +1,214 @@
+"""The experiment `lab live`: corpora, kinds of lists and budgets to rows of live and replayed captures.
+
+For each corpus, the matched timer policy is replayed at its own pace. Its downloads, times a factor, are the budget of
+the live crawl and of the same policy's replay in the lab, with the same lists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import numpy as np
+from msgspec import Struct
+
+from webstrata.errors import UsageError
+from webstrata.lab.live.crawl import Assemble, OnDay, crawl_live
+from webstrata.lab.live.lists import LIST_KINDS, ListKind, SiteLists, site_lists
+from webstrata.lab.live.sites import HistorySites
+from webstrata.lab.policies.histories import Histories
+from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget
+from webstrata.lab.policies.replay_log import ReplayLog, judge
+from webstrata.lab.policies.replay_timer import replay_timer
+from webstrata.lab.policies.simulated_sources import SimulatedLists
+from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.registry import budgeted_names, is_budgeted, names, policy, policy_state
+
+
+class LiveExperiment(Struct, frozen=True, kw_only=True):
+    """The options of the experiment. It crawls once for each corpus and each combination of the other options."""
+
+    policies: tuple[str, ...] = ("value",)
+    lists: tuple[str, ...] = ("none",)
+    match: tuple[str, ...] = ("state-2",)
+    budgets: tuple[float, ...] = (1.0,)
+    """Multiples of the downloads of the matched policy."""
+    days: int = 1095
+    pages: int | None = None
+    """About this many pages of each corpus, a sample by site; None: all."""
+    seed: int = 1
+
+
+class LiveCrawl(Struct, frozen=True, kw_only=True):
+    """One crawl of the experiment."""
+
+    corpus: str
+    policy: str
+    lists: ListKind
+    match: str
+    budget: float
+    days: int
+    seed: int
+
+
+class LiveCrawlRow(Struct, frozen=True, kw_only=True):
+    """The result of one crawl."""
+
+    corpus: str
+    policy: str
+    lists: str
+    match: str
+    budget: float
+    captured: int
+    """Changes that the live loop captured."""
+    changes: int
+    visits: int
+    """Visits of pages after the first copies."""
+    list_visits: int
+    downloads_allowed: float
+    """For visits of pages and lists together."""
+    lab_captured: int
+    """Changes that the replay in the lab captured with the same downloads and lists."""
+    lab_list_visits: int
+    matched_captured: int
+    """Changes that the matched policy captured at its own pace."""
+
+
+class LiveMean(Struct, frozen=True, kw_only=True):
+    """Geometric means over the corpora of captured changes, divided by those of the matched policy."""
+
+    policy: str
+    lists: str
+    match: str
+    budget: float
+    corpora: int
+    ratio: float
+    lab_ratio: float
+
+
+def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[LiveCrawl, Histories]]:
+    """All crawls, each with its pages. Raises UsageError for an option that is not possible."""
+    _check(experiment)
+    crawls: list[tuple[LiveCrawl, Histories]] = []
+    corpora = np.array(histories.corpus)
+    for corpus in dict.fromkeys(histories.corpus):
+        existing = Truth(histories.take(np.flatnonzero(corpora == corpus)), experiment.days).histories
+        own = _by_site(_sample(existing, experiment.pages))
+        crawls += [
+            (
+                LiveCrawl(
+                    corpus=corpus,
+                    policy=name,
+                    lists=_kind(kind),
+                    match=match,
+                    budget=budget,
+                    days=experiment.days,
+                    seed=experiment.seed,
+                ),
+                own,
+            )
+            for match in experiment.match
+            for budget in experiment.budgets
+            for kind in experiment.lists
+            for name in experiment.policies
+        ]
+    return crawls
+
+
+def _check(experiment: LiveExperiment) -> None:
+    for name in experiment.policies:
+        if not is_budgeted(name):
+            raise UsageError(f"{name} shares no budget. Name one of: {', '.join(budgeted_names())}.")
+    for name in experiment.match:
+        if name not in names():
+            raise UsageError(f"no timer policy {name!r} to match. Name one of: {', '.join(names())}.")
+    for factor in experiment.budgets:
+        if not 0.0 < factor < math.inf:
+            raise UsageError(f"the budget {factor:g} is not possible: write a factor above 0, for example 0.5.")
+
+
+def _kind(text: str) -> ListKind:
+    for kind in LIST_KINDS:
+        if kind == text:
+            return kind
+    raise UsageError(f"no kind of lists {text!r}. Name one of: {', '.join(LIST_KINDS)}.")
+
+
+def _by_site(histories: Histories) -> Histories:
+    """The pages in the order in which the store keeps them: among pages of equal value the first ones are visited."""
+    return histories.take(np.argsort(np.array(histories.site), kind="stable"))
+
+
+def _sample(histories: Histories, limit: int | None) -> Histories:
+    """About `limit` pages: of each site the same share, at equal distances in the order of the histories."""
+    if limit is None or len(histories) <= limit:
+        return histories
+    sites = np.unique(np.array(histories.site), return_inverse=True)[1]
+    taken = []
+    for number in range(int(sites.max()) + 1):
+        own = np.flatnonzero(sites == number)
+        count = max(1, round(len(own) * limit / len(histories)))
+        taken.append(own[np.arange(count) * len(own) // count])
+    return histories.take(np.sort(np.concatenate(taken)))
+
+
+async def run_crawl(
+    crawl: LiveCrawl, histories: Histories, assemble: Assemble, on_day: OnDay = lambda day: None
+) -> LiveCrawlRow:
+    """Crawl live, replay the same in the lab, and count."""
+    truth = Truth(histories, crawl.days)
+    sites = HistorySites(truth)
+    lists = site_lists(crawl.lists, truth, sites.site, crawl.seed)
+    matched = replay_timer(policy(crawl.match), truth)
+    downloads = crawl.budget * len(matched.page)
+    live = await crawl_live(
+        truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, on_day=on_day
+    )
+    lab = _replayed(crawl, truth, sites, lists, downloads)
+    return LiveCrawlRow(
+        corpus=crawl.corpus,
+        policy=crawl.policy,
+        lists=crawl.lists,
+        match=crawl.match,
+        budget=crawl.budget,
+        captured=int(judge(live, truth).captured.sum()),
+        changes=int(truth.total().sum()),
+        visits=len(live.page),
+        list_visits=len(live.lists),
+        downloads_allowed=downloads,
+        lab_captured=int(judge(lab, truth).captured.sum()),
+        lab_list_visits=len(lab.lists),
+        matched_captured=int(judge(matched, truth).captured.sum()),
+    )
+
+
+def _replayed(
+    crawl: LiveCrawl, truth: Truth, sites: HistorySites, lists: SiteLists | None, downloads: float
+) -> ReplayLog:
+    pages = policy_state(crawl.policy, sites.site)
+    return replay_budget(pages, truth, downloads, ReplaySources(lists=cast(SimulatedLists, lists)))
+
+
+def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:
+    """The means over the corpora, for each combination of the other options."""
+    groups: dict[tuple[str, str, str, float], list[LiveCrawlRow]] = {}
+    for row in rows:
+        groups.setdefault((row.policy, row.lists, row.match, row.budget), []).append(row)
+    return [
+        LiveMean(
+            policy=policy_name,
+            lists=kind,
+            match=match,
+            budget=budget,
+            corpora=len(group),
+            ratio=_geometric(row.captured / max(row.matched_captured, 1) for row in group),
+            lab_ratio=_geometric(row.lab_captured / max(row.matched_captured, 1) for row in group),
+        )
+        for (policy_name, kind, match, budget), group in groups.items()
+    ]
+
+
+def _geometric(ratios: Iterable[float]) -> float:
+    known = [math.log(max(ratio, 1e-9)) for ratio in ratios]
+    return round(math.exp(sum(known) / len(known)), 6)

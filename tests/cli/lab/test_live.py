@@ -1,0 +1,80 @@
+"""`webstrata lab live` on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import Call
+from tests.lab.live.extract import extract_rows
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.parquet"
+    pq.write_table(pa.Table.from_pylist(extract_rows("wikipedia", "packages")), path)
+    return path
+
+
+COLUMNS = {
+    "corpus",
+    "policy",
+    "lists",
+    "match",
+    "budget",
+    "captured",
+    "changes",
+    "visits",
+    "list_visits",
+    "downloads_allowed",
+    "lab_captured",
+}
+
+
+def test_document_of_several_crawls(call: Call, file: Path) -> None:
+    """--json: a row for each corpus and kind of lists, and their means; crawls may run at the same time."""
+    options = ("--histories", file, "--lists", "none,truth", "--days", 20, "--budget", 4, "--jobs", 2)
+    result = call("lab", "live", *options, "--json")
+
+    assert result.code == 0, result.err
+    rows = result.json["rows"]
+    assert [(row["corpus"], row["lists"]) for row in rows] == [
+        ("packages", "none"),
+        ("packages", "truth"),
+        ("wikipedia", "none"),
+        ("wikipedia", "truth"),
+    ]
+    for row in rows:
+        assert row.keys() >= COLUMNS
+        assert row["visits"] + row["list_visits"] <= row["downloads_allowed"]
+        assert (row["list_visits"] > 0) == (row["lists"] == "truth")
+    assert [(mean["lists"], mean["corpora"]) for mean in result.json["means"]] == [("none", 2), ("truth", 2)]
+
+
+def test_table(call: Call, file: Path) -> None:
+    """Without --json: a table of the crawls and one of the means."""
+    result = call("lab", "live", "--histories", file, "--days", 10, "--pages", 4)
+
+    assert result.code == 0, result.err
+    assert "1 × state-2" in result.text
+    assert "in the lab" in result.text
+    assert "geometric mean" in result.text
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--lists", "wrong"), "no kind of lists 'wrong'"),
+        (("--budget", "much"), "no budget 'much'"),
+        (("--policies", "dyn"), "shares no budget"),
+    ],
+)
+def test_bad_options(call: Call, file: Path, options: tuple[str, ...], text: str) -> None:
+    """A value that is not possible is an error that names what is."""
+    result = call("lab", "live", "--histories", file, *options)
+
+    assert result.code == 2
+    assert text in result.err

@@ -1,0 +1,149 @@
+"""The real loop over sites made from histories: what it counts, and that it makes the visits of the lab."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.lab.live.extract import extract
+from tests.lab.policies.made_histories import made
+from webstrata.cli.lab.live import assembler
+from webstrata.errors import UsageError
+from webstrata.lab.live.crawl import crawl_live
+from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveExperiment, means, planned, run_crawl
+from webstrata.lab.live.lists import LIST_KINDS, site_lists
+from webstrata.lab.live.sites import HistorySites
+from webstrata.lab.policies.histories import Histories
+from webstrata.lab.policies.replay_budget import replay_budget
+from webstrata.lab.policies.replay_log import ReplayLog
+from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.registry import policy_state
+
+
+def only(histories: Histories, experiment: LiveExperiment) -> tuple[LiveCrawl, Histories]:
+    (found,) = planned(histories, experiment)
+    return found
+
+
+def run(folder: Path, crawl: LiveCrawl, histories: Histories) -> LiveCrawlRow:
+    return asyncio.run(run_crawl(crawl, histories, assembler(folder)))
+
+
+def test_without_lists_the_loop_makes_exactly_the_visits_of_the_lab(tmp_path: Path) -> None:
+    """Thirty pages of three sites, 13.7 visits a day: the same pages on the same days, fractions of visits included."""
+    days, downloads = 40, 13.7 * 40
+    _, histories = only(made(pages=30, days=days), LiveExperiment(days=days))
+    truth = Truth(histories, days)
+    sites = HistorySites(truth)
+    live = asyncio.run(
+        crawl_live(truth, sites, None, policy="value", downloads=downloads, assemble=assembler(tmp_path))
+    )
+    lab = replay_budget(policy_state("value", sites.site), truth, downloads)
+
+    def visits_of(log: ReplayLog) -> list[tuple[float, int, bool]]:
+        return sorted(zip(log.at.tolist(), log.page.tolist(), log.changed.tolist(), strict=True))
+
+    assert len(live.page) == 548
+    assert visits_of(live) == visits_of(lab)
+
+
+@pytest.mark.parametrize("kind", LIST_KINDS)
+def test_each_kind_of_lists_stays_within_the_budget(tmp_path: Path, kind: str) -> None:
+    """Visits of pages and of lists together never exceed what is allowed, on no day; first copies are free."""
+    days = 30
+    crawl, histories = only(extract("wikipedia"), LiveExperiment(lists=(kind,), budgets=(4.0,), days=days))
+    truth = Truth(histories, days)
+    sites = HistorySites(truth)
+    lists = site_lists(crawl.lists, truth, sites.site)
+    per_day = 3.4
+    log = asyncio.run(
+        crawl_live(truth, sites, lists, policy="value", downloads=per_day * days, assemble=assembler(tmp_path))
+    )
+    made_at = np.sort(np.concatenate([log.at, log.lists]))
+    spent = np.searchsorted(made_at, np.arange(1, days + 1), side="right")
+    assert (spent <= np.floor(per_day * np.arange(1, days + 1) + 1e-6)).all()
+    assert spent[-1] >= 0.9 * per_day * days
+    assert made_at.min() >= 1.0
+    if kind == "none":
+        assert not len(log.lists)
+    assert set(np.unique(log.at).tolist()) <= set(range(1, days + 1))
+
+
+def test_a_row_counts_live_and_lab(tmp_path: Path) -> None:
+    """The row has the captures of the loop, of the replay and of the matched policy, and the allowed downloads."""
+    crawl, histories = only(extract("packages"), LiveExperiment(lists=("truth",), budgets=(3.0,), days=60))
+    row = run(tmp_path, crawl, histories)
+    assert (row.corpus, row.policy, row.lists, row.match, row.budget) == ("packages", "value", "truth", "state-2", 3.0)
+    assert row.downloads_allowed % 3 == 0
+    assert row.visits + row.list_visits <= row.downloads_allowed
+    assert row.lab_list_visits <= row.downloads_allowed
+    assert 0 < row.captured <= row.changes
+    assert 0 <= row.lab_captured <= row.changes
+    assert 0 < row.matched_captured <= row.changes
+
+
+def test_two_crawls_are_the_same(tmp_path: Path) -> None:
+    """A crawl with lists, repeated, has the same row: nothing depends on the speed of the machine."""
+    crawl, histories = only(made(pages=24, days=25), LiveExperiment(lists=("half",), budgets=(2.0,), days=25))
+    first, second = (run(tmp_path / name, crawl, histories) for name in ("first", "second"))
+    assert first == second
+
+
+def test_every_combination_is_planned() -> None:
+    """Corpora, kinds of lists, matched policies and budgets are combined; a sample takes pages of every site."""
+    histories = extract("packages", "webpages")
+    experiment = LiveExperiment(
+        lists=("none", "truth"), match=("state-2", "dyn"), budgets=(0.5, 1.0), days=1095, pages=5
+    )
+    crawls = planned(histories, experiment)
+    assert len(crawls) == 2 * 2 * 2 * 2
+    assert len({(c.corpus, c.lists, c.match, c.budget) for c, _ in crawls}) == len(crawls)
+    for crawl, own in crawls:
+        whole = {site for site, corpus in zip(histories.site, histories.corpus, strict=True) if corpus == crawl.corpus}
+        assert set(own.site) == whole
+        assert own.site == sorted(own.site)
+        assert len(own) <= 5 + len(whole)
+    assert planned(histories, experiment)[0][1].page == crawls[0][1].page
+
+
+@pytest.mark.parametrize(
+    ("experiment", "text"),
+    [
+        (LiveExperiment(policies=("dyn",)), "shares no budget"),
+        (LiveExperiment(match=("value",)), "no timer policy 'value'"),
+        (LiveExperiment(lists=("lies",)), "no kind of lists 'lies'"),
+        (LiveExperiment(budgets=(0.0,)), "a factor above 0"),
+    ],
+)
+def test_impossible_options_are_errors(experiment: LiveExperiment, text: str) -> None:
+    """Each error names the option's value and what is possible."""
+    with pytest.raises(UsageError, match=text):
+        planned(extract("packages"), experiment)
+
+
+def test_means_are_geometric_over_the_corpora() -> None:
+    """Two corpora with ratios 2 and 0.5 have the mean 1; other budgets are other groups."""
+
+    def row(corpus: str, budget: float, captured: int, lab: int) -> LiveCrawlRow:
+        return LiveCrawlRow(
+            corpus=corpus,
+            policy="value",
+            lists="none",
+            match="dyn",
+            budget=budget,
+            captured=captured,
+            changes=500,
+            visits=9,
+            list_visits=0,
+            downloads_allowed=9.0,
+            lab_captured=lab,
+            lab_list_visits=0,
+            matched_captured=100,
+        )
+
+    first, second = means([row("a", 1.0, 200, 400), row("b", 1.0, 50, 100), row("a", 2.0, 100, 100)])
+    assert (first.budget, first.corpora, first.ratio, first.lab_ratio) == (1.0, 2, 1.0, 2.0)
+    assert (second.budget, second.corpora, second.ratio) == (2.0, 1, 1.0)
