@@ -58,3 +58,12 @@ def test_malformed_body() -> None:
     for handler in ("sitemap", "feed", "rdf", "http", "browser"):
         items = listed_items(b"\xff<a & ]]>", "text/turtle", "utf-8", URL, handler)
         assert (items.urls, items.signals) == ((), ())
+
+
+def test_a_list_of_unknown_kind() -> None:
+    """A list that was fetched without knowing its kind is parsed as a feed, or else as a sitemap; HTML is no list."""
+    for body, media_type in ((FEED, "application/rss+xml"), (SITEMAP, "application/xml"), (SITEMAP, "text/plain")):
+        items = listed_items(body, media_type, None, URL, "http")
+        assert items.urls == ("http://e.org/a", "http://e.org/b")
+        assert items.signals
+    assert listed_items(FEED, "text/html", None, URL, "http").urls == ()

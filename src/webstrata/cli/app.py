@@ -24,6 +24,7 @@ COMMANDS = {
     "watch": "pages.watch",
     "unwatch": "pages.unwatch",
     "list": "pages.listing",
+    "tag": "pages.tag",
     "crawl": "crawl.crawl",
     "run": "crawl.run",
     "status": "home.status",

@@ -13,6 +13,7 @@ from msgspec import Struct
 from webstrata.observe.data.feed import parse_feed
 from webstrata.observe.data.rdf.graph import SYNTAX_OF_TYPE, NotAGraphError, quads_of
 from webstrata.observe.data.sitemap import parse_sitemap
+from webstrata.observe.media import HTML
 from webstrata.records import Signal
 from webstrata.urls import join
 
@@ -37,6 +38,9 @@ def listed_items(body: bytes, media_type: str, charset: str | None, url: str, ha
         return _feed(body, charset, url)
     if handler == "rdf":
         return ListedItems(urls=see_also(body, media_type, charset, url))
+    if handler == "http" and media_type not in HTML:  # the first visit of a list whose URL does not tell its kind
+        feed = _feed(body, charset, url)
+        return feed if feed.urls else _sitemap(body, url)
     return ListedItems()
 
 

@@ -12,13 +12,21 @@ class WatchedPages(Protocol):
     """Pages and sites that users watch."""
 
     async def add(self, pages: Collection[NewPage], now: float) -> tuple[int, int]:
-        """Returns (new, already known). Known pages get the new weight and tags and become active again."""
+        """Returns (new, already known).
+
+        Known pages become active again, get the new tags, and keep what is not given: weight, rules, site, schedule.
+        Captured pages, and pages that join a site, are due.
+        """
         ...
 
     async def get(self, url: str) -> Page | None: ...
 
     async def known(self, urls: Sequence[str]) -> set[str]:
         """The URLs that are stored as pages, in any state."""
+        ...
+
+    async def settled(self, urls: Sequence[str]) -> set[str]:
+        """The URLs of pages that discovery does not change: of a site, requisites, and pages no longer watched."""
         ...
 
     def stream(
@@ -45,6 +53,14 @@ class WatchedPages(Protocol):
 
     async def site_sizes(self) -> dict[int, int]:
         """The number of pages of each watched site, by site id."""
+        ...
+
+    async def retag(self, ids: Sequence[int], add: Sequence[str], remove: Sequence[str]) -> int:
+        """Add tags to these pages and remove others; returns the number of pages that changed."""
+        ...
+
+    async def remove_site_tags(self, remove: Sequence[str]) -> int:
+        """Do not give these tags to pages that are discovered later; returns the number of sites that changed."""
         ...
 
     async def set_rules(self, page_id: int, page_rules: PageRules | None) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
@@ -78,6 +79,23 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """
     page_rows: int = 0
     """SPARQL without a query: number of rows in each request; 0 for the default."""
+
+    def extended(self, given: PageRules) -> PageRules:
+        """These rules with the given ones: selectors and expressions are added, other given fields replace."""
+        changes: dict[str, object] = {
+            name: value
+            for name in self.__struct_fields__
+            if (value := getattr(given, name)) != getattr(_NO_RULES, name)
+        }
+        for name in _ADDED_UP.intersection(changes):
+            changes[name] = tuple(dict.fromkeys((*getattr(self, name), *getattr(given, name))))
+        if given.ordered or given.unordered:
+            changes |= {"ordered": given.ordered, "unordered": given.unordered}
+        return replace(self, **changes)
+
+
+_ADDED_UP = frozenset({"include", "ignore", "ignore_text"})
+_NO_RULES = PageRules()
 
 
 class Observation(Struct, frozen=True, kw_only=True, gc=False):

@@ -18,6 +18,8 @@ class PageState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
     """No longer watched: the page and its history are kept, but it is never due."""
+    CAPTURED = "captured"
+    """Only known from a site capture, and never due. It becomes active when it is watched or discovered."""
 
 
 class PageRole(StrEnum):
@@ -35,9 +37,12 @@ class NewPage(Struct, frozen=True, kw_only=True, gc=False):
 
     url: str
     host: str
-    weight: float = 1.0
+    weight: float | None = None
+    """None: the weight that a known page has, else 1."""
     tags: tuple[str, ...] = ()
     role: PageRole = PageRole.PAGE
+    state: PageState = PageState.ACTIVE
+    """Active, or captured; a known page never becomes captured."""
     site_id: int | None = None
     """The watched site on which it was discovered."""
     depth: int = 0

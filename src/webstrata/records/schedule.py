@@ -43,7 +43,9 @@ class DuePage(Struct, frozen=True, kw_only=True, gc=False):
     host: str
     tags: tuple[str, ...] = ()
     is_extra: bool = False
-    """A first visit or a requisite: budgets per page do not count it."""
+    """A first visit since the page is watched, or a requisite: budgets per page do not count it."""
+    is_unscheduled: bool = False
+    """Not visited since it is watched, or since it belongs to a site: it does not compete with other pages."""
 
 
 class BudgetState(Struct, frozen=True, kw_only=True, gc=False):

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Double, bindparam, cast, select, update
 from webstrata.records import Batch, FinishedVisit, Original
 from webstrata.remember import politeness, queue, reservations, rows, signals
 from webstrata.remember.page_rules import without_rule_results
-from webstrata.remember.pages import insert_pages
+from webstrata.remember.pages import adopt, adoptable_ids, insert_pages
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_missing
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
@@ -40,13 +40,15 @@ def commit(connection: Connection, batch: Batch, now: float) -> None:
     """Write the batch. A batch that was committed before changes nothing, so the transaction may be repeated."""
     delta = TotalsDelta()
     entries = sorted(batch.entries, key=lambda entry: (entry.page.id, entry.visit.at))
-    _update_pages(connection, entries, _woken(connection, batch), delta)
+    # A link that cannot be stored in a column must not fail the batch.
+    found = [page for page in batch.discovered if is_storable(page.url)]
+    adopted = adoptable_ids(connection, found)
+    _update_pages(connection, entries, [*_woken(connection, batch), *adopted], delta)
     fresh = _unlogged(connection, entries)
     insert_missing(connection, visits, ["page_id", "at"], [rows.visit_values(entry.visit) for entry in fresh])
     _insert_originals(connection, batch)
-    # A link that cannot be stored in a column must not fail the batch.
-    found = [page for page in batch.discovered if is_storable(page.url)]
     insert_pages(connection, found, now, delta)
+    adopt(connection, found, adopted, now, delta)
     queue.wake(connection, batch.wake)
     if fresh:
         reservations.pay(connection, batch.payer, batch.paid)

@@ -16,6 +16,11 @@ _page_rules = msgspec.json.Decoder(PageRules)
 _fingerprint = msgspec.json.Decoder(Fingerprint)
 
 
+def extended(stored: str | None, given: PageRules) -> str:
+    """The stored rules with those that were given, as text."""
+    return packed(given if stored is None else _page_rules.decode(stored).extended(given))
+
+
 def set_for_page(connection: Connection, page_id: int, page_rules: PageRules | None) -> None:
     value = None if page_rules is None else packed(page_rules)
     connection.execute(update(pages).where(pages.c.id == page_id).values(page_rules=value))
@@ -34,7 +39,7 @@ def reset_comparison(connection: Connection, which: ColumnElement[bool]) -> None
 
     A 304 must not stand for the response to a different request, and content selected by other rules is not comparable.
     """
-    connection.execute(update(pages).where(which).values(etag=None, last_modified=None, edits=pages.c.edits + 1))
+    forget_validators(connection, which)
     stored = connection.execute(select(pages.c.id, pages.c.fingerprint).where(which, pages.c.fingerprint.is_not(None)))
     changed = [
         {"page": page_id, "new_fingerprint": packed(replace(fingerprint, selected=None))}
@@ -46,6 +51,11 @@ def reset_comparison(connection: Connection, which: ColumnElement[bool]) -> None
             update(pages).where(pages.c.id == bindparam("page")).values(fingerprint=bindparam("new_fingerprint"))
         )
         connection.execute(statement, changed)
+
+
+def forget_validators(connection: Connection, which: ColumnElement[bool]) -> None:
+    """The next visits get the whole content, also if a visit with the old validators is in flight."""
+    connection.execute(update(pages).where(which).values(etag=None, last_modified=None, edits=pages.c.edits + 1))
 
 
 def by_tag(connection: Connection) -> dict[str, PageRules]:

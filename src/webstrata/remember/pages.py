@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, bindparam, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, or_, select, update
 
 from webstrata.records import NewPage, Page, PageRole, PageState, Site
 from webstrata.remember import queue as queue_rows
 from webstrata.remember import rows, unwatched_signals
-from webstrata.remember.page_rules import reset_comparison
+from webstrata.remember.page_rules import extended, forget_validators, reset_comparison
 from webstrata.remember.statements import CHUNK, chunks, insert_into, insert_missing
 from webstrata.remember.tables import hosts, page_tags, pages, queue, sites
-from webstrata.remember.text import is_storable, named, packed
+from webstrata.remember.text import is_storable, named
 from webstrata.remember.totals import TotalsDelta, rate
 
 Order = Literal["added", "next"]
 
 _ADD = 10 * CHUNK
-_ACTIVE, _PAUSED = PageState.ACTIVE.value, PageState.PAUSED.value
+_ACTIVE, _PAUSED, _CAPTURED = PageState.ACTIVE.value, PageState.PAUSED.value, PageState.CAPTURED.value
 
 _KNOWN = select(
-    pages.c.id, pages.c.url, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.tags, pages.c.requisites, pages.c.page_rules,
+    pages.c.id, pages.c.url, pages.c.weight, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
+    pages.c.tags, pages.c.requisites, pages.c.page_rules, pages.c.site_id, pages.c.depth,
 )  # fmt: skip
 
-_READD = (
-    update(pages)
-    .where(pages.c.id == bindparam("page"))
-    .values(
-        {name: bindparam(name) for name in ("weight", "tags", "role", "requisites", "page_rules", "state", "next_at")}
-    )
+_READDED = (
+    "weight", "tags", "role", "requisites", "page_rules", "state", "next_at", "interval_s", "site_id", "depth",
+)  # fmt: skip
+_READD = update(pages).where(pages.c.id == bindparam("page")).values({name: bindparam(name) for name in _READDED})
+
+_JOIN = update(pages).where(pages.c.id == bindparam("page")).values(site_id=bindparam("site"), depth=bindparam("links"))
+
+_IS_ADOPTABLE = or_(
+    pages.c.state == _CAPTURED,
+    and_(pages.c.state == _ACTIVE, pages.c.site_id.is_(None), pages.c.role == PageRole.PAGE.value),
 )
+"""Discovery makes a captured page active, and a page without a site a page of the site that links to it."""
 
 
 # ── adding ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -49,7 +54,8 @@ def add_pages(connection: Connection, found: Collection[NewPage], now: float) ->
         before = {row.url: row for row in _locked(connection, pages.c.url, list(latest))}
         missing = [page for url, page in latest.items() if url not in before]
         inserted = insert_pages(connection, missing, now, delta)
-        _update_known(connection, [(before[url], page) for url, page in latest.items() if url in before], now, delta)
+        watched = [page for page in latest.values() if page.url in before and page.state is PageState.ACTIVE]
+        _update_known(connection, [(before[page.url], page) for page in watched], now, delta)
         new += inserted
         known += len(batch) - inserted
     delta.write(connection)
@@ -60,49 +66,90 @@ def insert_pages(connection: Connection, found: Sequence[NewPage], now: float, d
     """Insert pages that are not stored yet, due at once; returns their number."""
     inserted = 0
     newest = queue_rows.largest_id(connection)
-    for role in PageRole:
-        values = [rows.new_page(page, now) for page in found if page.role is role]
+    for role, state in product(PageRole, PageState):
+        values = [rows.new_page(page, now) for page in found if page.role is role and page.state is state]
         values.sort(key=lambda row: str(row["url"]))  # all writers insert in the same order, which prevents deadlocks
         number = insert_missing(connection, pages, ["url"], values)
-        delta.count(role.value, _ACTIVE, number)
+        delta.count(role.value, state.value, number)
         inserted += number
     if inserted:
         queue_rows.enter(connection, newest)
         unwatched_signals.assign(connection, newest)
-    _watch_hosts(connection, {page.host for page in found}, delta)
+    _watch_hosts(connection, {page.host for page in found if page.state is PageState.ACTIVE}, delta)
     _tag(connection, {page.url: page.tags for page in found if page.tags})
     return inserted
 
 
+def adoptable_ids(connection: Connection, found: Collection[NewPage]) -> list[int]:
+    """The known pages among discovered ones that `adopt` changes; a commit locks them together with others."""
+    ids: list[int] = []
+    for chunk in chunks([page.url for page in found]):
+        ids += connection.execute(select(pages.c.id).where(pages.c.url.in_(chunk), _IS_ADOPTABLE)).scalars()
+    return ids
+
+
+def adopt(
+    connection: Connection, found: Collection[NewPage], ids: Sequence[int], now: float, delta: TotalsDelta
+) -> None:
+    """Make discovered pages with these ids active pages, or pages of the site on which they were found."""
+    new = {page.url: page for page in reversed(list(found))}  # of two discoveries the first counts
+    known = [(row, new[row.url]) for row in _locked(connection, pages.c.id, ids) if row.url in new]
+    _update_known(connection, [pair for pair in known if pair[0].state == _CAPTURED], now, delta)
+    joining = [
+        {"page": row.id, "site": page.site_id, "links": page.depth}
+        for row, page in known
+        if row.state == _ACTIVE and page.site_id is not None
+    ]
+    if joining:
+        connection.execute(_JOIN, joining)
+        for chunk in chunks([values["page"] for values in joining]):
+            forget_validators(connection, pages.c.id.in_(chunk))
+
+
 def _update_known(connection: Connection, found: Sequence[tuple[Any, NewPage]], now: float, delta: TotalsDelta) -> None:
-    changes = []
-    for before, page in found:
-        # A requisite that is now watched becomes a page; a page never becomes a requisite.
-        role = page.role.value if before.role == PageRole.REQUISITE else before.role
-        first_at = now if page.next_at is None else page.next_at
-        next_at = first_at if before.next_at is None else before.next_at
+    changes = [_readded(before, page, now) for before, page in found]
+    for (before, _), change in zip(found, changes, strict=True):
         delta.count(before.role, before.state, -1)
-        delta.count(role, _ACTIVE)
-        delta.rate(rate(before.state, before.interval_s), rate(_ACTIVE, before.interval_s))
-        changes.append(
-            {
-                "page": before.id,
-                "weight": page.weight,
-                "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
-                "role": role,
-                "requisites": before.requisites or page.requisites,
-                "page_rules": before.page_rules if page.page_rules is None else packed(page.page_rules),
-                "state": _ACTIVE,
-                "next_at": next_at,
-            }
-        )
+        delta.count(change["role"], _ACTIVE)
+        delta.rate(rate(before.state, before.interval_s), rate(_ACTIVE, change["interval_s"]))
     if changes:
         connection.execute(_READD, changes)
         queue_rows.update_due(connection, (change["page"] for change in changes))
     rules_before = {before.id: before.page_rules for before, _ in found}
     for chunk in chunks([change["page"] for change in changes if change["page_rules"] != rules_before[change["page"]]]):
         reset_comparison(connection, pages.c.id.in_(chunk))
+    for chunk in chunks([before.id for before, page in found if _starts(before, page)]):
+        # The links and entries of the page must be found again: a response without content has none.
+        forget_validators(connection, pages.c.id.in_(chunk))
+    _watch_hosts(connection, {page.host for _, page in found}, delta)
     _tag(connection, {page.url: page.tags for _, page in found if page.tags})
+
+
+def _readded(before: Any, page: NewPage, now: float) -> rows.Values:
+    """The columns of a known page that is watched again: what was not given stays."""
+    is_captured, starts = before.state == _CAPTURED, _starts(before, page)
+    first_at = now if page.next_at is None else page.next_at
+    # A requisite that is now watched becomes a page; a page never becomes a requisite.
+    takes_role = is_captured or before.role == PageRole.REQUISITE
+    weight = (1.0 if is_captured else before.weight) if page.weight is None else page.weight
+    return {
+        "page": before.id,
+        "weight": weight,
+        "tags": rows.packed_tags((*rows.unpacked(before.tags), *page.tags)),
+        "role": page.role.value if takes_role else before.role,
+        "requisites": before.requisites or page.requisites,
+        "page_rules": before.page_rules if page.page_rules is None else extended(before.page_rules, page.page_rules),
+        "state": _ACTIVE,
+        "next_at": first_at if starts or before.next_at is None else before.next_at,
+        "interval_s": None if starts else before.interval_s,
+        "site_id": before.site_id if page.site_id is None else page.site_id,
+        "depth": page.depth if starts else before.depth,
+    }
+
+
+def _starts(before: Any, page: NewPage) -> bool:
+    """Whether a known page was only known from a capture, or becomes a page of a site: it is due, without interval."""
+    return before.state == _CAPTURED or (page.site_id is not None and page.site_id != before.site_id)
 
 
 def _locked(connection: Connection, key: Any, values: Sequence[Any]) -> list[Any]:
@@ -170,6 +217,13 @@ def known(connection: Connection, urls: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for chunk in chunks([url for url in urls if is_storable(url)]):
         found.update(connection.execute(select(pages.c.url).where(pages.c.url.in_(chunk))).scalars())
+    return found
+
+
+def settled(connection: Connection, urls: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for chunk in chunks([url for url in urls if is_storable(url)]):
+        found.update(connection.execute(select(pages.c.url).where(pages.c.url.in_(chunk), ~_IS_ADOPTABLE)).scalars())
     return found
 
 

@@ -209,7 +209,7 @@ def wake(connection: Connection, wakes: Iterable[tuple[str, float]]) -> None:
 # ── reading ahead and moving ─────────────────────────────────────────────────────────────────────────────────
 
 _DUE_PAGES = (
-    select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at)
+    select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at, pages.c.interval_s)
     .join(queue, queue.c.page_id == pages.c.id)
     .where(queue.c.due_at <= bindparam("now"))
     .order_by(queue.c.due_at, queue.c.page_id)
@@ -221,8 +221,14 @@ def due_pages(connection: Connection, now: float, limit: int) -> list[DuePage]:
     """Pages that may be claimed now, most overdue first."""
     found = connection.execute(_DUE_PAGES, {"now": now, "limit": limit})
     return [
-        DuePage(id=id_, host=host, tags=rows.unpacked(tags), is_extra=role == _REQUISITE or seen_at is None)
-        for id_, host, tags, role, seen_at in found
+        DuePage(
+            id=id_,
+            host=host,
+            tags=rows.unpacked(tags),
+            is_extra=role == _REQUISITE or seen_at is None or interval_s is None,
+            is_unscheduled=interval_s is None,
+        )
+        for id_, host, tags, role, seen_at, interval_s in found
     ]
 
 

@@ -100,20 +100,20 @@ def page(row: Sequence[Any]) -> Page:
 
 
 def new_page(page: NewPage, now: float) -> Values:
-    """The row of a new page: due at once unless `next_at` is set."""
+    """The row of a new page: due at once unless `next_at` is set; a captured page is never due."""
     first_at = now if page.next_at is None else page.next_at
     return {
         "url": named(page.url, "URL"),
         "host": named(page.host, "host"),
-        "weight": page.weight,
+        "weight": 1.0 if page.weight is None else page.weight,
         "tags": packed_tags(page.tags),
         "role": page.role.value,
         "site_id": page.site_id,
         "depth": page.depth,
         "requisites": page.requisites,
-        "state": PageState.ACTIVE.value,
+        "state": page.state.value,
         "added_at": now,
-        "next_at": first_at,
+        "next_at": first_at if page.state is PageState.ACTIVE else None,
         "policy_state": b"",
         "reason": "",
         "visits": 0,

@@ -19,6 +19,7 @@ from webstrata.remember import (
     commits,
     integrity,
     page_rules,
+    page_settings,
     pages,
     politeness,
     queue,
@@ -86,11 +87,14 @@ class SqlPages(Role):
     add = writes(pages.add_pages)
     add_site = writes(pages.add_site)
     pause = writes(pages.pause)
+    remove_site_tags = writes(page_settings.remove_site_tags)
+    retag = writes(page_settings.retag)
     set_rules = writes(page_rules.set_for_page)
     set_tag_rules = writes(page_rules.set_for_tag)
     set_counted = writes(page_rules.set_counted)
     get = reads(pages.page)
     known = reads(pages.known)
+    settled = reads(pages.settled)
     sites = reads(pages.all_sites)
     site_sizes = reads(totals.site_sizes)
     tag_rules = reads(page_rules.by_tag)

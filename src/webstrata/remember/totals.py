@@ -16,7 +16,7 @@ from webstrata.remember.tables import day_totals, host_days, hosts, page_tags, p
 
 _RATE_UNIT = 1_000_000
 _SLOTS = 16
-_ACTIVE, _REQUISITE = PageState.ACTIVE.value, PageRole.REQUISITE.value
+_ACTIVE, _CAPTURED, _REQUISITE = PageState.ACTIVE.value, PageState.CAPTURED.value, PageRole.REQUISITE.value
 SUMS = ("visits", "changes", "errors", "bytes", "duration_s")
 COUNTS = ("pages", "paused", "requisites", "hosts", "rate")
 
@@ -28,7 +28,9 @@ class TotalsDelta:
         self.counts = dict.fromkeys(COUNTS, 0)
 
     def count(self, role: str, state: str, times: int = 1) -> None:
-        """Add pages of this role and state (a negative number removes them)."""
+        """Add pages of this role and state (a negative number removes them). Captured pages are not counted."""
+        if state == _CAPTURED:
+            return
         kind = "paused" if state != _ACTIVE else "requisites" if role == _REQUISITE else "pages"
         self.counts[kind] += times
 

@@ -85,5 +85,37 @@ def test_graphs_of_an_endpoint(home: Path, call: Call) -> None:
     held = call("--home", home, "rules", url, "--json").json["rules"]
     assert held == {"handler": "sparql", "graphs": [graph, "default"], "page_rows": 50}
     held = call("--home", home, "rules", url, "--graph", "all", "--json").json["rules"]
-    assert held == {"handler": "sparql", "graphs": ["all"]}
+    assert held == {"handler": "sparql", "graphs": ["all"], "page_rows": 50}
+    held = call("--home", home, "rules", url, "--clear", "--graph", "default", "--json").json["rules"]
+    assert held == {"handler": "sparql", "graphs": ["default"]}
     assert call("--home", home, "rules", url, "--graph", "all", "--handler", "rdf").code == 2
+
+
+def test_rules_add_up(home: Path, call: Call) -> None:
+    """Selectors and expressions are added to those that are set; --clear begins anew."""
+    url = "http://a.example/"
+    call("--home", home, "watch", url)
+    for options in (("--select", "css:main"), ("--ignore", "css:.ad"), ("--ignore", "css:.clock", "--unordered")):
+        held = call("--home", home, "rules", url, *options, "--json").json["rules"]
+    assert held == {"include": ["css:main"], "ignore": ["css:.ad", "css:.clock"], "unordered": True}
+    assert call("--home", home, "rules", url, "--ordered", "--json").json["rules"] == {
+        "include": ["css:main"],
+        "ignore": ["css:.ad", "css:.clock"],
+        "ordered": True,
+    }
+    held = call("--home", home, "rules", url, "--clear", "--ignore", "css:.ad", "--json").json["rules"]
+    assert held == {"ignore": ["css:.ad"]}
+    call("--home", home, "rules", "--tag", "t", "--select", "css:main")
+    held = call("--home", home, "rules", "--tag", "t", "--ignore", "css:.ad", "--json").json["rules"]
+    assert held == {"include": ["css:main"], "ignore": ["css:.ad"]}
+
+
+def test_too_many_rules(home: Path, call: Call) -> None:
+    """Rules that are added do not exceed the limit of a page."""
+    url = "http://a.example/"
+    call("--home", home, "watch", url)
+    for first in (0, 30):
+        words = [word for number in range(first, first + 30) for word in ("--ignore", f"css:.c{number}")]
+        result = call("--home", home, "rules", url, *words)
+    assert (result.code, "a page can have at most 50 rules" in result.err) == (2, True)
+    assert len(call("--home", home, "rules", url, "--json").json["rules"]["ignore"]) == 30

@@ -149,3 +149,22 @@ def test_many(home: Path, tmp_path: Path, call: Call, record_property: Callable[
     assert took_s < 60
     status = call("--home", home, "status", "--json").json
     assert (status["pages"], status["hosts"], status["due"]) == (100_000, 5000, 100_000)
+
+
+def test_again_keeps_what_is_not_given(home: Path, call: Call) -> None:
+    """Weight, rules and tags of a watched page stay; rules that are given are added to them."""
+    page = "http://one.example/"
+    call("--home", home, "watch", page, "--weight", 3, "--tag", "a", "--select", "css:main", "--layer", "text")
+    for words in ((), ("--tag", "b"), ("--ignore", "css:.ad"), ("--ignore", "css:.ad", "--ignore-text", "[0-9]+")):
+        result = call("--home", home, "watch", page, *words)
+        assert (result.code, result.text.splitlines()[0]) == (0, "0 new, 1 already known")
+        assert "keep their schedule" in result.text
+    (listed,) = call("--home", home, "list", "--json").json["pages"]
+    assert (listed["weight"], listed["tags"]) == (3.0, ["a", "b"])
+    rules = call("--home", home, "rules", page, "--json").json["rules"]
+    assert rules == {"layer": "text", "include": ["css:main"], "ignore": ["css:.ad"], "ignore_text": ["[0-9]+"]}
+
+    call("--home", home, "watch", page, "--weight", 0.5, "--layer", "main")
+    (listed,) = call("--home", home, "list", "--json").json["pages"]
+    assert listed["weight"] == 0.5
+    assert call("--home", home, "rules", page, "--json").json["rules"] == {**rules, "layer": "main"}

@@ -72,14 +72,14 @@ def test_a_single_pass_proves_one_page(run_scenario: Callable[..., None]) -> Non
     run_scenario(scenario)
 
 
-def test_captured_pages_are_stored_and_paused(run_scenario: Callable[..., None]) -> None:
+def test_captured_pages_are_stored_and_never_due(run_scenario: Callable[..., None]) -> None:
     """Captured pages and their visits are in the store; the pages are tagged and paused, so no crawl visits them."""
 
     async def scenario(archiver: Archiver) -> None:
         site(archiver, a=links())
         await capture(archiver)
         page = await archiver.page(f"{SITE}a")
-        assert (page.tags, page.state) == (("capture",), "paused")
+        assert (page.tags, page.state) == ((), "captured")
         assert await archiver.outcomes(f"{SITE}a") in (["new", "same"], ["new"])
         asked = len(archiver.servers.received)
         assert await archiver.crawl(after_s=30 * 86_400) == 0

@@ -1,42 +1,95 @@
-"""`webstrata crawl`: visit the pages that are due, once."""
+"""`webstrata crawl`: visit the pages that are due, or the pages that are named, once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from webstrata import urls
 from webstrata.cli.crawl.loop import run_loop
 from webstrata.cli.options import HomeOption, JsonOption, PolicyOption, SetOption
+from webstrata.cli.output import printable
+from webstrata.cli.pages.watch import read_lines
 from webstrata.cli.session import open_node, run_async, with_policy
+from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
 from webstrata.node import Node
-from webstrata.records import Batch
+from webstrata.ports import Store
+from webstrata.records import Page, PageRole, PageState
 
 
 def command(
     addresses: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL…", help="Watched pages to visit as well, even if they are not due.", show_default=False
+            metavar="URL…", help="Watched pages: visit these, due or not, and nothing else.", show_default=False
         ),
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="Visit all pages with this tag, due or not. May be repeated."),
+    ] = None,
+    from_file: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Visit the watched pages of a file (- for stdin), one URL per line, due or not.",
+            show_default=False,
+        ),
+    ] = None,
+    due: Annotated[
+        bool,
+        typer.Option("--due", help="Visit all pages that are due: the default if no pages are named; else as well."),
+    ] = False,
     policy: PolicyOption = None,
     home: HomeOption = None,
     settings: SetOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Visit the pages that are due, once, and exit. Suitable for cron."""
+    """Visit the pages that are due, once, and exit; suitable for cron. Or visit the pages that are named, and no others.
+
+    URLs, --from and --tag add up. The budget counts these visits, but does not prevent them. Pages that are found on
+    named pages are left to the next crawl of due pages.
+    """
     node = open_node(home, with_policy(settings, policy))
-    requested = run_async(lambda: _make_due(node, addresses)) if addresses else []
-    run_loop(node, lambda loop: loop.crawl(requested), quiet=quiet, as_json=as_json)
+    named = list(addresses or ())
+    if from_file is not None:
+        named += _listed(from_file)
+    requested = run_async(lambda: _requested(node, named, tag or ())) if named or tag else []
+    run_loop(node, lambda loop: loop.crawl(requested, due=due or not requested), quiet=quiet, as_json=as_json)
 
 
-async def _make_due(node: Node, addresses: list[str]) -> list[int]:
-    """Make these pages due; returns their ids."""
-    now = node.clock.now()
+def _listed(source: str) -> list[str]:
+    """The URLs of a list in the format of `watch --from`."""
+    lines = [line.partition("\t")[0].strip() for line in read_lines(source)]
+    listed = [line for line in lines if line and not line.startswith("#")]
+    if not listed:
+        raise UsageError(f"{source} names no page. Write one URL per line.")
+    return listed
+
+
+async def _requested(node: Node, named: list[str], tags: Sequence[str]) -> list[int]:
+    """The ids of these pages, each once. Raises UsageError unless all of them are watched."""
     async with node.store() as store:
-        pages = [await watched_page(store, address) for address in addresses]
-        await store.visit_log.commit(Batch(wake=tuple((page.url, now) for page in pages)))
-    return [page.id for page in pages]
+        found = {page.id: page for page in [await _page(store, address) for address in dict.fromkeys(named)]}
+        for tag in tags:
+            tagged = [page async for page in store.pages.stream(tag=tag, state=PageState.ACTIVE.value)]
+            found |= {page.id: page for page in tagged if page.role is not PageRole.REQUISITE}
+            if not tagged:
+                raise UsageError(
+                    f"no watched page has the tag {printable(tag)}. `webstrata watch URL --tag TAG` adds it to a page."
+                )
+    return list(found)
+
+
+async def _page(store: Store, address: str) -> Page:
+    page = await watched_page(store, address)
+    if page.state is not PageState.ACTIVE:
+        url = urls.canonical(address)
+        why = "only known from a capture" if page.state is PageState.CAPTURED else "no longer watched"
+        raise UsageError(f"{url} is {why}. `webstrata watch {url}` resumes its visits.")
+    return page

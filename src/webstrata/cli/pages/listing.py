@@ -10,15 +10,18 @@ from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption, LimitOption, TagOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, time_until
 from webstrata.cli.session import open_node, run_async
-from webstrata.records import Page, PageRole, SignalSource
+from webstrata.records import Page, PageRole, PageState, SignalSource
 
 
 def command(
     tag: TagOption = None,
     host: Annotated[str | None, typer.Option(help="Only pages of this host.")] = None,
     state: Annotated[
-        Literal["active", "paused"] | None,
-        typer.Option(help="Only pages in this state; paused pages are no longer watched."),
+        Literal["active", "paused", "captured"] | None,
+        typer.Option(
+            help="Only pages in this state; paused pages are no longer watched, captured ones are only known from a "
+            "site capture and not listed by default."
+        ),
     ] = None,
     requisites: Annotated[bool, typer.Option(help="Also list images, style sheets and scripts.")] = False,
     limit: LimitOption = None,
@@ -33,6 +36,8 @@ def command(
         async with node.store() as store:
             sources = {source.url: source for source in await store.signals.sources()}
             async for page in store.pages.stream(tag=tag, host=host, state=state):
+                if page.state is PageState.CAPTURED and state is None:
+                    continue
                 if requisites or page.role is not PageRole.REQUISITE:
                     pages.append(page)
                 if limit is not None and len(pages) >= limit:
@@ -56,7 +61,7 @@ def command(
             (
                 page.last_outcome or "-",
                 date_time(page.last_change_at),
-                "paused" if page.state == "paused" else time_until(page.next_at, now),
+                time_until(page.next_at, now) if page.state is PageState.ACTIVE else page.state,
                 page.visits,
                 page.changes,
                 ", ".join(page.tags) or "-",

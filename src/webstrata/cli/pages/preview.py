@@ -82,11 +82,13 @@ def _print(heading: str, text: str, max_lines: int) -> None:
 async def _preview(
     home: Path | None, url: str, page_rules: PageRules | None, *, live: bool
 ) -> tuple[Preview, PageRules | None]:
-    """The preview, and the rules that were applied: those given, or else those of the page or its tags."""
+    """The preview, and the rules that were applied: those of the page with those given, or else those of its tags."""
     node = open_node(home)
     async with node.store() as store:
         page = await store.pages.get(url)
-        if page is not None and page_rules is None:
+        if page is not None and page.page_rules is not None and page_rules is not None:
+            page_rules = page.page_rules.extended(page_rules)  # as `rules` would set them
+        elif page is not None and page_rules is None:
             (page,) = with_tag_rules([page], await store.pages.tag_rules())
             page_rules = page.page_rules
         if page is not None and page.fingerprint is not None and not live:

@@ -32,11 +32,14 @@ def command(
     address: OptionalUrlArgument = None,
     tag: TagOption = None,
     rules: RuleValues,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the rules, so that the defaults apply.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all rules that are set, before any new ones.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show or replace the rules of a page or a tag: the handler, the layer that decides, and what is compared.
+    """Show or extend the rules of a page or a tag: the handler, the layer that decides, and what is compared.
+
+    --select, --ignore and --ignore-text are added to those that are set; other options replace their old value. With
+    --clear, the old rules are removed first.
 
     The rules of a tag apply to all pages with this tag that have no rules of their own. `preview` shows the effect of
     rules before they are set.
@@ -44,8 +47,6 @@ def command(
     if (address is None) == (tag is None):
         raise UsageError("name either a watched URL or a --tag.")
     given_rules = page_rules_of(**rules)
-    if clear and given_rules is not None:
-        raise UsageError("--clear removes all rules: do not combine it with rules.")
     page_rules = run_async(lambda: _apply(home, address, tag, given_rules, clear=clear))
     if as_json:
         print_json({"url": address, "tag": tag, "rules": page_rules_json(page_rules)})
@@ -71,11 +72,25 @@ async def _apply(
         if address is not None:
             page = await watched_page(store, address)
             if page_rules is not None or clear:
+                page_rules = _changed(page.page_rules, page_rules, clear=clear)
                 await store.pages.set_rules(page.id, page_rules)
                 return page_rules
             return page.page_rules
         assert tag is not None
+        before = (await store.pages.tag_rules()).get(tag)
         if page_rules is not None or clear:
+            page_rules = _changed(before, page_rules, clear=clear)
             await store.pages.set_tag_rules(tag, page_rules)
             return page_rules
-        return (await store.pages.tag_rules()).get(tag)
+        return before
+
+
+def _changed(before: PageRules | None, given: PageRules | None, *, clear: bool) -> PageRules | None:
+    """The rules after the command. Raises UsageError if there are too many."""
+    from webstrata.observe.rules.select import check_page_rules
+
+    if before is None or given is None or clear:
+        return given
+    rules = before.extended(given)
+    check_page_rules(rules)
+    return rules

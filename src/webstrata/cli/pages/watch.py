@@ -71,20 +71,24 @@ def command(
         bool, typer.Option(help="Also archive the images, style sheets and scripts of the pages.")
     ] = False,
     tag: Annotated[list[str] | None, typer.Option(help="Add this tag to the pages. May be repeated.")] = None,
-    weight: Annotated[float, typer.Option(min=0, help="Weight of the pages in the budget, relative to 1.")] = 1.0,
+    weight: Annotated[
+        float | None,
+        typer.Option(min=0, help="Weight of the pages in the budget, relative to 1 (the default).", show_default=False),
+    ] = None,
     rules: RuleValues,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Watch pages: visit them from now on, and archive their versions.
 
-    Pages that are already watched stay watched. Bad lines of a file are reported, and the other lines are used.
+    Pages that are already watched keep their weight, rules and schedule unless options change them; tags and rules are
+    added. Bad lines of a file are reported, and the other lines are used.
     """
     if not addresses and from_file is None and site is None:
         raise UsageError("nothing to watch. Give URLs, --from FILE or --site URL.")
     if site is None and (include or exclude):
         raise UsageError("--include and --exclude require --site. Leave them out, or add --site URL.")
-    if not weight < float("inf"):
+    if weight is not None and not weight < float("inf"):
         raise UsageError("--weight must be a finite number of at least 0.")
     query = rules["query"]
     page_rules = page_rules_of(**rules | {"handler": "sparql", "query": ""}) if query else page_rules_of(**rules)
@@ -117,7 +121,7 @@ def command(
             exclude=tuple(exclude or ()),
             requisites=requisites,
             tags=tags,
-            weight=weight,
+            weight=1.0 if weight is None else weight,
         )
     new, known = run_async(lambda: _add(home, pages, new_site))
     for line in bad:
@@ -129,8 +133,12 @@ def command(
     typer.echo(f"{new} new, {known} already known{skipped}")
     if new_site is not None:
         typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {max_pages} pages).")
-    if pages or new_site:
-        typer.echo("They are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously.")
+    if new or new_site:
+        typer.echo(
+            "New pages are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously."
+        )
+    elif pages:
+        typer.echo("Watched pages keep their schedule: `webstrata crawl URL` visits one now.")
 
 
 async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tuple[int, int]:
@@ -138,12 +146,14 @@ async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tu
     now = node.clock.now()
     async with node.store() as store:
         if site is not None:
-            pages = pages + seeds(await store.pages.add_site(site, now))
+            gate = await node.gate(store)  # a capture may have fetched robots.txt already
+            sitemaps = gate.sitemaps(urls.origin(site.url), now)
+            pages = pages + seeds(await store.pages.add_site(site, now), sitemaps)
         return await store.pages.add(pages, now)
 
 
 def read_list(
-    lines: Iterable[str], *, weight: float, tags: tuple[str, ...], requisites: bool
+    lines: Iterable[str], *, weight: float | None, tags: tuple[str, ...], requisites: bool
 ) -> tuple[list[NewPage], list[BadLine]]:
     """The pages of a list, and its bad lines."""
     pages: list[NewPage] = []
@@ -179,7 +189,7 @@ def _weight(text: str) -> float:
     return weight
 
 
-def _page(address: str, *, weight: float, tags: tuple[str, ...], requisites: bool) -> NewPage:
+def _page(address: str, *, weight: float | None, tags: tuple[str, ...], requisites: bool) -> NewPage:
     try:
         url = urls.canonical(address.strip())
     except BadUrl:

@@ -28,6 +28,7 @@ from webstrata.records import (
     Page,
     PageRole,
     PageRules,
+    PageState,
     Position,
     PostBody,
     Visit,
@@ -36,9 +37,6 @@ from webstrata.records import (
 )
 from webstrata.sharp.proof.certificate import Download
 
-TAG = "capture"
-"""The tag of pages that are only known from a capture. They are paused, so that crawls do not visit them."""
-_FAR_FUTURE_S = 1e9
 _PERMANENT = frozenset(
     {
         FailureKind.BAD_URL,
@@ -136,7 +134,7 @@ class CaptureDownloader:
         own. Redirects of a watched page are always followed: the crawl needs the content behind them.
         """
         page = _with_mode(await self._page(url, role), mode)
-        is_watched = page.tags != (TAG,)
+        is_watched = page.state is not PageState.CAPTURED
         visit = _CaptureVisit(
             self._client,
             patience_until=patience_until,
@@ -159,11 +157,8 @@ class CaptureDownloader:
     async def _page(self, url: str, role: PageRole) -> Page:
         page = await self._store.pages.get(url)
         if page is None:
-            # Due in the far future, so that no crawl visits the page if the process is killed before it is paused.
-            next_at = self._clock.now() + _FAR_FUTURE_S
-            new = NewPage(url=url, host=urls.host_of(url), role=role, tags=(TAG,), next_at=next_at)
+            new = NewPage(url=url, host=urls.host_of(url), role=role, state=PageState.CAPTURED)
             await self._store.pages.add([new], self._clock.now())
-            await self._store.pages.pause([url])
             page = await self._store.pages.get(url)
         if page is None:
             raise StoreError(f"{url} was added to the store and is missing. Run `webstrata check`.")

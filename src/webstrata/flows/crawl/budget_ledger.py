@@ -99,7 +99,8 @@ class BudgetLedger:
 
     def names(self, page: Page) -> list[str]:
         """The budgets from which a visit of this page is paid."""
-        return self.names_of(page.host, page.tags, free=page.role is PageRole.REQUISITE or page.last_seen_at is None)
+        is_first = page.last_seen_at is None or page.interval_s is None
+        return self.names_of(page.host, page.tags, free=page.role is PageRole.REQUISITE or is_first)
 
     def names_of(self, host: str, tags: tuple[str, ...], *, free: bool) -> list[str]:
         """`free`: a first copy or a requisite, which a budget per page does not count."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -154,13 +154,12 @@ def belongs(link: str, site: Site) -> bool:
     return not any(fnmatchcase(link, pattern) for pattern in site.exclude)
 
 
-def seeds(site: Site) -> list[NewPage]:
-    """The first pages of a newly watched site: its own URL and the sitemap at the usual path."""
-    sitemap = urls.join(site.url, "/sitemap.xml")
-    pages = [_page(site.url, site, 0)]
-    if sitemap is not None:
-        pages.append(sitemap_page(sitemap, site))
-    return pages
+def seeds(site: Site, sitemaps: Sequence[str] = ()) -> list[NewPage]:
+    """The first pages of a newly watched site: its own URL, the sitemap at the usual path, and those that a known
+    robots.txt lists."""
+    found = [urls.join(site.url, sitemap) for sitemap in ("/sitemap.xml", *sitemaps[:MAX_SITEMAPS])]
+    listed = dict.fromkeys(url for url in found if url is not None)
+    return [_page(site.url, site, 0), *(sitemap_page(url, site) for url in listed)]
 
 
 def sitemap_page(url: str, site: Site, due_at: float | None = None) -> NewPage:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -93,14 +93,17 @@ class CrawlLoop:
     def stopping(self) -> bool:
         return self._stop.is_set()
 
-    async def crawl(self, requested: Collection[int] = ()) -> int:
+    async def crawl(self, requested: Sequence[int] = (), *, due: bool = True) -> int:
         """Visit all pages that are due now and the pages found on them; returns the number of visits.
 
-        `requested`: pages that are visited whatever their value; they must be due.
+        `requested`: ids of pages that are visited first, due or not. Without `due`, nothing else is visited.
         """
         started_at = self._clock.now()
         visits = passes = 0
-        while not self.stopping and (pages := await self._lease(started_at, requested=requested, only_due=passes > 0)):
+        for first in range(0, len(requested), ROUND_PAGES):
+            pages = await self._lease(started_at, requested=requested[first : first + ROUND_PAGES])
+            visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
+        while due and not self.stopping and (pages := await self._lease(started_at, only_due=passes > 0)):
             visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
             passes += 1
         return visits
@@ -151,7 +154,7 @@ class CrawlLoop:
         due_by: float,
         *,
         ends_at: float = float("inf"),
-        requested: Collection[int] = (),
+        requested: Sequence[int] = (),
         only_due: bool = False,
     ) -> list[Page]:
         return await self._selector.claim(

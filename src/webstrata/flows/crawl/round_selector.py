@@ -46,8 +46,8 @@ class RoundRequest(Struct, frozen=True, kw_only=True):
     max_pages: int
     only_due: bool = False
     """Select only pages that must be visited: for later passes of a crawl."""
-    requested: Collection[int] = ()
-    """Ids of pages that a user requested: they are visited whatever their value and the budget."""
+    requested: Sequence[int] = ()
+    """Ids of pages that a user requested: only these are selected, whatever their value and the budget."""
 
 
 class RoundSelector:
@@ -67,6 +67,8 @@ class RoundSelector:
     async def claim(self, request: RoundRequest) -> list[Page]:
         """Lease the pages of a round."""
         await self._refresh(request.now, request.owner)
+        if request.requested:
+            return await self._claim_requested(request)
         if self._ranking is None and not self._ledger.has_budgets:
             return await self._store.queue.claim(request.now, request.max_pages, request.lease_until, request.owner)
         due = await self._store.queue.due(request.now, _DUE_PER_PAGE * request.max_pages)
@@ -81,9 +83,18 @@ class RoundSelector:
         if leased:
             leased = await self._reserve(leased, request)
         self._keep(leased, selected)
-        moves += self._postponed(ids, rows, selected, request)
+        moves += self._postponed(ids, rows, {*selected, *(id_ for id_, _, _ in moves)}, request)
         if moves:
             await queue.move(moves)
+        return leased
+
+    async def _claim_requested(self, request: RoundRequest) -> list[Page]:
+        """Lease the pages that a user requested; the budgets pay for them even if nothing is left."""
+        leased = await self._store.queue.claim_pages(request.requested, request.now, request.lease_until, request.owner)
+        if leased and (self._ranking is not None or self._ledger.has_budgets):
+            await self._room(request)
+            leased = await self._reserve(leased, request)
+            self._leased |= {page.id: page for page in leased}
         return leased
 
     async def _room(self, request: RoundRequest) -> dict[str, float]:
@@ -105,7 +116,7 @@ class RoundSelector:
             request.now,
             request.lease_until,
             count=self._page_count,
-            required=request.requested,
+            required=frozenset(request.requested),
             threshold=self._threshold,
         )
         if len(paid) < len(leased):
@@ -196,11 +207,11 @@ class RoundSelector:
         must: list[int] = []
         moves: list[Move] = []
         for page, row in zip(due, rows.tolist(), strict=True):
-            if row >= 0 and self._competes(row) and page.id not in request.requested:
+            if row >= 0 and self._competes(row) and not page.is_unscheduled:
                 continue
             if len(must) >= request.max_pages:
                 break
-            spent = None if page.id in request.requested else self._pay(page, room)
+            spent = self._pay(page, room)
             if spent is None:
                 must.append(page.id)
             else:

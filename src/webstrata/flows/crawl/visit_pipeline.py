@@ -225,13 +225,13 @@ class VisitPipeline:
         return next_visits
 
     async def _find_known_links(self, judged: Sequence[JudgedVisit], discovery: Discovery) -> None:
-        """Tell discovery which of the links that it has not met before are pages already."""
+        """Tell discovery which of the links that it has not met before are pages already, not only of a capture."""
         links: set[str] = set()
         for verdict in judged:
             if verdict.parsed is not None and verdict.change is not None:
                 links.update(discovery.new_links(verdict.result.page, verdict.parsed))
         if links:
-            discovery.add_known(await self._store.pages.known(sorted(links)))
+            discovery.add_known(await self._store.pages.settled(sorted(links)))
 
 
 def _discovered(judged: Sequence[JudgedVisit], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:

@@ -33,6 +33,92 @@ async def adding_again_updates_and_reactivates(store: Store) -> None:
     assert [page.id for page in await store.queue.claim(NOW + 5, 10, NOW + 60, "me")] == [page.id]
 
 
+async def adding_again_keeps_what_is_not_given(store: Store) -> None:
+    rules = PageRules(include=("css:main",), layer="text")
+    await store.pages.add([new("1", weight=2.5, tags=("b",), page_rules=rules)], NOW)
+    (page,) = await store.queue.claim(NOW, 10, NOW + 60, "me")
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(page, interval_s=100.0)),)))
+    await store.pages.add([new("1")], NOW + 5)
+    page = await page_of(store, "1")
+    assert (page.weight, page.tags, page.page_rules, page.next_at) == (2.5, ("b",), rules, NOW + 100)
+    await store.pages.add([new("1", weight=0.0, page_rules=PageRules(ignore=("css:.ad",), layer="main"))], NOW + 5)
+    page = await page_of(store, "1")
+    assert (page.weight, page.next_at, page.interval_s) == (0.0, NOW + 100, 100.0)
+    assert page.page_rules == PageRules(include=("css:main",), ignore=("css:.ad",), layer="main")
+
+
+async def captured_pages_are_known_and_never_due(store: Store) -> None:
+    await store.pages.add([new("1", state=PageState.CAPTURED), new("2")], NOW)
+    assert [page.url for page in await store.queue.claim(NOW, 10, NOW + 60, "me")] == ["https://a.example/2"]
+    found = await store.maintenance.totals(NOW)
+    assert (found.pages, found.paused, found.due) == (1, 0, 0)
+    one = await page_of(store, "1")
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(one, interval_s=50.0)),)))
+    assert await store.queue.claim(NOW + 200, 10, NOW + 300, "me") == [await page_of(store, "2")]
+    assert await store.pages.add([new("2", state=PageState.CAPTURED)], NOW) == (0, 1)
+    assert (await page_of(store, "2")).state == PageState.ACTIVE
+    assert await store.maintenance.contradictions() == []
+
+
+async def watching_a_captured_page_starts_it(store: Store) -> None:
+    await store.pages.add([new("1", state=PageState.CAPTURED)], NOW)
+    seen = replace(await page_of(store, "1"), interval_s=50.0, etag="e", last_seen_at=NOW)
+    await store.visit_log.commit(Batch(entries=(entry_of(seen),)))
+    await store.pages.add([new("1", tags=("t",))], NOW + 5)
+    page = await page_of(store, "1")
+    assert (page.state, page.next_at, page.interval_s, page.etag) == (PageState.ACTIVE, NOW + 5, None, None)
+    (due,) = await store.queue.due(NOW + 5, 10)
+    assert (due.id, due.tags, due.is_extra, due.is_unscheduled) == (page.id, ("t",), True, True)
+    assert (await store.maintenance.totals(NOW)).pages == 1
+    assert await store.maintenance.contradictions() == []
+
+
+async def discovering_makes_captured_pages_active(store: Store) -> None:
+    site = await store.pages.add_site(Site(id=0, url="https://a.example/"), NOW)
+    states = {"1": PageState.CAPTURED, "2": PageState.ACTIVE, "3": PageState.ACTIVE}
+    await store.pages.add([new(name, state=state, weight=7.0) for name, state in states.items()], NOW)
+    await store.pages.pause(["https://a.example/3"])
+    urls = [f"https://a.example/{name}" for name in "1234"]
+    assert await store.pages.settled(urls) == {"https://a.example/3"}
+    found = tuple(new(name, site_id=site.id, depth=2, weight=3.0, next_at=NOW + 9) for name in "1234")
+    for _ in range(2):
+        await store.visit_log.commit(Batch(discovered=found))
+        pages = {name: await page_of(store, name) for name in "1234"}
+        assert {name: (page.state.value, page.site_id) for name, page in pages.items()} == {
+            "1": ("active", site.id), "2": ("active", site.id), "3": ("paused", None), "4": ("active", site.id),
+        }  # fmt: skip
+        assert [pages[name].weight for name in "1234"] == [3.0, 7.0, 7.0, 3.0]
+        assert [pages[name].next_at for name in "124"] == [NOW + 9, NOW, NOW + 9]
+        assert await store.maintenance.contradictions() == []
+    assert await store.pages.settled(urls) == set(urls)
+
+
+async def joining_a_site_makes_a_page_due(store: Store) -> None:
+    await store.pages.add([new("1", tags=("t",))], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(page, interval_s=100.0, etag="e", payload="p")),)))
+    site = await store.pages.add_site(Site(id=0, url="https://a.example/1"), NOW)
+    for _ in range(2):
+        await store.pages.add([new("1", site_id=site.id)], NOW + 5)
+        page = await page_of(store, "1")
+        assert (page.site_id, page.next_at, page.interval_s, page.etag) == (site.id, NOW + 5, None, None)
+        assert page.tags == ("t",)
+    assert await store.maintenance.contradictions() == []
+
+
+async def tags_are_added_and_removed(store: Store) -> None:
+    await store.pages.add([new("1", tags=("a", "b")), new("2", tags=("b",)), new("3")], NOW)
+    await store.pages.add_site(Site(id=0, url="https://a.example/", tags=("a", "b")), NOW)
+    ids = [(await page_of(store, name)).id for name in "123"]
+    assert await store.pages.retag(ids, ["c"], ["b"]) == 3
+    assert await store.pages.retag(ids, ["c"], ["b", "none"]) == 0
+    assert [(await page_of(store, name)).tags for name in "123"] == [("a", "c"), ("c",), ("c",)]
+    assert await store.maintenance.tag_counts() == {"a": 1, "c": 3}
+    assert await store.pages.remove_site_tags(["b"]) == 1
+    assert [site.tags for site in await store.pages.sites()] == [("a",)]
+    assert await store.pages.retag([], ["c"], []) == 0
+
+
 async def pausing_is_counted_and_stored(store: Store) -> None:
     await store.pages.add([new("1"), new("2")], NOW)
     one = "https://a.example/1"
