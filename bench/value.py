@@ -1,7 +1,8 @@
 """The policy `value` with a million pages: value all pages and choose the next thousand, as in an hourly round.
 
-In an hour about one page in 24 completes a day since its visit, and its forecast is recomputed. If all pages were
-visited at the same time of day, all forecasts are recomputed in one round; rounds a day apart measure this case. All
+A forecast holds until the next tabled age of its page, for most pages until another day since the visit is complete: in
+an hour about one in 24. If all pages were visited at the same time of day, all forecasts are recomputed in one round;
+rounds a day apart measure this case. All
 times are CPU times of one core, so that they do not depend on the load of the machine.
 """
 

@@ -28,7 +28,8 @@ HREFS = b"a\0/b?utm_source=c\0http://d.test\0../e.pdf\0#f\0"
 def main() -> None:
     folder = Path(sys.argv[1])
     random = np.random.default_rng(1)
-    beliefs = random.dirichlet(np.ones(10), 50).astype(np.float32)
+    activity = Activity()
+    beliefs = random.dirichlet(np.ones(activity.width), 50).astype(np.float32)
     lengths, changed = random.uniform(0.01, 90, 600), random.random(600) < 0.4
     results = {
         "package": str(Path(webstrata.__file__).parent),
@@ -36,7 +37,7 @@ def main() -> None:
                        if not is_as_published(case, folder)],
         "links": repr(LinkResolver(BASE).links(HREFS, BASE)),
         "text": KERNEL.scan_text("<p>one<br>two<b>three</b>&amp;<img>four"),
-        "forecast": np.column_stack(Activity().forecast(beliefs, random.integers(0, 500, 50))).tobytes().hex(),
+        "forecast": np.column_stack(activity.forecast(beliefs, random.uniform(0, 500, 50))).tobytes().hex(),
         "rates": irregular_rate(visit_history(range(0, 601, 20), lengths, changed)).tolist(),
     }  # fmt: skip
     print(json.dumps(results))

@@ -20,7 +20,7 @@ from webstrata.lab.policies.replay_budget import replay_budget
 from webstrata.lab.policies.replay_log import judge
 from webstrata.lab.policies.replay_timer import replay_timer
 from webstrata.lab.policies.truth import Truth
-from webstrata.predict.activity import POOLED, Activity, Levels
+from webstrata.predict.activity import POOLED, Activity, Levels, rates_of
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.registry import policy
@@ -88,7 +88,7 @@ def _levels(chance: Reals, start: Reals, moves: Reals) -> Levels:
     order = np.argsort(chance)
     moves = moves[np.ix_(order, order)]
     return Levels(
-        chance=tuple(chance[order].tolist()),
+        per_day=rates_of(chance[order].tolist()),
         start=tuple(start[order].tolist()),
         moves=tuple(
             {to: float(row[to]) for to in range(len(row)) if to != level and row[to] > 1e-6}
@@ -121,7 +121,7 @@ def main() -> None:
     half = options.days // 2
     levels, likelihoods = fit(daily_flags(Truth(histories, options.days), half), options.rounds)
     print(f"log likelihood of a page's day: {likelihoods[0]:.5f} to {likelihoods[-1]:.5f} in {options.rounds} rounds")
-    print("chances:", " ".join(f"{chance:.3g}" for chance in levels.chance))
+    print("changes per day:", " ".join(f"{rate:.3g}" for rate in levels.per_day))
     for title, used in (("fitted to the first half", levels), ("shipped", POOLED)):
         ratios = captures(histories, options.days - half, used)
         mean = float(np.exp(np.mean(np.log(list(ratios.values())))))

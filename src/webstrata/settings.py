@@ -135,7 +135,7 @@ class ScheduleSettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 0.0
     min_interval: Annotated[Duration, Meta(description="Minimum interval between two visits of a page.")] = Duration(
-        300
+        600
     )
     max_interval: Annotated[Duration, Meta(description="Maximum interval between two visits of a page.")] = Duration(
         180 * 86_400

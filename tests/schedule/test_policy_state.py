@@ -11,7 +11,7 @@ from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.predict.siblings import Siblings
 from webstrata.records import Announcement, PageSummary, SignalSource
 from webstrata.schedule.crossing import crossing_days
-from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given
+from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given, forecast_at
 from webstrata.schedule.policy import Bounds, ValuePolicyBase
 from webstrata.schedule.policy_state import LivePolicyState, PolicyState
 from webstrata.schedule.value_schedule import ValueSchedule
@@ -47,13 +47,9 @@ class Likely(ValuePolicyBase):
         state["seen_at"][rows] += elapsed_days
 
     def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
-        whole = np.minimum(age_days, 30_000).astype(np.int16)
-        unchanged = np.exp(-RATE * whole).astype(np.float32)
-        rate = np.full(len(whole), -np.expm1(-RATE), dtype=np.float32)
-        fresh = (-np.expm1(-RATE * whole) / RATE).astype(np.float32)
-        return ForecastTable(
-            whole_days=whole, unchanged=unchanged, next_day=unchanged * rate, rate=rate, fresh_days=fresh
-        )
+        unchanged = np.exp(-RATE * age_days).astype(np.float32)
+        rate = np.full(len(age_days), RATE, dtype=np.float32)
+        return forecast_at(age_days, unchanged, unchanged * rate, rate, (1.0 - unchanged) / rate)
 
     def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
         return changed_given(signals.own_or_site(forecast.unchanged_at(age_days)), signals.hints)

@@ -44,7 +44,6 @@ class _FutureValue:
         self._pages, self._rows, self._now = pages, rows, now
         signals = pages.signals(rows, now)
         self._quiet, self._quiet_next_day = signals.quiet, signals.quiet_next_day
-        self._first_day = pages.first_day(rows)
 
     def __call__(self, which: Rows, ahead: Days) -> Days:
         """Values of the pages at these indices of the rows (axis 1), so many days from now (axis 0)."""
@@ -64,8 +63,4 @@ class _FutureValue:
             quiet = self._quiet[which] * quiet_next ** ahead.astype(quiet_next.dtype)
             signals = PageSignals(quiet=quiet, quiet_next_day=quiet_next)
         age = policy.age(state, rows, at)
-        worth = policy.worth(policy.forecast(state, rows, age), age, signals).astype(np.float64)
-        young = np.flatnonzero(age < 1.0)
-        if len(young) and self._first_day is not None:
-            worth[young] = np.maximum(worth[young], age[young] * self._first_day[which[young]])
-        return worth
+        return policy.worth(policy.forecast(state, rows, age), age, signals).astype(np.float64)

@@ -14,50 +14,91 @@ from webstrata.columns import Column, Days, Flags
 
 
 class ForecastTable(Struct, frozen=True, kw_only=True):
-    """The forecast of some pages at whole days after their last visit; valid until that day is over."""
+    """The forecast of some pages, each over a range of ages: four numbers at the age `begin`, and how they change per
+    day from there. It holds while the page's age is at least `begin` and below `end`."""
 
-    whole_days: NDArray[np.int16]
+    begin: Column
+    end: Column
     unchanged: Column
     """Probability that the page has not changed since its last visit."""
-    next_day: Column
-    """Probability that the first change comes on the next day."""
+    density: Column
+    """Probability per day that the first change since the last visit comes at this age."""
     rate: Column
-    """Probability of a change on the next day, whatever happened before."""
+    """Changes per day at this age, whatever happened before."""
     fresh_days: Column
-    """Expected number of days since the last visit on which the copy was up to date."""
+    """Expected time since the last visit in which the copy was up to date, in days."""
+    unchanged_slope: Column
+    density_slope: Column
+    rate_slope: Column
+    fresh_slope: Column
 
     def part(self, rows: slice) -> ForecastTable:
         """The forecast of a range of the pages: views of the same columns, not copies."""
-        return ForecastTable(
-            whole_days=self.whole_days[rows],
-            unchanged=self.unchanged[rows],
-            next_day=self.next_day[rows],
-            rate=self.rate[rows],
-            fresh_days=self.fresh_days[rows],
-        )
+        return ForecastTable(**{name: getattr(self, name)[rows] for name in self.__struct_fields__})
 
     def replace_rows(self, rows: NDArray[np.intp] | slice, new: ForecastTable) -> None:
         """Write new forecasts of some of the pages. In place."""
-        self.whole_days[rows] = new.whole_days
-        self.unchanged[rows] = new.unchanged
-        self.next_day[rows] = new.next_day
-        self.rate[rows] = new.rate
-        self.fresh_days[rows] = new.fresh_days
+        for name in self.__struct_fields__:
+            getattr(self, name)[rows] = getattr(new, name)
+
+    def forget(self, rows: NDArray[np.intp]) -> None:
+        """The forecasts of these pages no longer hold at any age. In place."""
+        self.end[rows] = -1.0
+
+    def outdated(self, age_days: Days) -> NDArray[np.intp]:
+        """The rows whose forecast does not hold at these ages."""
+        age = age_days.astype(np.float32)
+        return np.flatnonzero((age < self.begin) | (age >= self.end))
 
     def unchanged_at(self, age_days: Days) -> Column:
-        """Probability of no change since the last visit at these ages; between whole days it falls linearly."""
-        unchanged: Column = age_days.astype(np.float32) - self.whole_days
-        unchanged *= -self.next_day
-        unchanged += self.unchanged
+        """Probability of no change since the last visit at these ages."""
+        unchanged = self._at(age_days, self.unchanged, self.unchanged_slope)
         np.maximum(unchanged, 0.0, out=unchanged)
         return unchanged
 
+    def density_at(self, age_days: Days) -> Column:
+        """Probability per day that the first change comes at these ages."""
+        return self._at(age_days, self.density, self.density_slope)
+
+    def rate_at(self, age_days: Days) -> Column:
+        """Changes per day at these ages, whatever happened before."""
+        return self._at(age_days, self.rate, self.rate_slope)
+
+    def fresh_days_at(self, age_days: Days) -> Column:
+        """Expected days since the last visit in which the copy was up to date."""
+        return self._at(age_days, self.fresh_days, self.fresh_slope)
+
+    def _at(self, age_days: Days, values: Column, slopes: Column) -> Column:
+        numbers: Column = age_days.astype(np.float32)
+        numbers -= self.begin
+        numbers *= slopes
+        numbers += values
+        return numbers
+
+
+def forecast_at(age_days: Days, unchanged: Column, density: Column, rate: Column, fresh_days: Column) -> ForecastTable:
+    """A forecast that holds at exactly these ages, for policies that compute their forecasts without tables."""
+    age, none = age_days.astype(np.float32), np.zeros(len(age_days), dtype=np.float32)
+    return ForecastTable(
+        begin=age,
+        end=age,
+        unchanged=unchanged,
+        density=density,
+        rate=rate,
+        fresh_days=fresh_days,
+        unchanged_slope=none,
+        density_slope=none,
+        rate_slope=none,
+        fresh_slope=none,
+    )
+
 
 def empty_forecasts(n: int) -> ForecastTable:
-    """A table for n pages in which no forecast is valid yet."""
-    unchanged, next_day, rate, fresh = np.zeros((4, n), dtype=np.float32)
-    whole = np.full(n, -1, dtype=np.int16)
-    return ForecastTable(whole_days=whole, unchanged=unchanged, next_day=next_day, rate=rate, fresh_days=fresh)
+    """A table for n pages in which no forecast holds yet."""
+    names = ForecastTable.__struct_fields__
+    table = ForecastTable(**dict(zip(names, np.zeros((len(names), n), dtype=np.float32), strict=True)))
+    table.end[:] = -1.0
+    return table
 
 
 class SourceHints(Struct, frozen=True, kw_only=True):

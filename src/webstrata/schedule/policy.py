@@ -22,7 +22,8 @@ LARGEST_STATE = 256
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """Limits of all intervals, and the first interval."""
+    """Limits of all intervals, and the first interval. The defaults are those of the lab, which replays days; the live
+    loop has those of the settings, from ten minutes on."""
 
     min_days: float = 1.0
     max_days: float = 180.0
@@ -104,7 +105,7 @@ class ValuePolicy(Protocol):
         ...
 
     def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
-        """The forecast of these pages at these ages (whole days count)."""
+        """The forecast of these pages at these ages; it may hold for later ages too."""
         ...
 
     def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:

@@ -77,17 +77,12 @@ class PolicyState:
             worth[part] = self.policy.worth(self._forecast(part, age), age, signals)
         return worth
 
-    def first_day(self, rows: Rows) -> Column | None:
-        """What a visit of these pages is worth one day after the last one, if younger pages are valued in proportion;
-        None if they are not."""
-        return None
-
     def _forecast(self, part: slice, age: Days) -> ForecastTable:
-        """The forecast of a range of the pages, recomputed where another day since the last visit has begun."""
+        """The forecast of a range of the pages, recomputed where the age is no longer within its range."""
         if self._forecasts is None:
             self._forecasts = empty_forecasts(len(self))
         forecast = self._forecasts.part(part)
-        outdated = np.flatnonzero(forecast.whole_days != age.astype(np.int16))
+        outdated = forecast.outdated(age)
         if len(outdated):
             # Selecting many single rows costs more than computing all of them.
             rows: Rows | slice = outdated if len(outdated) < len(age) // 4 else slice(None)
@@ -139,7 +134,7 @@ class PolicyState:
         self._seen_at[rows] = self.state["seen_at"][rows]
         self._ring_index[rows] = ring_index(self.site[rows], _days(self._seen_at[rows]))
         if self._forecasts is not None:
-            self._forecasts.whole_days[rows] = -1
+            self._forecasts.forget(rows)
 
     def _fair(self, own: Column, signals: PageSignals) -> Flags:
         """Which visits are a fair sample of their site. Pages that a trusted source selected are not: if only they
@@ -185,7 +180,7 @@ class PolicyState:
         covered = table.covered_days(rows, seen_at)
         precision, recall = table.quality_of(rows)
         whole = np.floor(covered)
-        own = self.policy.forecast(self.state, rows, whole).unchanged
+        own = self.policy.forecast(self.state, rows, covered).unchanged_at(covered)
         return SourceHints(
             covered_days=covered,
             unchanged=own * self._quiet(rows, seen_at, seen_at + whole, now),
@@ -227,15 +222,13 @@ class PolicyState:
 class LivePolicyState(PolicyState):
     """The pages of the live loop.
 
-    Two things differ from the lab. `flows.crawl.signals` learns how far sources are trusted, in the transaction of each
-    visit. And pages are visited more than once a day: forecasts count whole days, so within the first day a page's
-    value grows linearly to its value at the end of that day.
+    One thing differs from the lab: `flows.crawl.signals` learns how far sources are trusted, in the transaction of each
+    visit.
     """
 
     def __init__(
         self, policy: ValuePolicy, site: NDArray[np.intp], *, now: float, weights: NDArray[np.float64]
     ) -> None:
-        self._first_day: NDArray[np.float32] = np.full(len(site), np.nan, dtype=np.float32)
         super().__init__(policy, site, now=now, weights=weights)
         self.announcements = AnnouncementTable(len(site), now)
 
@@ -261,31 +254,6 @@ class LivePolicyState(PolicyState):
             gain = gain * self.weights[listed]
         total = np.bincount(table.source[listed], weights=gain, minlength=len(table.urls))
         return dict(zip(table.urls, total.tolist(), strict=True))
-
-    def values(self, now: float) -> Column:
-        worth = super().values(now)
-        age = self.age(now)
-        young = np.flatnonzero(age < 1.0)
-        first = self.first_day(young) if len(young) else None
-        if first is not None:
-            first = first if self.weights is None else first * self.weights[young]
-            worth[young] = np.maximum(worth[young], age[young] * first)
-        return worth
-
-    def first_day(self, rows: Rows) -> Column | None:
-        """Computed once after each visit."""
-        if not self.policy.has_forecast:
-            return None
-        unknown = rows[np.isnan(self._first_day[rows])]
-        if len(unknown):
-            state = self.state[unknown]
-            state["seen_at"] = 0.0
-            self._first_day[unknown] = self.policy.value(state, np.arange(len(unknown)), 1.0)
-        return self._first_day[rows]
-
-    def _seen(self, rows: Rows) -> None:
-        super()._seen(rows)
-        self._first_day[rows] = np.nan
 
     def _learn_sources(self, rows: Rows, elapsed: Days, own: Column, signals: PageSignals, changed: Flags) -> None:
         """`flows.crawl.signals` does this."""

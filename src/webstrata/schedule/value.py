@@ -1,13 +1,18 @@
 """The default policy `value`: what a visit now is worth, from the forecast of the page and all signals about it.
 
-Let q be the probability that the page changed since its last visit, h the growth of q per day of waiting, and r the
-rate at which changes come after a visit. If a visit costs c captures of other pages, waiting is right while h is above
-the yield of a day; for a page with a steady rate that yield is r e^-y where c = 1 - e^-y (1 + y). Solved for c:
+Let q be the probability that the page changed since its last visit, h its growth per day, and r the rate per day at
+which changes come after a visit, all at this moment: they are functions of the age, from seconds to months. If a visit
+costs c captures of other pages, waiting is right while h is above the yield of a day; for a page with a steady rate
+that yield is r e^-y where c = 1 - e^-y (1 + y). Solved for c:
 
     worth = 1 - x (1 - ln x),  x = min(1, h / r)
 
 the price at which a visit of this page just pays. No other page enters: a page is visited when its worth passes the
 common threshold. The worth is linear in the belief about r, so uncertain pages are worth more, which explores them.
+
+The changes of a page count fully up to one a day. Captures that come faster, n a day (q divided by the age), are worth
+2 - 1 / n together, and the next one 1 / n²: otherwise a page that changes every minute would take the visits of all
+others. Visits a day or more apart are not affected.
 
 Where fresh copies count instead of captured changes, a visit after τ days is worth ∫ (q(τ) - q(s)) ds over those days:
 the days with a fresh copy that it adds at the margin, in months. `freshness` mixes the two from 0 to 1.
@@ -63,36 +68,30 @@ class Value(ValuePolicyBase):
         state["seen_at"][rows] += elapsed_days
 
     def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
-        whole = np.minimum(age_days, np.iinfo(np.int16).max).astype(np.int16)
-        unchanged, next_day, rate, fresh = self._activity.forecast(state["levels"], whole, rows)
-        return ForecastTable(whole_days=whole, unchanged=unchanged, next_day=next_day, rate=rate, fresh_days=fresh)
+        return ForecastTable(**self._activity.forecast(state["levels"], age_days, rows)._asdict())
 
     def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
         """From 0 to 1 where captures count, in captures of other pages."""
-        own = forecast.unchanged_at(age_days)
+        own, growth, rate = (at(age_days) for at in (forecast.unchanged_at, forecast.density_at, forecast.rate_at))
         quiet = np.float32(1.0) if signals.quiet is None else signals.quiet
-        quiet_next = np.float32(1.0) if signals.quiet_next_day is None else signals.quiet_next_day
-        growth: Column
+        events = np.float32(0.0) if signals.quiet_next_day is None else -np.log(signals.quiet_next_day)  # per day
         if signals.hints:
             changed = changed_given(own * quiet, signals.hints)
-            hazard = forecast.next_day / np.maximum(own, 1e-9)  # of a page that has not changed
-            after = (forecast.rate - forecast.next_day) / np.maximum(1.0 - own, 1e-9)  # of a page that has
-            growth = (1.0 - changed) * (1.0 - (1.0 - hazard) * quiet_next)
+            hazard = growth / np.maximum(own, 1e-9)  # of a page that has not changed
+            after = (rate - growth) / np.maximum(1.0 - own, 1e-9)  # of a page that has
             by_itself = changed * (1.0 - own) / np.maximum(1.0 - own * quiet, 1e-9)  # not by an event of the site
-            own_rate = np.clip((1.0 - by_itself) * hazard + by_itself * after, 0.0, 1.0)
-            worth = _price(growth, 1.0 - (1.0 - own_rate) * quiet_next)
+            rate = np.maximum((1.0 - by_itself) * hazard + by_itself * after, 0.0)
+            growth = (1.0 - changed) * (hazard + events)
         else:
-            unchanged = own * quiet
-            growth = forecast.next_day * quiet  # in place from here on
-            np.subtract(unchanged, growth, out=growth)
-            growth *= quiet_next
-            np.subtract(unchanged, growth, out=growth)
-            rate = 1.0 - forecast.rate
-            rate *= quiet_next
-            worth = _price(growth, np.subtract(1.0, rate, out=rate))
-            changed = 1.0 - unchanged if self.freshness else unchanged
+            growth += own * events  # in place from here on
+            growth *= quiet
+            changed = 1.0 - own * quiet
+        worth = _price(growth, rate + events)
+        young = np.flatnonzero(age_days < 1.0)
+        if len(young):
+            worth[young] *= np.minimum(age_days[young] / np.maximum(changed[young], 1e-9), 1.0) ** 2
         if self.freshness:
-            fresh = forecast.fresh_days * (1.0 + quiet) / 2 - age_days * (1.0 - changed)
+            fresh = forecast.fresh_days_at(age_days) * (1.0 + quiet) / 2 - age_days * (1.0 - changed)
             worth = (1.0 - self.freshness) * worth + self.freshness / _MONTH_DAYS * np.maximum(fresh, 0.0)
         return worth.astype(np.float32, copy=False)
 
@@ -104,7 +103,7 @@ class Value(ValuePolicyBase):
         own = forecast.unchanged_at(age)
         return {
             "age_days": round(float(age[0]), 4),
-            "rate_per_day": round(float(forecast.rate[0]), 6),
+            "rate_per_day": round(float(forecast.rate_at(age)[0]), 6),
             "changed_probability": round(float(changed_given(own * quiet, signals.hints)[0]), 6),
             "site_event_probability": round(1.0 - quiet, 6),
             "hints": [

@@ -192,13 +192,13 @@ class ValueSchedule:
         state, rows = pages.policy_state, np.flatnonzero(pages.ready)
         weights = pages.weight[rows] * pages.factor[rows]
         if self.policy.has_forecast:
-            forecast = self.policy.forecast(state.state, rows, self.policy.age(state.state, rows, days))
+            age = self.policy.age(state.state, rows, days)
+            rates = self.policy.forecast(state.state, rows, age).rate_at(age).astype(np.float64)
             next_day = state.signals(rows, days).quiet_next_day
-            quiet = (1.0 - forecast.rate.astype(np.float64)) * (1.0 if next_day is None else next_day)
-            return -np.log(np.clip(quiet, 1e-9, 1.0)), weights
-        rates = [self.policy.explain(state.state, int(row), days).get("rate_per_day") for row in rows]
+            return rates if next_day is None else rates - np.log(next_day), weights
+        every = (self.policy.explain(state.state, int(row), days).get("rate_per_day") for row in rows)
         default = ANY_PAGE.shape / ANY_PAGE.days
-        return np.array([rate if isinstance(rate, float) else default for rate in rates]), weights
+        return np.array([rate if isinstance(rate, float) else default for rate in every]), weights
 
 
 def _first_hint(hints: object, source: str | None) -> dict[str, object]:

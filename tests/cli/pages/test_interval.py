@@ -15,7 +15,7 @@ def test_limits_are_set_listed_and_taken_away(seen: Path, server: LocalServer, c
     result = call("--home", seen, "interval", server.url("/a"), "--max", "3h", "--json").json["limits"]
     assert [(one["kind"], one["max_s"]) for one in result] == [("page", 10_800.0), ("tag", 172_800.0)]
     evidence = call("--home", seen, "why", server.url("/a"), "--json").json["evidence"]
-    assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (300.0, 10_800.0)
+    assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (600.0, 10_800.0)
     call("--home", seen, "interval", server.url("/a"), "--none")
     evidence = call("--home", seen, "why", server.url("/a"), "--json").json["evidence"]
     assert (evidence["min_interval_s"], evidence["max_interval_s"]) == (3600.0, 172_800.0)

@@ -1,4 +1,4 @@
-"""Both kernels of `predict` against a forecast day by day and a root finder of SciPy, and against each other."""
+"""Both kernels of `predict` against plain products and a root finder of SciPy, and against each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from webstrata.compiled import is_compiled
-from webstrata.predict.activity import POOLED, Activity, Belief
+from webstrata.predict.activity import Activity
 from webstrata.predict.kernel import python
 from webstrata.predict.kernel.choice import select_kernel
 
@@ -22,39 +22,36 @@ BOTH = [pytest.param(True, marks=needs_compiled, id="compiled"), pytest.param(Fa
 with_both_kernels = pytest.mark.parametrize("is_compiled_kernel", BOTH)
 
 
-def forecast_by_days(belief: Belief, days: int) -> list[float]:
-    """Day by day: unchanged, first change tomorrow, rate tomorrow, days with a fresh copy."""
-    chance = np.array(POOLED.chance)
-    moves = np.zeros((10, 10))
-    for level, row in enumerate(POOLED.moves):
-        moves[level, list(row)] = list(row.values())
-        moves[level, level] = 1.0 - sum(row.values())
-    every, none, fresh = belief.astype(np.float64), belief.astype(np.float64), 0.0
-    for _ in range(days):
-        fresh += none.sum()
-        every, none = every @ moves, (none @ moves) * (1.0 - chance)
-    return [none.sum(), none.sum() - ((none @ moves) * (1.0 - chance)).sum(), every @ moves @ chance, fresh]
+PAGES = st.lists(st.tuples(st.floats(-1, 500), st.integers(0, 9)), min_size=1, max_size=20)
 
 
-PAGES = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9)), min_size=1, max_size=20)
+def _arguments(activity: Activity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return activity._grid.parts, activity._grid.ages, activity._tables
 
 
 @settings(max_examples=40, deadline=None)
 @given(PAGES, st.integers(0, 2**32 - 1))
-def test_forecasts_are_those_of_single_days(pages: list[tuple[int, int]], seed: int) -> None:
-    """Forecasts of any rows, in any order, of beliefs inside a structured array equal those computed day by day."""
-    table = np.zeros(10, dtype=[("before", np.uint8), ("levels", np.float32, (10,)), ("behind", np.float64)])
-    table["levels"] = np.random.default_rng(seed).dirichlet(np.ones(10), 10)
-    days, rows = (np.array(column) for column in zip(*pages, strict=True))
+def test_forecasts_are_products_of_beliefs_and_tables(pages: list[tuple[float, int]], seed: int) -> None:
+    """For any rows, in any order, of beliefs inside a structured array: the products with the table of each age, and
+    the same bits from both kernels."""
     activity = Activity()
+    levels = (np.float32, (activity.width,))
+    table = np.zeros(10, dtype=[("before", np.uint8), ("levels", *levels), ("behind", np.float64)])
+    table["levels"] = np.random.default_rng(seed).dirichlet(np.ones(activity.width), 10)
+    ages, rows = (np.array(column) for column in zip(*pages, strict=True))
+    ages = np.append(ages, activity._grid.ages[:: len(activity._grid) // 9])
+    rows = np.append(rows, np.arange(10) % 10)[: len(ages)]
+    ages = ages[: len(rows)]
 
-    forecast = np.column_stack(activity.forecast(table["levels"], days, rows))
+    forecast = np.column_stack(activity.forecast(table["levels"], ages, rows))
 
-    expected = np.array([forecast_by_days(table["levels"][row], day) for day, row in pages])
-    assert forecast == pytest.approx(expected, rel=2e-4, abs=1e-6)
+    cell = activity._grid.cells(ages)
+    products = np.einsum("ij,ijk->ik", table["levels"][rows].astype(np.float64), activity._tables[cell])
+    assert forecast[:, 2:] == pytest.approx(products, rel=1e-4, abs=1e-6)
+    assert forecast[:, 0] == pytest.approx(activity._grid.ages[cell], rel=1e-6)
     if is_compiled("predict"):
         compiled, fallback = (
-            select_kernel(compiled=compiled).forecast(table["levels"], rows, days.astype(np.int16), activity._tables)
+            select_kernel(compiled=compiled).forecast(table["levels"], rows, ages, *_arguments(activity))
             for compiled in (True, False)
         )
         assert compiled.tobytes() == fallback.tobytes()
@@ -67,31 +64,30 @@ def test_rows_outside_the_table(is_compiled_kernel: bool, row: int) -> None:
     activity = Activity()
     kernel = select_kernel(compiled=is_compiled_kernel)
     with pytest.raises(IndexError, match="3 beliefs"):
-        kernel.forecast(activity.start(3), np.array([0, row]), np.array([1, 1], dtype=np.int16), activity._tables)
+        kernel.forecast(activity.start(3), np.array([0, row]), np.array([1.0, 1.0]), *_arguments(activity))
 
 
 def test_columns_that_do_not_fit() -> None:
-    """Beliefs with another number of levels, and rows without days, are errors before anything is computed."""
+    """Beliefs with another number of levels, and rows without ages, are errors before anything is computed."""
     activity = Activity()
-    with pytest.raises(ValueError, match="10 levels"):
-        activity.forecast(np.ones((3, 9), dtype=np.float32), np.array([1, 1, 1]))
-    with pytest.raises(ValueError, match="10 levels"):
-        activity.forecast(activity.start(3), np.array([1]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="13 levels"):
+        activity.forecast(np.ones((3, 9), dtype=np.float32), np.array([1.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match="13 levels"):
+        activity.forecast(activity.start(3), np.array([1.0]), np.array([0, 1]))
 
 
 @with_both_kernels
-@pytest.mark.parametrize("days", [400, 401, 32_767, 10**9])
-def test_days_beyond_the_last(is_compiled_kernel: bool, days: int) -> None:
-    """Days beyond the last table use the last table."""
+@pytest.mark.parametrize(
+    ("age", "same_as"), [(400.5, 400.0), (1e300, 400.0), (np.inf, 400.0), (-1.0, 0.0), (np.nan, 0.0)]
+)
+def test_ages_outside_the_grid(is_compiled_kernel: bool, age: float, same_as: float) -> None:
+    """Ages beyond the last use the last table; negative ages, and what is not a number, the first."""
     activity = Activity()
     kernel = select_kernel(compiled=is_compiled_kernel)
-    belief = activity.start(1)
-    last, beyond = (
-        kernel.forecast(belief, None, np.array([day], dtype=np.int16), activity._tables)
-        for day in (400, min(days, 32_767))
+    outside, inside = (
+        kernel.forecast(activity.start(1), None, np.array([at]), *_arguments(activity)) for at in (age, same_as)
     )
-    assert last.tobytes() == beyond.tobytes()
-    assert activity.forecast(belief, np.array([days])) == activity.forecast(belief, np.array([400]))
+    assert outside.tobytes() == inside.tobytes()
 
 
 @with_both_kernels

@@ -20,14 +20,17 @@ class PredictKernel(Protocol):
         self,
         beliefs: NDArray[np.float32],
         rows: NDArray[np.int64] | None,
-        days: NDArray[np.int16],
+        at: NDArray[np.float64],
+        parts: NDArray[np.float64],
+        ages: NDArray[np.float64],
         tables: NDArray[np.float32],
     ) -> NDArray[np.float32]:
-        """Four columns: for each page the product of its belief and the table of its day.
+        """Ten columns: the age of the table that each page's age `at` selects, the next age, and the eight products of
+        the page's belief and that table.
 
         `rows` are the pages' rows in `beliefs`; None: the first ones, in order. The numbers of one row of `beliefs`
-        must be contiguous; between rows there may be other data. `tables` has the axes day, level and column; days
-        beyond the last use the last one's table.
+        must be contiguous; between rows there may be other data. `parts` and `ages` are those of an `AgeGrid`. `tables`
+        has the axes age, level and column; ages beyond the last use the last one's table.
         """
 
     def irregular_rates(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from webstrata.compiled import load_library
 
-_VERSION = 2
+_VERSION = 3
 """The version of the functions below; kernel.h has the same number."""
 
 
@@ -22,8 +22,8 @@ _forecast = _library.forecast
 _forecast.argtypes = [
     *(c_void_p, c_int64, c_int64),
     *(c_void_p, c_void_p, c_int64),
-    *(c_void_p, c_int64, c_int64),
-    c_void_p,
+    *(c_void_p, c_int64, c_void_p, c_int64),
+    *(c_void_p, c_int64, c_void_p),
 ]
 _forecast.restype = c_int64
 _irregular_rates = _library.irregular_rates
@@ -37,19 +37,20 @@ _irregular_rates.restype = None
 def forecast(
     beliefs: NDArray[np.float32],
     rows: NDArray[np.int64] | None,
-    days: NDArray[np.int16],
+    at: NDArray[np.float64],
+    parts: NDArray[np.float64],
+    ages: NDArray[np.float64],
     tables: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """The product of each page's belief and the table of its day."""
-    days_tabled, width, _ = tables.shape
-    columns = np.empty((4, len(days)), dtype=np.float32)
+    """The products of each page's belief and the table of its age."""
+    columns = np.empty((10, len(at)), dtype=np.float32)
     computed = _forecast(
         *(beliefs.ctypes.data, beliefs.strides[0], len(beliefs)),
-        *(None if rows is None else rows.ctypes.data, days.ctypes.data, len(days)),
-        *(tables.ctypes.data, width, days_tabled - 1),
-        columns.ctypes.data,
+        *(None if rows is None else rows.ctypes.data, at.ctypes.data, len(at)),
+        *(parts.ctypes.data, len(parts), ages.ctypes.data, len(ages)),
+        *(tables.ctypes.data, tables.shape[1], columns.ctypes.data),
     )
-    if computed < len(days):
+    if computed < len(at):
         raise IndexError(f"a row is outside the table of {len(beliefs)} beliefs.")
     return columns
 

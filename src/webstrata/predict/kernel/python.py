@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webstrata.predict.age_grid import grid_cells
+
 _Numbers = NDArray[np.float64]
 
 _MAX_ROUNDS = 100
@@ -21,19 +23,22 @@ _SERIES_BELOW = 0.1
 def forecast(
     beliefs: NDArray[np.float32],
     rows: NDArray[np.int64] | None,
-    days: NDArray[np.int16],
+    at: NDArray[np.float64],
+    parts: NDArray[np.float64],
+    ages: NDArray[np.float64],
     tables: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """The product of each page's belief and the table of its day."""
-    outside = len(days) > len(beliefs) if rows is None else ((rows < 0) | (rows >= len(beliefs))).any()
+    """The products of each page's belief and the table of its age."""
+    outside = len(at) > len(beliefs) if rows is None else ((rows < 0) | (rows >= len(beliefs))).any()
     if outside:
         raise IndexError(f"a row is outside the table of {len(beliefs)} beliefs.")
-    chosen = beliefs[: len(days)] if rows is None else beliefs[rows]
-    day = np.clip(days, 0, len(tables) - 1)
-    sums = np.zeros((len(days), 4), dtype=np.float32)
+    chosen = beliefs[: len(at)] if rows is None else beliefs[rows]
+    cell = grid_cells(at, parts, len(ages))
+    sums = np.zeros((len(at), 8), dtype=np.float32)
     for level in range(tables.shape[1]):
-        sums += chosen[:, level, None] * tables[day, level]
-    return np.ascontiguousarray(sums.T)
+        sums += chosen[:, level, None] * tables[cell, level]
+    ends = np.append(ages[1:], np.inf)
+    return np.ascontiguousarray(np.vstack([ages[cell], ends[cell], sums.T]), dtype=np.float32)
 
 
 def irregular_rates(
