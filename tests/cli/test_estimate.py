@@ -23,7 +23,7 @@ http://b.test/,1704672000,no
 
 
 def test_csv(tmp_path: Path, call: Call) -> None:
-    """Every page has every estimator's rate with its interval; one change in two weeks is ln 2 a week."""
+    """Every page has every estimator's rate, some with an interval; one change in two weeks is ln 2 a week."""
     file = tmp_path / "seen.csv"
     file.write_text(CSV)
 
@@ -40,8 +40,16 @@ def test_csv(tmp_path: Path, call: Call) -> None:
     assert other["estimates"]["naive"] == {
         "rate_per_day": 0.0,
         "error": None,
+        "low": None,
+        "high": None,
+        "has_interval": False,
+    }
+    assert other["estimates"]["regular"] == {
+        "rate_per_day": 0.0,
+        "error": None,
         "low": 0.0,
-        "high": pytest.approx(0.27439),
+        "high": pytest.approx(math.log(30) / 7),
+        "has_interval": True,
     }
     assert result.json["prior"]["pages"] == 0
 

@@ -67,9 +67,17 @@ def test_archived_captures_are_visits() -> None:
     assert step_by_step == learned(both, *begin(PRIOR, 1))
 
 
-def test_the_interval_is_the_beliefs() -> None:
-    """For one change in thirty days (an exponential distribution) the interval equals the formula."""
+def test_mean_and_spread() -> None:
+    """One change in thirty days: the mean and the standard deviation of an exponential distribution; no interval."""
     found = believed(np.ones(1), np.full(1, 30.0))
-    assert found.low[0] * 30 == pytest.approx(-np.log(0.975))
-    assert found.high[0] * 30 == pytest.approx(-np.log(0.025))
-    assert found.error[0] == pytest.approx(1 / 30)
+    assert found.rate[0] == found.error[0] == pytest.approx(1 / 30)
+    assert not found.has_interval
+
+
+def test_only_a_steady_rate_has_an_interval() -> None:
+    """The interval is that of the exact posterior and contains the rate; with forgetting there is none."""
+    history = visit_history([0, 4], [7.0] * 4, [True, False, False, True])
+    found = bayesian(history, PRIOR)
+    assert found.has_interval
+    assert found.low[0] < found.rate[0] < found.high[0]
+    assert not bayesian(history, PRIOR, 90.0).has_interval

@@ -125,14 +125,17 @@ def test_pages_do_not_see_each_other(pages: list[list[tuple[float, bool]]], star
 
 
 def test_nothing_known() -> None:
-    """Without observed time the rate is NaN; without a change it is zero with an upper bound."""
+    """Without observed time the rate is NaN; without a change it is zero, with an upper bound (`naive` has none)."""
     nothing = visit_history([0, 0, 2], [0.0, 0.0], [1, 0])
     for estimator in (naive, regular, irregular):
         assert np.isnan(estimator(nothing).rate).all()
         quiet = estimator(history([], [100.0]))
-        assert (quiet.rate[0], quiet.low[0]) == (0.0, 0.0)
-        assert 0 < quiet.high[0] < 0.05
+        assert quiet.rate[0] == 0.0
         assert np.isnan(quiet.error[0])
+        assert quiet.has_interval == (estimator is not naive)
+        if quiet.has_interval:
+            assert quiet.low[0] == 0.0
+            assert 0 < quiet.high[0] < 0.05
 
 
 def test_all_visits_saw_a_change() -> None:
@@ -141,19 +144,6 @@ def test_all_visits_saw_a_change() -> None:
         found = estimator(history([7.0, 7.0], []))
         assert found.high[0] == np.inf
         assert 0 < found.low[0] < found.rate[0] < np.inf
-
-
-def test_intervals_hold_the_truth() -> None:
-    """About 95 of 100 intervals contain the simulated rate."""
-    random = np.random.default_rng(4)
-    pages, each = 1500, 40
-    rate = np.exp(random.uniform(np.log(0.01), np.log(0.5), pages))
-    lengths = random.choice([1.0, 3.0, 7.0, 14.0], size=(pages, each))
-    flags = random.random((pages, each)) < -np.expm1(-rate[:, None] * lengths)
-    made = visit_history(np.arange(pages + 1) * each, lengths.ravel(), flags.ravel())
-    found = irregular(made)
-    held = ((found.low <= rate) & (rate <= found.high)).mean()
-    assert 0.93 < held < 0.97
 
 
 def test_extreme_intervals_have_an_answer() -> None:

@@ -4,8 +4,11 @@ Shape a and days b mean "a changes in b days". A visit after t days adds t to b;
 expected number of changes in t days given at least one, x / (1 - exp(-x)) with x = t a / b. The distribution before the
 first visit is the prior (`prior.py`); archived captures count as visits.
 
+The distribution gives the rate. The interval comes from the exact posterior (`posterior.py`): the distribution itself
+is too narrow for it, because expected changes are added as if they had been seen.
+
 With `half_life_days` the distribution returns towards the prior between visits, so that old visits count less; 90 days
-was best on real histories.
+was best on real histories. Then there is no interval: a rate that drifts has no posterior of this form.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from webstrata.columns import Days, Flags
-from webstrata.predict.poisson import RateEstimate
+from webstrata.predict.poisson import RateEstimate, without_interval
+from webstrata.predict.posterior import posterior_interval
 from webstrata.predict.prior import GammaPrior
-from webstrata.predict.special import gamma_quantile
 from webstrata.predict.visit_history import VisitHistory
 
 HALF_LIFE_DAYS = 90.0
@@ -61,15 +64,20 @@ def learned(history: VisitHistory, shape: Days, days: Days, half_life_days: floa
 
 
 def believed(shape: Days, days: Days) -> RateEstimate:
-    """Mean, standard deviation and central 95 % interval of the distributions."""
-    return RateEstimate(
-        rate=shape / days,
-        error=np.sqrt(shape) / days,
-        low=gamma_quantile(0.025, shape) / days,
-        high=gamma_quantile(0.975, shape) / days,
-    )
+    """Mean and standard deviation of the distributions, which have no calibrated interval."""
+    return without_interval(shape / days, np.sqrt(shape) / days)
 
 
 def bayesian(history: VisitHistory, prior: GammaPrior, half_life_days: float | None = None) -> RateEstimate:
     """The rates after a history, with the same prior for every page."""
-    return believed(*learned(history, *begin(prior, history.pages), half_life_days))
+    found = believed(*learned(history, *begin(prior, history.pages), half_life_days))
+    if half_life_days is not None:
+        return found
+    low, high = posterior_interval(history, prior)
+    return RateEstimate(
+        rate=found.rate,
+        error=found.error,
+        low=np.minimum(low, found.rate),
+        high=np.maximum(high, found.rate),
+        has_interval=True,
+    )

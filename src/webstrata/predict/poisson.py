@@ -11,20 +11,15 @@ every visit saw a change there is no maximum, and `irregular` returns eq. 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import Days
 from webstrata.predict.kernel.choice import KERNEL
+from webstrata.predict.rate_interval import score_interval
 from webstrata.predict.visit_history import VisitHistory
 
-HALF_DROP = 1.920729410347062
-"""Half the 95 % quantile of chi-square with one degree of freedom: the log-likelihood drops by this at both ends."""
-
-_STEPS = 60
-_SMALLEST, _LARGEST = 1e-12, 1e12
+_LARGEST_EXPONENT = 300.0
 
 
 class RateEstimate(Struct, frozen=True, kw_only=True):
@@ -35,62 +30,33 @@ class RateEstimate(Struct, frozen=True, kw_only=True):
     """Standard error of the rate."""
     low: Days
     high: Days
-    """The ends of the 95 % interval."""
+    """The ends of the 95 % interval; NaN if the estimator has none."""
+    has_interval: bool
+    """False if no interval of this estimator covers the true rate in 95 % of cases."""
 
 
-def likelihood_interval(log_likelihood: Callable[[Days], Days], rate: Days, best: Days) -> tuple[Days, Days]:
-    """Rates on both sides of `rate` at which the log-likelihood is 1.92 below its `best` value.
-
-    The likelihood must rise before and fall after `rate`. If it does not fall that far, the end is 0 or infinity.
-    """
-    target = best - HALF_DROP
-    centre = np.log(np.clip(rate, _SMALLEST, _LARGEST))
-    low, low_end = np.full_like(centre, np.log(_SMALLEST)), centre.copy()
-    high_end, high = centre.copy(), np.full_like(centre, np.log(_LARGEST))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        open_low = log_likelihood(np.exp(low)) > target
-        open_high = log_likelihood(np.exp(high)) > target
-        for _ in range(_STEPS):
-            middle, upper = (low + low_end) / 2, (high_end + high) / 2
-            below = log_likelihood(np.exp(middle)) < target
-            beyond = log_likelihood(np.exp(upper)) < target
-            low, low_end = np.where(below, middle, low), np.where(below, low_end, middle)
-            high_end, high = np.where(beyond, high_end, upper), np.where(beyond, upper, high)
-    return np.where(open_low, 0.0, np.exp(low)), np.where(open_high, np.inf, np.exp(high))
-
-
-_LARGEST_EXPONENT = 300.0
+def without_interval(rate: Days, error: Days) -> RateEstimate:
+    """An estimate that has no interval."""
+    unknown = np.full_like(rate, np.nan)
+    return RateEstimate(rate=rate, error=error, low=unknown, high=unknown.copy(), has_interval=False)
 
 
 def naive(history: VisitHistory) -> RateEstimate:
+    """Has no interval: the more often a page changes between visits, the further the rate is below the true one."""
     history = history.lasting()
     seen, days = history.totals(history.changed), history.totals(history.elapsed_days)
     rate = _by_days(seen, days)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.where(seen > 0, seen * np.log(rate), 0.0) - rate * days
-    low, high = likelihood_interval(
-        lambda at: np.where(seen > 0, seen * np.log(at), 0.0) - at * days, _start(rate, days), best
-    )
-    return _known(days, rate, _by_days(np.sqrt(seen), days), low, high)
+    return without_interval(rate, np.where(rate > 0, _by_days(np.sqrt(seen), days), np.nan))
 
 
 def regular(history: VisitHistory) -> RateEstimate:
+    """The interval is that of `irregular`, which also holds for unequal intervals."""
     history = history.lasting()
     seen, days = history.totals(history.changed), history.totals(history.elapsed_days)
     number = history.counts.astype(np.float64)
-    rate = regular_rate(number, seen, days)
     share = (number - seen + 0.5) / (number + 0.5)
     error = _by_days(np.sqrt(number * (1 - share) / share), days)
-    each = np.where(number > 0, days / np.maximum(number, 1), 1.0)
-
-    def log_likelihood(at: Days) -> Days:
-        return np.where(seen > 0, seen * np.log(-np.expm1(-at * each)), 0.0) - at * each * (number - seen)
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        peak = -np.log1p(-seen / np.maximum(number, 1)) / each  # infinite if all saw a change
-        best = np.where((seen > 0) & (seen < number), log_likelihood(np.where(seen < number, peak, 1.0)), 0.0)
-    low, high = likelihood_interval(log_likelihood, _start(np.where(seen < number, peak, rate), days), best)
-    return _known(days, rate, error, low, high)
+    return _with_interval(history, regular_rate(number, seen, days), error)
 
 
 def regular_rate(number: Days, seen: Days, days: Days) -> Days:
@@ -102,20 +68,12 @@ def irregular(history: VisitHistory) -> RateEstimate:
     history = history.lasting()
     rate = irregular_rate(history)
     hit = history.where(history.changed)
-    still = history.totals(np.where(history.changed, 0.0, history.elapsed_days))
-    days = still + hit.totals(hit.elapsed_days)
-
-    def log_likelihood(at: Days) -> Days:
-        each = np.repeat(at, hit.counts) * hit.elapsed_days
-        return hit.totals(np.log(-np.expm1(-each))) - at * still
-
-    best = np.where((still > 0) & (hit.counts > 0), log_likelihood(_start(rate, days)), 0.0)
-    low, high = likelihood_interval(log_likelihood, _start(rate, days), best)
-    odds = 1 / np.expm1(np.minimum(np.repeat(_start(rate, days), hit.counts) * hit.elapsed_days, _LARGEST_EXPONENT))
+    start = np.repeat(np.where(rate > 0, rate, 1.0), hit.counts)
+    odds = 1 / np.expm1(np.minimum(start * hit.elapsed_days, _LARGEST_EXPONENT))
     information = hit.totals(hit.elapsed_days**2 * odds * (1 + odds))
     error = np.full_like(rate, np.nan)
     np.divide(1.0, np.sqrt(information), out=error, where=information > 0)
-    return _known(days, rate, error, low, high)
+    return _with_interval(history, rate, error)
 
 
 def irregular_rate(history: VisitHistory) -> Days:
@@ -135,18 +93,13 @@ def _by_days(number: Days, days: Days) -> Days:
     return rate
 
 
-def _start(rate: Days, days: Days) -> Days:
-    """A positive rate to start a search from: the estimate, or a very small rate if that is 0."""
-    return np.where(rate > 0, rate, 1e-6 / np.where(days > 0, days, 1.0))
-
-
-def _known(days: Days, rate: Days, error: Days, low: Days, high: Days) -> RateEstimate:
-    """The estimate, with NaN for pages that were observed for no time."""
-    error = np.where(rate > 0, error, np.nan)
-    none = ~(days > 0)
+def _with_interval(history: VisitHistory, rate: Days, error: Days) -> RateEstimate:
+    """The estimate with the interval of its visits, which is extended to the rate if that lies outside."""
+    low, high = score_interval(history)
     return RateEstimate(
-        rate=np.where(none, np.nan, rate),
-        error=np.where(none, np.nan, error),
-        low=np.where(none, np.nan, np.minimum(low, rate)),
-        high=np.where(none, np.nan, np.maximum(high, rate)),
+        rate=rate,
+        error=np.where(rate > 0, error, np.nan),
+        low=np.minimum(low, rate),
+        high=np.maximum(high, rate),
+        has_interval=True,
     )

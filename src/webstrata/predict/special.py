@@ -1,4 +1,4 @@
-"""Functions of the gamma distribution over arrays: log gamma, digamma, distribution function, quantiles."""
+"""Functions of the Gamma and Beta distributions over arrays: log gamma, digamma, distribution functions, quantiles."""
 
 from __future__ import annotations
 
@@ -102,3 +102,35 @@ def _normal_quantile(share: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if (1 + erf(middle / sqrt(2))) / 2 < share else (low, middle)
     return low
+
+
+def beta_distribution(a: Days, b: Days, x: Days) -> Days:
+    """P(X <= x) for X of the Beta distribution with parameters a and b; 1 where a <= 0, 0 where b <= 0."""
+    first, second = np.maximum(a, 1e-12), np.maximum(b, 1e-12)
+    mirrored = x > (first + 1) / (first + second + 2)
+    one, other = np.where(mirrored, second, first), np.where(mirrored, first, second)
+    at = np.where(mirrored, 1 - x, x)
+    logs = log_gamma(one + other) - log_gamma(one) - log_gamma(other) + one * np.log(at) + other * np.log1p(-at)
+    part = np.exp(logs) * _beta_fraction(one, other, at) / one
+    share: Days = np.clip(np.where(mirrored, 1 - part, part), 0.0, 1.0)
+    return np.where(a <= 0, 1.0, np.where(b <= 0, 0.0, share))
+
+
+def _beta_fraction(a: Days, b: Days, x: Days) -> Days:
+    """Lentz's continued fraction of the incomplete Beta function, for x < (a + 1) / (a + b + 2)."""
+    c, d = np.ones_like(x), 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
+    total = d.copy()
+    for n in range(1, _TERMS):
+        even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n))
+        odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1))
+        for factor in (even, odd):
+            d = 1 / _away_from_zero(1 + factor * d)
+            c = _away_from_zero(1 + factor / c)
+            total = total * d * c
+        if not (np.abs(d * c - 1) > 1e-13).any():
+            break
+    return total
+
+
+def _away_from_zero(values: Days) -> Days:
+    return np.where(np.abs(values) < 1e-300, 1e-300, values)

@@ -59,6 +59,29 @@ def test_the_oracle_is_told() -> None:
     assert log.at[log.page == 1].tolist() == [180.0]
 
 
+def test_the_oracle_visits_once_per_change() -> None:
+    """A page with n changes in the window is visited n times, the last time at the end of the window: the sum of n
+    rounded intervals does not lose that visit. (Pages with one change are visited at the longest interval.)"""
+    rows = [
+        {
+            "corpus": "c",
+            "page": f"p{number}",
+            "first": 0.0,
+            "until": DAYS * DAY,
+            "changes": (np.arange(number) + 0.5) * (DAYS * DAY / number),
+        }
+        for number in range(1, DAYS + 1)
+    ]
+    truth = Truth(make_histories(rows), DAYS)
+    log = replay_oracle(oracle("gold"), truth)
+
+    assert np.bincount(log.page).tolist() == list(range(1, DAYS + 1))
+    last = np.zeros(DAYS)
+    np.maximum.at(last, log.page, log.at)
+    assert last == pytest.approx([180.0] + [DAYS] * (DAYS - 1))
+    assert last.max() <= DAYS
+
+
 @pytest.mark.parametrize("name", [*budgeted_names(), "dyn", "state-2"])
 def test_the_future_does_not_reach_a_policy(name: str) -> None:
     """Visits do not depend on later changes."""

@@ -77,6 +77,7 @@ def _estimated(observations: ObservationFile, names: list[str]) -> dict[str, Any
                         "error": _number(estimate.error[number]),
                         "low": _number(estimate.low[number]),
                         "high": _number(estimate.high[number]),
+                        "has_interval": estimate.has_interval,
                     }
                     for name, estimate in estimates.items()
                 },
@@ -109,7 +110,7 @@ def _show(document: dict[str, Any], names: list[str]) -> None:
             (
                 row["visits"],
                 row["changes"],
-                *(" ".join(_words(row["estimates"][name])[1:]) for name in shown),
+                *(_short(row["estimates"][name]) for name in shown),
                 row["page"],
             )
             for row in pages
@@ -120,11 +121,19 @@ def _show(document: dict[str, Any], names: list[str]) -> None:
     typer.echo(f"prior: {prior['shape']:.3g} changes in {prior['days']:.3g} days, {source}")
 
 
-def _words(estimate: dict[str, float | None]) -> tuple[str, str, str]:
-    """Rate, mean interval and the ends of its confidence interval, as text."""
+def _short(estimate: dict[str, Any]) -> str:
+    """Mean time between changes, and its interval if there is one."""
+    _, every, interval = _words(estimate)
+    return f"{every} {interval}" if estimate["has_interval"] else every
+
+
+def _words(estimate: dict[str, Any]) -> tuple[str, str, str]:
+    """Rate, mean time between changes and the ends of its 95 % interval, as text."""
     rate, low, high = estimate["rate_per_day"], estimate["low"], estimate["high"]
     if rate is None:
         return "-", "-", ""
     every = f"{1 / rate:.3g} d" if rate > 0 else "never seen"
+    if not estimate["has_interval"]:
+        return f"{rate:.4g}", every, "no interval"
     shortest = "0" if high is None else f"{1 / high:.3g}"
     return f"{rate:.4g}", every, f"({shortest} d to {f'{1 / low:.3g} d' if low else 'never'})"

@@ -3,7 +3,8 @@
 Poisson pages pass both tests: consecutive visits agree no more than by chance (`clustering`, a normal deviate; above
 1.96 changes come in bursts), and the variance of the gaps between changes is the square of their mean (`dispersion`, 1
 for Poisson, above for bursts). The estimator keeps two Gamma distributions, one for visits after a change and one for
-visits after none, both with the page's overall rate as prior, and returns the one that applies after the last visit.
+visits after none, both with the page's overall rate as prior, and returns the one that applies after the last visit. It
+has no interval: the same visits make the prior and the distribution.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from webstrata.columns import Days, Flags
+from webstrata.columns import Days
 from webstrata.lab.estimators.interpolated import moved
-from webstrata.predict.gamma import bayesian, begin, believed, learned
+from webstrata.predict.gamma import begin, believed, learned
 from webstrata.predict.poisson import RateEstimate, irregular_rate
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory
@@ -70,15 +71,5 @@ def bursting(history: VisitHistory, prior: GammaPrior) -> RateEstimate:
     last = np.zeros(history.pages, dtype=bool)
     filled = history.counts > 0
     last[filled] = history.changed[history.offsets[1:][filled] - 1]
-    estimate = believed(np.where(last, hot[0], calm[0]), np.where(last, hot[1], calm[1]))
-    return estimate if filled.all() else _or(estimate, bayesian(history, prior), filled)
-
-
-def _or(estimate: RateEstimate, other: RateEstimate, first: Flags) -> RateEstimate:
-    """The first estimate where `first` is true, else the other."""
-    return RateEstimate(
-        rate=np.where(first, estimate.rate, other.rate),
-        error=np.where(first, estimate.error, other.error),
-        low=np.where(first, estimate.low, other.low),
-        high=np.where(first, estimate.high, other.high),
-    )
+    shapes = np.where(filled, np.where(last, hot[0], calm[0]), prior.shape)
+    return believed(shapes, np.where(filled, np.where(last, hot[1], calm[1]), prior.days))

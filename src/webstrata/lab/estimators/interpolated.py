@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from webstrata.predict.poisson import RateEstimate, irregular
+from webstrata.predict.poisson import RateEstimate, irregular, without_interval
 from webstrata.predict.visit_history import VisitHistory
 
 
 def interpolated(history: VisitHistory) -> RateEstimate:
-    return irregular(moved(history))
+    """Has no interval: the moved times are not those at which the page was seen."""
+    found = irregular(moved(history))
+    return without_interval(found.rate, found.error)
 
 
 def moved(history: VisitHistory) -> VisitHistory:

@@ -1,8 +1,9 @@
 """State tables: the results of visits after the results of the previous visits, for each interval separately.
 
 Order 1 uses the last visit, order 2 the last two. A transition belongs to the interval of its last visit (datamonitor,
-section 4). A table gives the probability of a change at the next visit, smoothed by one visit of each result, with
-Wilson's 95 % interval; and the rate of a page with this probability.
+section 4). A table gives the probability of a change at the next visit, smoothed by one visit of each result, and the
+rate of a page with this probability. It has no interval: which table applies depends on the last visits, so the visits
+that a table counts are no random sample.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
-from webstrata.predict.poisson import RateEstimate
-from webstrata.predict.special import NORMAL
+from webstrata.predict.poisson import RateEstimate, without_interval
 from webstrata.predict.visit_history import VisitHistory
 
 _GRID = 1e6  # intervals equal within a millionth of a day share a table
@@ -51,18 +51,10 @@ def states(history: VisitHistory, order: int) -> NDArray[np.intp]:
     return state
 
 
-def likelihood(none: Days, some: Days) -> tuple[Days, Days, Days]:
-    """Probability of a change after `none` visits without and `some` with a change, and its 95 % interval."""
-    number = none + some
-    share = np.divide(some, number, out=np.full(number.shape, 0.5), where=number > 0)
-    squared = NORMAL**2 / np.maximum(number, 1e-9)
-    centre = (share + squared / 2) / (1 + squared)
-    spread = (
-        NORMAL * np.sqrt(share * (1 - share) / np.maximum(number, 1e-9) + (squared / (2 * NORMAL)) ** 2) / (1 + squared)
-    )
-    low = np.where(number > 0, np.maximum(centre - spread, 0.0), 0.0)
-    high = np.where(number > 0, np.minimum(centre + spread, 1.0), 1.0)
-    return (some + 1) / (number + 2), low, high
+def change_probability(none: Days, some: Days) -> Days:
+    """Probability of a change after `none` visits without and `some` with a change."""
+    probability: Days = (some + 1) / (none + some + 2)
+    return probability
 
 
 def markov(history: VisitHistory, order: int) -> RateEstimate:
@@ -84,16 +76,8 @@ def markov(history: VisitHistory, order: int) -> RateEstimate:
     counts = known.counts[row[found], state[found]].astype(np.float64)
     some = counts.sum(axis=1) > 0
     page, days, counts = filled[found][some], key[found][some], counts[some]
-    return _rates(history.pages, page, days, likelihood(counts[:, 0], counts[:, 1]), counts.sum(axis=1))
-
-
-def _rates(
-    pages: int, page: NDArray[np.intp], days: Days, chances: tuple[Days, Days, Days], number: Days
-) -> RateEstimate:
-    """Rates from probabilities at an interval: 1 - exp(-rate days)."""
-    rate, error, low, high = (np.full(pages, np.nan) for _ in range(4))
-    chance, lowest, highest = chances
-    with np.errstate(divide="ignore"):
-        rate[page], low[page], high[page] = (-np.log1p(-share) / days for share in (chance, lowest, highest))
-    error[page] = np.sqrt(chance / ((1 - chance) * (number + 3))) / days
-    return RateEstimate(rate=rate, error=error, low=low, high=high)
+    chance = change_probability(counts[:, 0], counts[:, 1])
+    rate, error = np.full(history.pages, np.nan), np.full(history.pages, np.nan)
+    rate[page] = -np.log1p(-chance) / days  # of a page with this probability at this interval
+    error[page] = np.sqrt(chance / ((1 - chance) * (counts.sum(axis=1) + 3))) / days
+    return without_interval(rate, error)

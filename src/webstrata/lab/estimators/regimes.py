@@ -2,7 +2,8 @@
 
 The visits of a page are split into two parts with different rates where the likelihood is largest. The split is a break
 if twice the gain in log-likelihood exceeds 8.85 (the 5 % limit of the largest gain if 15 % of the visits are excluded
-at both ends; Andrews 1993). Several changes in one interval are counted as in `gamma.py`.
+at both ends; Andrews 1993). Several changes in one interval are counted as in `gamma.py`. There is no interval: it
+would have to include the doubt about the break.
 """
 
 from __future__ import annotations

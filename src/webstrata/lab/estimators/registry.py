@@ -1,4 +1,4 @@
-"""All estimators by name; each returns a rate per page with its 95 % interval."""
+"""All estimators by name; each returns a rate per page. Those whose intervals are calibrated have a 95 % interval."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Days
-from webstrata.predict.poisson import RateEstimate
+from webstrata.predict.poisson import RateEstimate, without_interval
 from webstrata.predict.visit_history import VisitHistory
 
 Slots: TypeAlias = NDArray[np.float64]
@@ -58,9 +58,7 @@ def seasonal(history: VisitHistory, overall: RateEstimate, next_days: Days) -> R
     """The rate at a future time: the overall rate multiplied by the factor of its weekday."""
     slot = ((next_days + _OFFSET) % 7).astype(np.intp)
     factor = profile(history)[np.arange(history.pages), slot]
-    return RateEstimate(
-        rate=overall.rate * factor, error=overall.error * factor, low=overall.low * factor, high=overall.high * factor
-    )
+    return without_interval(overall.rate * factor, overall.error * factor)
 
 
 def _by_page(history: VisitHistory, values: Slots) -> Slots:

@@ -10,6 +10,9 @@ from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.policy import TimerPolicy
 from webstrata.schedule.textbook.fixed import Gold
 
+_ROUNDING_DAYS = 1e-6
+"""A visit later than the end of the window by less than this is one at the end: sums of intervals are rounded."""
+
 
 def replay_timer(policy: TimerPolicy, truth: Truth) -> ReplayLog:
     """Replay the window with a timer policy, which learns only from its own visits."""
@@ -29,8 +32,8 @@ def _replay(policy: TimerPolicy, state: State, truth: Truth) -> ReplayLog:
     pages, ats, befores, flags = [rows[:0]], [since[:0]], [since[:0]], [np.zeros(0, dtype=bool)]
     while True:
         at = since + policy.interval(state, rows)
-        left = at <= truth.days
-        rows, since, at, seen = rows[left], since[left], at[left], seen[left]
+        left = at <= truth.days + _ROUNDING_DAYS
+        rows, since, at, seen = rows[left], since[left], np.minimum(at[left], truth.days), seen[left]
         if not len(rows):
             break
         now_seen = truth.position(rows, at)
