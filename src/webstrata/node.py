@@ -340,14 +340,13 @@ class Node:
     ) -> AsyncIterator[CrawlLoop]:
         """Open the loop: lock the home, repair the archive, and end the leases of an interrupted run.
 
-        `whole_batches`: batches of visits do not depend on the speed of the machine, so that an experiment on a
-        simulated clock has the same result each time. A crash may then cost more than the visits of half a second.
+        `whole_batches`: all visits of a round are committed together, so that the result of an experiment on a
+        simulated clock does not depend on the speed of the machine. A crash then costs the visits of the round.
         """
         from webstrata.flows.crawl.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
         from webstrata.flows.crawl.round_selector import RoundSelector
         from webstrata.flows.crawl.slot_fitter import SlotFitter
-        from webstrata.flows.crawl.visit_batcher import MAX_WAIT_S
         from webstrata.schedule.budget import ONE_A_DAY
 
         async with self._crawl_parts(wrap_web) as parts:
@@ -380,7 +379,7 @@ class Node:
                     connections_per_host=self.settings.polite.connections_per_host,
                     max_requests=max_requests,
                     max_redirects=self.settings.fetch.max_redirects,
-                    batch_s=None if whole_batches else MAX_WAIT_S,
+                    whole_batches=whole_batches,
                 ),
                 progress=progress,
                 slot_fitter=None if ranks else slot_fitter,

@@ -13,7 +13,6 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.flows.crawl.visit_batcher import (
     MAX_BYTES,
     MAX_VISITS,
-    MAX_WAIT_S,
     PARSED_TOGETHER,
     CrawlProgress,
     VisitBatcher,
@@ -83,9 +82,10 @@ class Committed(CrawlProgress):
 
 
 def make_batcher(
-    pipeline: SlowPipeline, progress: CrawlProgress | None = None, max_wait_s: float | None = MAX_WAIT_S
+    pipeline: SlowPipeline, progress: CrawlProgress | None = None, *, whole_batches: bool = False
 ) -> VisitBatcher:
-    batcher = VisitBatcher(pipeline, Discovery((), {}, due_at=0.0), progress or CrawlProgress(), max_wait_s)
+    discovery = Discovery((), {}, due_at=0.0)
+    batcher = VisitBatcher(pipeline, discovery, progress or CrawlProgress(), whole_batches=whole_batches)
     batcher.start()
     return batcher
 
@@ -107,22 +107,20 @@ def test_batches_are_bounded_however_many_visits_wait() -> None:
     asyncio.run(main())
 
 
-def test_a_batch_without_a_time_limit_ends_when_it_is_full_or_flushed() -> None:
-    """With a limit of 0 seconds every visit is a batch of its own; without a limit only the size counts."""
+def test_whole_batches_end_only_when_they_are_flushed() -> None:
+    """However many visits are put, and however long that takes, they are one batch; two flushes make two."""
 
-    async def sizes(max_wait_s: float | None) -> list[int]:
+    async def main() -> None:
         pipeline = SlowPipeline()
-        batcher = make_batcher(pipeline, max_wait_s=max_wait_s)
-        for n in range(3):
+        batcher = make_batcher(pipeline, whole_batches=True)
+        for n in range(2 * MAX_VISITS):
             await batcher.put(visit_result(n))
-            for _ in range(200):  # passes of the event loop in which a batch whose time is over would be taken
-                await asyncio.sleep(0)
-        await batcher.put(visit_result(3))
+        await batcher.flush()
+        await batcher.put(visit_result(-2))
         await batcher.stop()
-        return [len(batch) for batch in pipeline.batches]
+        assert [len(batch) for batch in pipeline.batches] == [2 * MAX_VISITS, 1]
 
-    assert asyncio.run(sizes(None)) == [4]
-    assert len(asyncio.run(sizes(0.0))) > 1
+    asyncio.run(main())
 
 
 def test_large_bodies_make_small_batches() -> None:

@@ -23,7 +23,7 @@ from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient
 from webstrata.flows.crawl.round_selector import RoundRequest, RoundSelector
 from webstrata.flows.crawl.slot_fitter import SlotFitter
-from webstrata.flows.crawl.visit_batcher import MAX_WAIT_S, CrawlProgress, VisitBatcher
+from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
 from webstrata.flows.planning import CRAWL_PATIENCE_S
 from webstrata.permit.gate import PermitGate
@@ -49,8 +49,8 @@ class CrawlOptions(Struct, frozen=True, kw_only=True):
     max_requests: int = 64
     """Open requests to all hosts together."""
     max_redirects: int = 10
-    batch_s: float | None = MAX_WAIT_S
-    """The longest real time in which visits are collected before they are committed together; None: no limit."""
+    whole_batches: bool = False
+    """The visits of a round are committed together, however long they take."""
 
 
 class CrawlLoop:
@@ -182,7 +182,7 @@ class CrawlLoop:
             pages = with_tag_rules(pages, await self._store.pages.tag_rules())
         sites = await self._store.pages.sites()
         discovery = Discovery(sites, await self._store.pages.site_sizes() if sites else {}, due_at=started_at)
-        batcher = VisitBatcher(self._pipeline, discovery, self._progress, self._options.batch_s)
+        batcher = VisitBatcher(self._pipeline, discovery, self._progress, whole_batches=self._options.whole_batches)
         client = PoliteClient(
             self._web,
             self._gate,

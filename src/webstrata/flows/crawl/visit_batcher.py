@@ -60,13 +60,15 @@ class VisitBatcher:
         pipeline: BatchPipeline,
         discovery: Discovery,
         progress: CrawlProgress,
-        max_wait_s: float | None = MAX_WAIT_S,
+        *,
+        whole_batches: bool = False,
     ) -> None:
-        """`max_wait_s`: the longest real time in which a batch is collected; None: until it is full or flushed."""
+        """`whole_batches`: batches end only when they are flushed, or by their size in bytes."""
         self._pipeline = pipeline
         self._discovery = discovery
         self._progress = progress
-        self._max_wait_s = max_wait_s
+        self._max_wait_s = None if whole_batches else MAX_WAIT_S
+        self._max_visits = None if whole_batches else MAX_VISITS
         self.visits = 0
         """Visits committed so far."""
         self.committed_pages: set[int] = set()
@@ -144,7 +146,8 @@ class VisitBatcher:
             self._due.set()
 
     def _is_full(self) -> bool:
-        return len(self._collected) >= MAX_VISITS or self._bytes >= MAX_BYTES
+        is_long = self._max_visits is not None and len(self._collected) >= self._max_visits
+        return is_long or self._bytes >= MAX_BYTES
 
     async def _parse_batches(self) -> None:
         while True:
