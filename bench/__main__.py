@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 
-from bench import crawl, estimators, fingerprint, graph, memory, million, replay, sharp, signals, value
+from bench import crawl, estimators, fingerprint, graph, memory, million, planning, replay, sharp, signals, value
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
@@ -17,6 +17,7 @@ BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "graph": graph.run,
     "memory": memory.run,
     "million": million.run,
+    "planning": planning.run,
     "replay": replay.run,
     "sharp": sharp.run,
     "signals": signals.run,

@@ -170,7 +170,8 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     round: Annotated[
         Duration,
         Meta(
-            description="Minimum time between the starts of two rounds of `run`. Visits that do not fit are postponed."
+            description="Longest time of a round of `run`; visits that do not fit are left for the next round. While "
+            "pages are due, rounds follow each other at once; otherwise this is the least time between their starts."
         ),
     ] = Duration(60)
     workers: Annotated[

@@ -12,16 +12,19 @@ from webstrata.permit.gate import PermitGate
 from webstrata.plan.downloads import DownloadTimes, Mean
 from webstrata.plan.firstfit import Domain
 from webstrata.plan.load import HostLoad
+from webstrata.plan.pace import LoopPace, loop_pace
 from webstrata.ports import Store, Web
 from webstrata.records import Failure
 
-SAMPLES = 100_000
+SAMPLES = 50_000
 """Number of latest visits from which download times are taken."""
 CRAWL_PATIENCE_S = 600.0
 """`crawl` does not wait longer than this for one host; the host's pages stay due."""
 MAX_RESOLVED = 1_000
 """Maximum number of hosts whose addresses are resolved."""
 _PARALLEL = 32
+_ROUNDS = 20
+"""Number of latest rounds from which the pace of the loop is taken."""
 
 
 async def download_times(store: Store, sums: Mapping[str, Mean] | None = None, samples: int = SAMPLES) -> DownloadTimes:
@@ -89,6 +92,7 @@ class PlanInput(Struct, frozen=True, kw_only=True):
     resting: list[str]
     """Hosts that asked for a pause longer than `CRAWL_PATIENCE_S`; they are not among the loads."""
     downloads: DownloadTimes
+    pace: LoopPace
 
 
 async def plan_input(
@@ -102,4 +106,5 @@ async def plan_input(
         loads=[load for load in loads if load.free_in_s <= CRAWL_PATIENCE_S],
         resting=[load.host for load in loads if load.free_in_s > CRAWL_PATIENCE_S],
         downloads=await download_times(store, sums),
+        pace=loop_pace(await store.visit_log.rounds(_ROUNDS)),
     )

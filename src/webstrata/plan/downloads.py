@@ -43,12 +43,12 @@ class DownloadTimes:
 
     def __init__(self, samples: Iterable[Sample] = (), means: Mapping[str, Mean] | None = None) -> None:
         """`means` are older sums, for hosts without samples."""
-        visits = [(host, s, n) for host, s, n in samples if 0 <= s < float("inf") and n >= 0]
-        known = _HostSamples([(host, s / n) for host, s, n in visits if n], means or {})
+        visits = _Visits(samples)
+        known = _HostSamples(visits, means or {})
         self._row = {name: row for row, name in enumerate(known.names)}
         self._table, self._uncertainty = known.table()
         self._extra = _extra_requests(visits, self._row)
-        self.averages = _averages(visits, known.summed)
+        self.averages = visits.averages(known.summed)
         """By host: mean seconds of a visit, for the paper's estimate."""
 
     def rows(self, names: Sequence[str]) -> NDArray[np.intp]:
@@ -60,8 +60,7 @@ class DownloadTimes:
 
     def mean_s(self, rows: NDArray[np.intp]) -> Numbers:
         """Expected seconds of one request."""
-        found: Numbers = np.exp(self._table[rows]).mean(axis=1)
-        return found
+        return mean_of(np.exp(self._table[rows]))
 
     def extra_requests(self, rows: NDArray[np.intp]) -> Numbers:
         """Expected number of requests of a visit after the first: redirects and further requests of its handler."""
@@ -89,6 +88,13 @@ class DownloadTimes:
         return found
 
 
+def mean_of(quantiles: Numbers) -> Numbers:
+    """By row: the mean of a distribution with these quantiles, which are at evenly spaced probabilities."""
+    inner = quantiles.sum(axis=1) - 0.5 * (quantiles[:, 0] + quantiles[:, -1])
+    mean: Numbers = inner / (quantiles.shape[1] - 1)
+    return mean
+
+
 class _AllHosts(Struct, frozen=True):
     """The distribution of times over all hosts."""
 
@@ -101,15 +107,39 @@ class _AllHosts(Struct, frozen=True):
     """Quantiles of the times around their host's level."""
 
 
+class _Visits:
+    """The samples as columns."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        rows = list(samples)
+        seconds = np.array([s for _, s, _ in rows], dtype=np.float64)
+        requests = np.array([n for _, _, n in rows], dtype=np.int64)
+        valid = (seconds >= 0) & (seconds < np.inf) & (requests >= 0)
+        hosts = [host for (host, _, _), is_valid in zip(rows, valid.tolist(), strict=True) if is_valid]
+        self.names = sorted(set(hosts))
+        index = {name: code for code, name in enumerate(self.names)}
+        self.codes = np.fromiter(map(index.__getitem__, hosts), dtype=np.intp, count=len(hosts))
+        self.seconds, self.requests = seconds[valid], requests[valid]
+
+    def averages(self, sums: Mapping[str, Mean]) -> dict[str, float]:
+        """By host: mean seconds of a visit, without visits that ended before the first request."""
+        made = self.requests > 0
+        number = np.bincount(self.codes[made], minlength=len(self.names))
+        total = np.bincount(self.codes[made], self.seconds[made], len(self.names))
+        mean = (total / np.maximum(number, 1)).tolist()
+        found = {host: seconds / visits for host, (visits, seconds) in sums.items()}
+        return found | {self.names[code]: mean[code] for code in np.flatnonzero(number).tolist()}
+
+
 class _HostSamples:
     """Samples by host, sorted within each host; then the hosts of which only sums are known."""
 
-    def __init__(self, requests: Sequence[tuple[str, float]], means: Mapping[str, Mean]) -> None:
-        """(host, seconds) of single requests."""
-        sampled = sorted({host for host, _ in requests})
-        index = {name: n for n, name in enumerate(sampled)}
-        codes = np.array([index[host] for host, _ in requests], dtype=np.intp)
-        logs = np.log(np.clip(np.array([s for _, s in requests], dtype=np.float64), SHORTEST_S, LONGEST_S))
+    def __init__(self, visits: _Visits, means: Mapping[str, Mean]) -> None:
+        made = visits.requests > 0
+        known, codes = np.unique(visits.codes[made], return_inverse=True)
+        sampled = [visits.names[code] for code in known.tolist()]
+        index = set(sampled)
+        logs = np.log(np.clip(visits.seconds[made] / visits.requests[made], SHORTEST_S, LONGEST_S))
         self.drift = _drift(codes, logs, len(sampled))
         order = np.lexsort((logs, codes))
         self.logs, self.codes = logs[order], codes[order]
@@ -197,20 +227,11 @@ def _drift(codes: NDArray[np.intp], logs: Numbers, hosts: int) -> float:
     return float(np.sqrt(max(between - within, _MIN_DRIFT**2)))
 
 
-def _averages(visits: Sequence[Sample], sums: Mapping[str, Mean]) -> dict[str, float]:
-    found = {host: seconds / number for host, (number, seconds) in sums.items()}
-    totals: dict[str, tuple[float, int]] = {}
-    for host, seconds, requests in visits:
-        if requests:
-            total, number = totals.get(host, (0.0, 0))
-            totals[host] = (total + seconds, number + 1)
-    return found | {host: total / number for host, (total, number) in totals.items()}
-
-
-def _extra_requests(visits: Sequence[Sample], row: Mapping[str, int]) -> Numbers:
+def _extra_requests(visits: _Visits, row: Mapping[str, int]) -> Numbers:
     """By row: requests of a visit after the first, shrunk towards those of all hosts."""
-    beyond = np.array([n - 1.0 for _, _, n in visits], dtype=np.float64)
-    codes = np.array([row.get(host, len(row)) for host, _, _ in visits], dtype=np.intp)
+    beyond = visits.requests - 1.0
+    rows = np.array([row.get(name, len(row)) for name in visits.names], dtype=np.intp)
+    codes = rows[visits.codes]
     overall = float(beyond.mean()) if len(beyond) else 0.0
     counts = np.bincount(codes, minlength=len(row) + 1)
     sums = np.bincount(codes, beyond, len(row) + 1)

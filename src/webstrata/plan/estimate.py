@@ -6,11 +6,15 @@ There are three methods, from exact to fast (docs/decisions/0034-crawl-time-esti
     events        hosts share threads or addresses: every request is simulated as an event
     bounds        too many requests for events: the largest of the slowest host, the work of all threads, and the
                   requests of the busiest address
+
+With each of them a round takes at least the time that the loop itself needs for its visits on this machine
+(`plan.pace`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -20,8 +24,9 @@ from webstrata.errors import UsageError
 from webstrata.plan.downloads import DownloadTimes
 from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel
+from webstrata.plan.pace import LoopPace
 from webstrata.plan.queues import Bar
-from webstrata.plan.rounds import MAX_DRAWN, RoundPlan
+from webstrata.plan.rounds import RoundPlan
 
 Method = Literal["independent", "events", "bounds"]
 
@@ -29,10 +34,14 @@ LOW, HIGH = 0.1, 0.9
 """The interval contains eight of ten rounds."""
 _MAX_REPLICATES = 200
 _MIN_REPLICATES = 9
-_EVENTS = 1_000_000
-"""Maximum number of events of an estimate."""
-_DRAWS = 4_000_000
-"""Maximum number of download times that an estimate draws."""
+_EVENTS = 300_000
+"""Maximum number of events of an estimate, and of the search for the number of threads."""
+_SEARCH_STEPS = 8
+_DRAWS = 1_000_000
+"""Number of download times that an estimate draws, if each host has enough."""
+_MOST_DRAWN, _LEAST_DRAWN = 2_000, 30
+"""Number of requests of a host that are drawn one by one."""
+_UNKNOWN_PACE = LoopPace()
 _ENOUGH = 1.02
 """More threads are not needed if the round takes at most this many times the shortest duration."""
 _BOTTLENECKS = 5
@@ -68,11 +77,22 @@ class CrawlTimeEstimate(Struct, frozen=True, kw_only=True):
     """Including robots.txt and redirects."""
     method: Method = "independent"
     replicates: int = 0
+    machine_s: float = 0.0
+    """Time that the loop itself needs for the visits on this machine, if no host delays it; 0 if it is not known."""
     bottlenecks: tuple[Bottleneck, ...] = ()
+
+    @property
+    def machine_is_slowest(self) -> bool:
+        """Whether the machine, not the hosts or the number of threads, decides how long the round takes."""
+        return self.machine_s >= 0.95 * self.median_s > 0
 
 
 def estimate(
-    loads: Iterable[HostLoad], downloads: DownloadTimes, spacing: SpacingModel, threads: int
+    loads: Iterable[HostLoad],
+    downloads: DownloadTimes,
+    spacing: SpacingModel,
+    threads: int,
+    pace: LoopPace = _UNKNOWN_PACE,
 ) -> CrawlTimeEstimate:
     """Simulate the round many times; without visits the duration is 0."""
     if threads < 1:
@@ -83,6 +103,8 @@ def estimate(
     method, replicates = _method(plan, threads)
     simulated = _SimulatedRounds(plan, method, replicates)
     totals, ends = simulated.ends(threads)
+    machine_s = pace.visit_s * sum(load.docs for load in plan.loads)
+    totals = np.maximum(totals, machine_s * np.exp(pace.spread * _normal_quantiles(replicates)))
     low, median, high = np.quantile(totals, (LOW, 0.5, HIGH))
     needed = simulated.threads_needed()
     return CrawlTimeEstimate(
@@ -96,6 +118,7 @@ def estimate(
         requests=int(plan.requests.sum()),
         method=method,
         replicates=replicates,
+        machine_s=machine_s,
         bottlenecks=_bottlenecks(plan, ends),
     )
 
@@ -118,11 +141,20 @@ def _method(plan: RoundPlan, threads: int) -> tuple[Method, int]:
     requests = int(plan.requests.sum())
     shared = plan.spacing.address_gap_s > 0 and len(np.unique(plan.address)) < plan.hosts
     if threads >= plan.hosts and not shared and plan.spacing.connections_per_host == 1:
-        drawn = int(np.minimum(plan.requests, MAX_DRAWN).sum())
-        return "independent", _clip(_DRAWS // drawn)
+        return "independent", _clip(_DRAWS // int(np.minimum(plan.requests, _limit(plan)).sum()))
     if requests * _MIN_REPLICATES <= _EVENTS:
         return "events", _clip(_EVENTS // requests)
     return "bounds", _clip(_DRAWS // requests)
+
+
+def _limit(plan: RoundPlan) -> int:
+    """The number of requests of a host that are drawn one by one."""
+    return max(_LEAST_DRAWN, min(_DRAWS // (_MIN_REPLICATES * plan.hosts), _MOST_DRAWN))
+
+
+def _normal_quantiles(count: int) -> Numbers:
+    normal = NormalDist()
+    return np.array([normal.inv_cdf((n + 0.5) / count) for n in range(count)])
 
 
 def _clip(replicates: int) -> int:
@@ -135,11 +167,14 @@ class _SimulatedRounds:
     def __init__(self, plan: RoundPlan, method: Method, replicates: int) -> None:
         self._plan = plan
         self._method = method
-        alone = [plan.alone(replicate) for replicate in range(replicates)]
+        limit = _limit(plan)
+        alone = [plan.alone(replicate, limit) for replicate in range(replicates)]
         self._ends = np.array([ends for ends, _ in alone])
         self._busy = np.array([busy.sum() for _, busy in alone])
-        few = int(plan.requests.sum()) * _MIN_REPLICATES <= _EVENTS
-        queued = replicates if method == "events" else _MIN_REPLICATES if few else 0
+        requests = int(plan.requests.sum())
+        self._searched = min(_MIN_REPLICATES, _EVENTS // (_SEARCH_STEPS * requests))
+        """Replicates that are simulated with each number of threads in `threads_needed`."""
+        queued = replicates if method == "events" else self._searched
         self._queues = [plan.queues(replicate) for replicate in range(queued)]
 
     def ends(self, threads: int) -> tuple[Numbers, Numbers]:
@@ -157,7 +192,7 @@ class _SimulatedRounds:
         limit = self._plan.hosts * self._plan.spacing.connections_per_host
         shortest = np.maximum(self._ends.max(axis=1), self._busiest_address_s())
         at_least = max(1, int(np.ceil(np.median(self._busy / np.maximum(shortest, 1e-9)))))
-        if not self._queues or at_least >= limit:
+        if not self._searched or at_least >= limit:
             return min(at_least, limit)
         enough_s = _ENOUGH * float(np.median(self._totals(limit)))
         low, high = at_least, limit
@@ -170,7 +205,7 @@ class _SimulatedRounds:
         return low
 
     def _totals(self, threads: int) -> Numbers:
-        totals: Numbers = self._simulated(threads, _MIN_REPLICATES).max(axis=1)
+        totals: Numbers = self._simulated(threads, self._searched).max(axis=1)
         return totals
 
     def _simulated(self, threads: int, replicates: int) -> Numbers:

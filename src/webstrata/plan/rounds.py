@@ -14,13 +14,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.plan import draws
-from webstrata.plan.downloads import DownloadTimes
+from webstrata.plan.downloads import DownloadTimes, mean_of
 from webstrata.plan.draws import Numbers
 from webstrata.plan.load import HostLoad, SpacingModel, tidy
 from webstrata.plan.queues import Bar, RequestQueues, simulate
-
-MAX_DRAWN = 2_000
-"""Maximum number of requests of a host that `alone` draws; further requests take their mean."""
 
 
 class SampledRequests(Struct, frozen=True):
@@ -59,9 +56,7 @@ class RoundPlan:
     def mean_gap_s(self) -> Numbers:
         """By host: expected seconds from one request to the next one."""
         seconds = self._downloads.quantiles_s(self._rows)
-        gaps = np.maximum(self._delays(None)[:, None], seconds + self._rest_s(seconds))
-        mean: Numbers = gaps.mean(axis=1)
-        return mean
+        return mean_of(np.maximum(self._delays(None)[:, None], seconds + self._rest_s(seconds)))
 
     def mean_s(self) -> Numbers:
         """By host: expected seconds of one request."""
@@ -73,13 +68,15 @@ class RoundPlan:
 
     def draw(self, replicate: int, limit: int | None = None) -> SampledRequests:
         """The requests of one simulated round, at most `limit` of each host."""
+        level = self._downloads.level(self._rows, self._keys, replicate)
+        return self._draw(replicate, level, self._delays(replicate), limit)
+
+    def _draw(self, replicate: int, level: Numbers, delays: Numbers, limit: int | None) -> SampledRequests:
         counts = self.requests if limit is None else np.minimum(self.requests, limit)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         host = np.repeat(np.arange(self.hosts), counts)
         number = np.arange(first[-1]) - first[host]
-        level = self._downloads.level(self._rows, self._keys, replicate)
         seconds = self._downloads.draw_s(self._rows[host], self._keys[host], replicate, number, level[host])
-        delays = self._delays(replicate)
         rests = self._rest_s(seconds)
         # A Crawl-delay in robots.txt counts from the end of that response.
         asks = self.robots & (delays > self.spacing.delay_s)
@@ -105,21 +102,30 @@ class RoundPlan:
         gap_s, connections = spacing.address_gap_s, spacing.connections_per_host
         return simulate(queues, threads=threads, address_gap_s=gap_s, connections=connections, bars=bars)
 
-    def alone(self, replicate: int) -> tuple[Numbers, Numbers]:
-        """By host: when its last request ends if it waits for no other host, and the total time of its requests."""
-        drawn = self.draw(replicate, MAX_DRAWN)
+    def alone(self, replicate: int, limit: int) -> tuple[Numbers, Numbers]:
+        """By host: when its last request ends if it waits for no other host, and the total time of its requests.
+
+        At most `limit` requests of a host are drawn; the sum of the others is normal, with their mean and variance.
+        """
+        level, delays = self._downloads.level(self._rows, self._keys, replicate), self._delays(replicate)
+        drawn = self._draw(replicate, level, delays, limit)
         host = np.repeat(np.arange(self.hosts), np.diff(drawn.first))
-        paused = (drawn.seconds + drawn.rests) / self.spacing.connections_per_host
-        gaps = np.maximum(drawn.delays[host], paused)
+        gaps = np.maximum(delays[host], self._paused(drawn.seconds, drawn.rests))
         last = drawn.first[1:] - 1
         ends = self.free + np.bincount(host, gaps, self.hosts) - gaps[last] + drawn.seconds[last]
         busy = np.bincount(host, drawn.seconds, self.hosts).astype(np.float64)
-        more = self.requests - np.diff(drawn.first)
-        for n in np.flatnonzero(more):
-            own = slice(drawn.first[n], drawn.first[n + 1])
-            ends[n] += more[n] * gaps[own].mean()
-            busy[n] += more[n] * drawn.seconds[own].mean()
+        more = (self.requests - np.diff(drawn.first)).astype(np.float64)
+        if more.any():
+            seconds = self._downloads.quantiles_s(self._rows) * level[:, None]
+            gaps = np.maximum(delays[:, None], self._paused(seconds, self._rest_s(seconds)))
+            chance = draws.normals(self._keys, replicate, 1)
+            ends += _sum_of(gaps, more, chance)
+            busy += _sum_of(seconds, more, chance)
         return ends, busy
+
+    def _paused(self, seconds: Numbers, rests: Numbers) -> Numbers:
+        paused: Numbers = (seconds + rests) / self.spacing.connections_per_host
+        return paused
 
     def _rest_s(self, seconds: Numbers) -> Numbers:
         pause: Numbers = np.minimum(self.spacing.delay_factor * seconds, self.spacing.max_delay_s)
@@ -140,6 +146,14 @@ class RoundPlan:
                 asked[unknown] = np.sort(known)[(chance * len(known)).astype(np.intp)]
         delays: Numbers = np.maximum(np.minimum(asked, self.spacing.max_delay_s), self.spacing.delay_s)
         return delays
+
+
+def _sum_of(quantiles: Numbers, count: Numbers, chance: Numbers) -> Numbers:
+    """By host: the sum of `count` times with these quantiles, `chance` standard deviations above its mean."""
+    mean = mean_of(quantiles)
+    variance = mean_of(quantiles**2) - mean**2
+    found: Numbers = np.maximum(count * mean + chance * np.sqrt(count * np.maximum(variance, 0.0)), 0.0)
+    return found
 
 
 def _numbered(names: Sequence[str]) -> NDArray[np.intp]:

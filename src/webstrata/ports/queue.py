@@ -43,6 +43,10 @@ class VisitQueue(Protocol):
         """Visits due by `until` and not leased, earliest first."""
         ...
 
+    async def due_by_host(self, until: float) -> list[tuple[str, str, int]]:
+        """(host, URL of one of these pages, number of pages) of the visits that `upcoming` lists, by host."""
+        ...
+
     async def move(self, moves: Collection[tuple[int, float, str]]) -> None:
         """Set another time for pages that are not leased: (page id, next visit, reason)."""
         ...

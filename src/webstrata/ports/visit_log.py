@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import Batch, Original, Position, Visit
+from webstrata.records import Batch, Original, Position, RoundTiming, Visit
 
 
 class VisitLog(Protocol):
@@ -48,4 +48,12 @@ class VisitLog(Protocol):
 
     async def demand(self) -> list[tuple[str, str, int, float]]:
         """(host, one of its pages, number of pages, visits per day at their current intervals)."""
+        ...
+
+    async def add_round(self, timing: RoundTiming) -> None:
+        """Add the timing of a round; only the latest ones are kept."""
+        ...
+
+    async def rounds(self, limit: int) -> list[RoundTiming]:
+        """The timings of the latest rounds, latest first."""
         ...

@@ -10,7 +10,15 @@ from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResu
 from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
 from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
-from webstrata.records.schedule import Boost, BudgetState, DuePage, IntervalLimit, PageSummary, UpcomingVisit
+from webstrata.records.schedule import (
+    Boost,
+    BudgetState,
+    DuePage,
+    IntervalLimit,
+    PageSummary,
+    RoundTiming,
+    UpcomingVisit,
+)
 from webstrata.records.signals import (
     Announcement,
     Listing,
@@ -65,6 +73,7 @@ __all__ = [
     "Resource",
     "ResourceCapture",
     "RobotsState",
+    "RoundTiming",
     "Sighting",
     "Signal",
     "SignalKind",

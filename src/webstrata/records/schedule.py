@@ -18,6 +18,17 @@ class UpcomingVisit(Struct, frozen=True, kw_only=True, gc=False):
     weight: float = 1.0
 
 
+class RoundTiming(Struct, frozen=True, kw_only=True, gc=False):
+    """How long a round of the loop took."""
+
+    at: float
+    """Its end."""
+    visits: int
+    seconds: float
+    limited_s: float
+    """Part of `seconds` in which the loop itself, not the hosts, limited the number of visits."""
+
+
 class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
     """A watched page, with the fields that the allocator of the budget needs."""
 

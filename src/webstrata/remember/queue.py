@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Double, Select, bindparam, case, cast, exists, func, select, update
+from sqlalchemy import Connection, Double, Select, bindparam, case, cast, exists, func, select, text, update
 
 from webstrata.records import DuePage, Page, PageRole, PageState, UpcomingVisit
 from webstrata.remember import rows
@@ -246,6 +246,34 @@ def upcoming(connection: Connection, until: float, limit: int) -> list[UpcomingV
         UpcomingVisit(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
         for id_, url, host, at, interval_s, weight in found
     ]
+
+
+_BY_HOST = (
+    "SELECT pages.host, min(pages.id), count(*) FROM {tables} "
+    "WHERE queue.due_at <= :until AND queue.lease_until IS NULL GROUP BY pages.host ORDER BY pages.host"
+)
+_FROM_DUE = "queue CROSS JOIN pages ON pages.id = queue.page_id"
+_FROM_HOSTS = "pages INDEXED BY ix_pages_host CROSS JOIN queue ON queue.page_id = pages.id"
+"""SQLite joins in this order. With many due pages, the index of hosts and the narrow queue are read instead of the wide
+rows of all due pages: about a fifth of the time."""
+_FROM_BOTH = "pages JOIN queue ON queue.page_id = pages.id"
+_MANY_DUE = 20_000
+
+
+def due_by_host(connection: Connection, until: float) -> list[tuple[str, str, int]]:
+    """(host, one of its pages, number of pages) of the pages that `upcoming` lists."""
+    tables = _FROM_BOTH
+    if connection.dialect.name == "sqlite":
+        due = select(queue.c.page_id).where(queue.c.due_at <= until).limit(_MANY_DUE).subquery()
+        many = connection.execute(select(func.count()).select_from(due)).scalar_one() == _MANY_DUE
+        tables = _FROM_HOSTS if many else _FROM_DUE
+    found = connection.execute(text(_BY_HOST.format(tables=tables)), {"until": until}).all()
+    urls = {row.id: row.url for row in execute_among(connection, _urls, [id_ for _, id_, _ in found])}
+    return [(host, urls[id_], number) for host, id_, number in found]
+
+
+def _urls(among: Any) -> Any:
+    return select(pages.c.id, pages.c.url).where(among(pages.c.id))
 
 
 _MOVE_UNLEASED = (

@@ -133,6 +133,7 @@ class SqlQueue(Role):
     end_leases = writes(queue.end_leases)
     move = writes(queue.move)
     due = reads(queue.due_pages)
+    due_by_host = reads(queue.due_by_host)
     largest_id = reads(queue.largest_id)
     next_due = reads(totals.next_due)
     politeness = reads(politeness.politeness_state)
@@ -143,12 +144,14 @@ class SqlQueue(Role):
 class SqlVisitLog(Role):
     """`ports.VisitLog`."""
 
+    add_round = writes(visit_log.add_round)
     demand = reads(visit_log.demand)
     download_sums = reads(visit_log.download_sums)
     download_times = reads(visit_log.download_times)
     observations = reads(visit_log.observations)
     of_page = reads(visit_log.of_page)
     originals = reads(visit_log.known_originals)
+    rounds = reads(visit_log.latest_rounds)
     _commit = writes(commits.commit)
     _positions_after = reads(visit_log.positions_after)
 

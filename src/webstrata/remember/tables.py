@@ -248,6 +248,17 @@ def _sums() -> list[Column[object]]:
     ]
 
 
+# The last large rounds of the loop, from which `plan` learns how fast this machine is.
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("limited_s", Double, nullable=False),
+)
+
 host_days = Table(
     "host_days",
     metadata,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from sqlalchemy import Connection, bindparam, case, func, select
+from msgspec.structs import asdict
+from sqlalchemy import Connection, bindparam, case, delete, func, select
 
 from webstrata.clock import DAY_S
-from webstrata.records import Original, Outcome, PageState, Position, Visit
+from webstrata.records import Original, Outcome, PageState, Position, RoundTiming, Visit
 from webstrata.remember import rows
 from webstrata.remember.statements import chunks
-from webstrata.remember.tables import host_days, originals, pages, visits
+from webstrata.remember.tables import host_days, originals, pages, rounds, visits
 
 _CHANGES = [Outcome.NEW.value, Outcome.CHANGED.value, Outcome.GONE.value, Outcome.BACK.value]
 
@@ -122,3 +123,20 @@ def demand(connection: Connection) -> list[tuple[str, str, int, float]]:
     )
     found = connection.execute(query.group_by(pages.c.host).order_by(pages.c.host))
     return [(host, url, int(number), float(visits_per_day)) for host, url, number, visits_per_day in found]
+
+
+_KEPT_ROUNDS = 100
+
+
+def add_round(connection: Connection, timing: RoundTiming) -> None:
+    """Add the timing of a round, and forget old ones."""
+    connection.execute(rounds.insert(), asdict(timing))
+    last = select(func.max(rounds.c.id)).scalar_subquery()
+    connection.execute(delete(rounds).where(rounds.c.id <= last - _KEPT_ROUNDS))
+
+
+def latest_rounds(connection: Connection, limit: int) -> list[RoundTiming]:
+    """The timings of the latest rounds, latest first."""
+    columns = (rounds.c.at, rounds.c.visits, rounds.c.seconds, rounds.c.limited_s)
+    found = connection.execute(select(*columns).order_by(rounds.c.id.desc()).limit(limit))
+    return [RoundTiming(at=at, visits=n, seconds=seconds, limited_s=limited_s) for at, n, seconds, limited_s in found]

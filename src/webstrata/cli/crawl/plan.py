@@ -11,7 +11,6 @@ import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, printable
-from webstrata.cli.pages.watch import read_lines
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_instant, parse_span, span
 from webstrata.errors import UsageError
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from webstrata.plan.firstfit import Packing
     from webstrata.ports import Store
 
-_MAX_PAGES = 1_000_000
+_MAX_DRAWN_VISITS = 100_000
 _LISTED_HOSTS = 3
 """Number of hosts that a line of output names."""
 
@@ -96,7 +95,7 @@ def _plan(
     from webstrata.plan.firstfit import pack
 
     spacing = node.spacing_model()
-    simulated = estimate(plan_input.loads, plan_input.downloads, spacing, threads)
+    simulated = estimate(plan_input.loads, plan_input.downloads, spacing, threads, plan_input.pace)
     paper = pack(domains_of(plan_input.loads, plan_input.downloads, spacing.delay_s), threads)
     if picture is not None:
         _draw(plan_input, node, threads, picture)
@@ -112,6 +111,7 @@ def _plan(
 
 def _read(source: str) -> list[str]:
     from webstrata import urls
+    from webstrata.cli.pages.watch import read_lines
 
     listed: dict[str, None] = {}
     for number, line in enumerate(read_lines(source), 1):
@@ -129,9 +129,10 @@ async def _plan_input(node: Node, listed: list[str] | None, ahead_s: float, offl
 
     async with node.store() as store:
         if listed is None:
-            due = await store.queue.upcoming(node.clock.now() + ahead_s, _MAX_PAGES)
-            listed = [visit.url for visit in due]
-        return await _hosts(node, store, by_host(listed), offline)
+            pages = await store.queue.due_by_host(node.clock.now() + ahead_s)
+        else:
+            pages = by_host(listed)
+        return await _hosts(node, store, pages, offline)
 
 
 async def _hosts(node: Node, store: Store, pages: Sequence[tuple[str, str, int]], offline: bool) -> PlanInput:
@@ -166,7 +167,7 @@ def _draw(plan_input: PlanInput, node: Node, threads: int, picture: Path) -> Non
     except ImportError:
         raise UsageError("pictures need matplotlib: install webstrata with its `lab` extra.") from None
     requests = sum(load.docs for load in plan_input.loads)
-    if requests > _MAX_PAGES // 10:
+    if requests > _MAX_DRAWN_VISITS:
         raise UsageError(f"{requests} visits are too many for a picture. Plan fewer with --within or --urls.")
     hosts, bars = typical_round(plan_input.loads, plan_input.downloads, node.spacing_model(), threads)
     title = f"A planned round: {counted(requests, 'visit')}, {counted(len(hosts), 'host')}, {threads} threads"
@@ -204,6 +205,10 @@ def _show(report: dict[str, Any], simulated: CrawlTimeEstimate, paper: Packing) 
         f"simulated  {span(simulated.median_s)} ({span(simulated.low_s)} to {span(simulated.high_s)} in eight rounds of ten), "
         f"needs {counted(simulated.threads_needed, 'thread')}"
     )
+    if simulated.machine_s:
+        rate = f"{report['visits'] / simulated.machine_s:.0f} visits a second in the last rounds"
+        decides = ", which decides" if simulated.machine_is_slowest else ""
+        typer.echo(f"           of it at least {span(simulated.machine_s)} for this machine ({rate}){decides}")
     times = (report["starts"], report["ends"], report["ends_between"][1])
     start, end, last = (date_time(parse_instant(time)) for time in times)
     typer.echo(f"           starts {start}, ends {end}, in nine of ten cases before {last}")
@@ -241,6 +246,9 @@ def _show_budget_whatif(what_ifs: list[BudgetWhatIf]) -> None:
         )
         for what_if in what_ifs
     ]
+    sampled = what_ifs[0].sampled_pages
+    if sampled < what_ifs[0].pages:
+        typer.echo(f"(from a random sample of {sampled} of {what_ifs[0].pages} pages)")
     print_table(("budget", "visits a day", "changes captured a day", "copies up to date"), rows)
 
 

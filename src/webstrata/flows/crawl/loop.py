@@ -5,6 +5,8 @@
  3. commit    finished visits are parsed, archived and committed in batches (`visit_batcher`, `visit_pipeline`)
  4. release   pages for which the round had no time, with the time at which their host can be visited
 
+The next round starts at once while pages are due; otherwise the loop sleeps (docs/decisions/0045-run-follows-plan.md).
+
 A round that fails loses nothing: its leases end, its pages stay due, and the next round takes them.
 """
 
@@ -22,6 +24,7 @@ from webstrata.flows.crawl.host_queues import HostQueues
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient
 from webstrata.flows.crawl.round_selector import RoundRequest, RoundSelector
+from webstrata.flows.crawl.round_timer import LEAST_VISITS, RoundTimer
 from webstrata.flows.crawl.slot_fitter import SlotFitter
 from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
@@ -84,6 +87,9 @@ class CrawlLoop:
         self._progress = progress or CrawlProgress()
         self._slot_fitter = slot_fitter
         self._stop = asyncio.Event()
+        self._timer = RoundTimer()
+        self._behind_until = -float("inf")
+        """Until then hosts have pages for which earlier rounds had no time."""
 
     def stop(self) -> None:
         """Start no more visits; visits in flight are finished and committed."""
@@ -122,7 +128,10 @@ class CrawlLoop:
                 ends_at = started_at + self._options.round_s
                 if pages := await self._lease(started_at, ends_at=ends_at):
                     await self._round(pages, started_at, ends_at=ends_at)
-                await self._sleep_until_due(ends_at, until)
+                    if await self._selector.has_more(self._clock.now()):
+                        continue
+                is_behind = bool(pages) and started_at < self._behind_until
+                await self._sleep_until_due(started_at if is_behind else ends_at, until)
             except (StoreError, ArchiveError, OSError) as problem:
                 log.error("this round failed, its pages stay due for the next one: %s", problem)
                 failed = True
@@ -130,7 +139,11 @@ class CrawlLoop:
                 await self._sleep(self._clock.now() + AFTER_FAILED_ROUND_S, until)
 
     async def _sleep_until_due(self, earliest: float, until: float) -> None:
-        """Wait for the next round: not before `earliest`, and not before a page is due."""
+        """Wait for the next round: not before `earliest`, and not before a page is due.
+
+        Pages that become due one after the other wait for each other until the end of the round's time, so that an
+        almost idle loop makes few rounds; pages that had to wait for their host do not wait any longer.
+        """
         while not self.stopping and (now := self._clock.now()) < until:
             next_at = max(earliest, await self._selector.next_round_at())
             if next_at > now:
@@ -157,17 +170,17 @@ class CrawlLoop:
         requested: Sequence[int] = (),
         only_due: bool = False,
     ) -> list[Page]:
-        return await self._selector.claim(
-            RoundRequest(
-                now=due_by,
-                ends_at=ends_at,
-                lease_until=self._clock.now() + self._options.round_s + LEASE_MARGIN_S,
-                owner=self._owner,
-                max_pages=ROUND_PAGES,
-                only_due=only_due,
-                requested=requested,
-            )
+        self._timer = RoundTimer()
+        request = RoundRequest(
+            now=due_by,
+            ends_at=ends_at,
+            lease_until=self._clock.now() + self._options.round_s + LEASE_MARGIN_S,
+            owner=self._owner,
+            max_pages=ROUND_PAGES,
+            only_due=only_due,
+            requested=requested,
         )
+        return await self._selector.claim(request)
 
     async def _round(
         self,
@@ -215,8 +228,11 @@ class CrawlLoop:
                 uncommitted = dict.fromkeys({page.id for page in pages} - batcher.committed_pages)
                 left = uncommitted | dict(queues.left(self._gate, self._clock.now()))
                 if left:
+                    self._behind_until = max(self._behind_until, *(at for at in left.values() if at is not None), 0.0)
                     await self._store.queue.release(left.items())
                 self._selector.ended()
                 self._gate.forget_idle(self._clock.now())
                 self._progress.round_ended(len(left))
+        if batcher.visits >= LEAST_VISITS:
+            await self._store.visit_log.add_round(self._timer.timing(batcher.visits, batcher.full_s, self._clock.now()))
         return batcher.visits

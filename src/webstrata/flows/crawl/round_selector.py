@@ -63,6 +63,7 @@ class RoundSelector:
         self._saved_at = self._selected_at = -_ENDLESS
         self._leased: dict[int, Page] = {}
         self._pages = 0
+        self._is_full = False
 
     async def claim(self, request: RoundRequest) -> list[Page]:
         """Lease the pages of a round."""
@@ -70,7 +71,9 @@ class RoundSelector:
         if request.requested:
             return await self._claim_requested(request)
         if self._ranking is None and not self._ledger.has_budgets:
-            return await self._store.queue.claim(request.now, request.max_pages, request.lease_until, request.owner)
+            pages = await self._store.queue.claim(request.now, request.max_pages, request.lease_until, request.owner)
+            self._is_full = len(pages) >= request.max_pages
+            return pages
         due = await self._store.queue.due(request.now, _DUE_PER_PAGE * request.max_pages)
         ids = [page.id for page in due]
         rows = await self._input.rows(ids, request.now)
@@ -78,6 +81,7 @@ class RoundSelector:
         must, moves = self._must_visit(due, rows, request, room)
         chosen = [] if request.only_due else self._most_valuable(request, room, request.max_pages - len(must), must)
         selected = {*must, *chosen}
+        self._is_full = len(selected) >= request.max_pages
         queue = self._store.queue
         leased = await queue.claim_pages([*must, *chosen], request.now, request.lease_until, request.owner)
         if leased:
@@ -152,6 +156,11 @@ class RoundSelector:
         """The round ended with an error: memory may be ahead of the store."""
         self.ended()
         self._input.discard()
+
+    async def has_more(self, now: float) -> bool:
+        """Whether pages are left for which the last round had no room: it was full, or pages are due."""
+        due = None if self._is_full else await self._store.queue.next_due()
+        return self._is_full or (due is not None and due <= now)
 
     async def next_round_at(self) -> float:
         """When a page must be visited, or may be worth a visit that the budget pays for."""

@@ -50,6 +50,18 @@ class ScheduleInput:
         if has_new_pages or ranking.has_new_announcements:
             await self._load_announcements(ranking)
 
+    async def load_only(self, ids: Sequence[int], now: float) -> None:
+        """Read only these pages, for an estimate from a sample of all pages."""
+        ranking = self._ranking
+        if ranking is None:
+            return
+        rows = await self.rows(ids, now)
+        row_of = {id_: row for id_, row in zip(ids, rows.tolist(), strict=True) if row >= 0}
+        ranking.page_table.load_sites(await self._store.budgets.site_states())
+        if sources := await self._store.signals.sources():
+            found = await self._store.signals.announcements(list(row_of))
+            ranking.page_table.policy_state.load_announcements(sources, [(row_of[one.page_id], one) for one in found])
+
     def discard(self) -> None:
         """Read everything again before the next round: memory may be ahead of the store."""
         if self._ranking is not None:

@@ -11,6 +11,7 @@ it limits how many visits a crash can cost.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
@@ -73,6 +74,9 @@ class VisitBatcher:
         """Visits committed so far."""
         self.committed_pages: set[int] = set()
         """Their pages."""
+        self.full_s = 0.0
+        """Real seconds in which finished visits waited because the batch was full."""
+        self._full_since: float | None = None
         self._collected: list[VisitResult] = []
         self._unparsed: list[VisitResult] = []
         """The last ones of `_collected`, of which no parser process has been sent the content."""
@@ -144,6 +148,7 @@ class VisitBatcher:
         if self._is_full():
             self._has_room.clear()
             self._due.set()
+            self._full_since = self._full_since or time.monotonic()
 
     def _is_full(self) -> bool:
         is_long = self._max_visits is not None and len(self._collected) >= self._max_visits
@@ -197,6 +202,9 @@ class VisitBatcher:
         if not self._flushing:
             self._due.clear()
         self._has_room.set()
+        if self._full_since is not None:
+            self.full_s += time.monotonic() - self._full_since
+            self._full_since = None
         return batch, parsing, robots
 
     def _batch_ended(self, problem: BaseException | None = None) -> None:

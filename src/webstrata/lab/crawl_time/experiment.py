@@ -217,7 +217,7 @@ async def _estimates(
     finally:
         await web.close()
     spacing = node.spacing_model()
-    ours = estimate(known.loads, known.downloads, spacing, scenario.threads)
+    ours = estimate(known.loads, known.downloads, spacing, scenario.threads, known.pace)
     paper = pack(domains_of(known.loads, known.downloads, spacing.delay_s), scenario.threads)
     unknown = sum(not known.downloads.is_known(load.host) for load in known.loads)
     return ours, paper.crawl_s, unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from webstrata.ports import Store
-from webstrata.records import Batch, Hop, NewPage
+from webstrata.records import Batch, Hop, NewPage, RoundTiming
 from webstrata.testing.store.examples import NOW, entry_of, new, page_of
 
 
@@ -80,6 +80,20 @@ async def upcoming_visits_are_listed_and_moved(store: Store) -> None:
     await store.queue.move([])
 
 
+async def due_visits_are_counted_by_host(store: Store) -> None:
+    other = NewPage(url="https://b.example/", host="b.example")
+    await store.pages.add([new("1"), new("2"), new("held"), new("paused"), other], NOW)
+    await store.pages.add([new("late")], NOW + 500)
+    await store.pages.pause(["https://a.example/paused"])
+    held = await page_of(store, "held")
+    await store.queue.claim_pages([held.id], NOW, NOW + 50, "me")
+    (host, url, number), second = await store.queue.due_by_host(NOW + 100)
+    assert (host, number, second) == ("a.example", 2, ("b.example", "https://b.example/", 1))
+    assert url in {"https://a.example/1", "https://a.example/2"}
+    assert [number for _, _, number in await store.queue.due_by_host(NOW + 500)] == [3, 1]
+    assert await store.queue.due_by_host(NOW - 1) == []
+
+
 async def download_times_come_from_the_log(store: Store) -> None:
     other = NewPage(url="https://b.example/", host="b.example")
     await store.pages.add([new("1"), other], NOW)
@@ -95,6 +109,15 @@ async def download_times_come_from_the_log(store: Store) -> None:
     assert hosts == {"a.example", "b.example"}
     assert await store.visit_log.download_times(9) == [(one.host, 0.0, 0), (two.host, 3.0, 3), (one.host, 0.5, 1)]
     assert await store.visit_log.download_times(1) == [(one.host, 0.0, 0)]
+
+
+async def the_timings_of_the_last_rounds_are_kept(store: Store) -> None:
+    assert await store.visit_log.rounds(9) == []
+    timings = [RoundTiming(at=NOW + n, visits=200 + n, seconds=1.5, limited_s=0.25) for n in range(105)]
+    for timing in timings:
+        await store.visit_log.add_round(timing)
+    assert await store.visit_log.rounds(2) == [timings[104], timings[103]]
+    assert len(await store.visit_log.rounds(1_000)) == 100
 
 
 async def next_due_is_none_without_due_pages(store: Store) -> None:

@@ -181,6 +181,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
     )
     op.create_table(
+        "rounds",
+        sa.Column("id", _row_id, nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("visits", sa.Integer(), nullable=False),
+        sa.Column("seconds", sa.Double(), nullable=False),
+        sa.Column("limited_s", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
+    )
+    op.create_table(
         "signals",
         sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
         sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
