@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import BadSettings
-from webstrata.schedule.allocator import BudgetPacer, DailyShare, choose, list_worth, usable_weights
+from webstrata.schedule.allocator import BudgetPacer, EvenShare, choose, list_worth, usable_weights
 from webstrata.schedule.policy import Bounds
 
 BOUNDS = Bounds()
@@ -107,9 +107,9 @@ def test_spending_follows_the_budget_smoothly() -> None:
 @given(st.floats(0, 500), st.integers(1, 200))
 def test_even_shares_add_up(per_day: float, days: int) -> None:
     """Fractions are carried over: after any number of days less than one visit is left."""
-    share = DailyShare(per_day=per_day)
+    share = EvenShare(per_step=per_day)
 
-    given_out = sum(share.next_day() for _ in range(days))
+    given_out = sum(share.next_step() for _ in range(days))
 
     assert per_day * days - 1.001 <= given_out <= per_day * days + 0.001
 

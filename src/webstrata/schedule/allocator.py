@@ -128,14 +128,14 @@ class BudgetPacer(Struct, kw_only=True):
         self.credit -= visits
 
 
-class DailyShare(Struct, kw_only=True):
-    """The lab's even spending: the same number each day, with fractions carried over."""
+class EvenShare(Struct, kw_only=True):
+    """The lab's even spending: the same number in each step of a replay, with fractions carried over."""
 
-    per_day: float
+    per_step: float
     carried: float = 0.0
 
-    def next_day(self) -> int:
-        self.carried += self.per_day
+    def next_step(self) -> int:
+        self.carried += self.per_step
         whole = int(self.carried + 1e-9)
         self.carried -= whole
         return whole

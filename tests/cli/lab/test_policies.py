@@ -48,6 +48,23 @@ def test_rows_at_equal_downloads(histories: Path, call: Call) -> None:
     assert compared == {(a, b) for a in ("dyn", "proportional") for b in ("one", "two", "geometric mean")}
 
 
+def test_replays_by_the_hour(histories: Path, call: Call) -> None:
+    """Every fourth page, with a budget for each page and decisions every six hours."""
+    result = call(
+        *("lab", "policies", "--histories", histories, "--years", "0.1", "--policies", "value,brute-force"),
+        *("--budget", "4/page/day", "--step", "6h", "--liveliest", "0.25", "--json"),
+    )
+    assert result.code == 0, result.err
+    whole = {(row["policy"], row["corpus"]): row for row in result.json["rows"] if row["bucket"] == "all"}
+
+    assert result.json["pages"] == 12
+    for corpus in ("one", "two"):
+        assert whole["value", corpus]["match"] == "4/page/day"
+        assert whole["value", corpus]["downloads"] == 6 * 36 * 4
+        assert abs(whole["brute-force", corpus]["downloads"] - 6 * 36 * 4) <= 6
+        assert whole["value", corpus]["delay_days"] <= 0.25
+
+
 def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None:
     """History, lists, reports and several budgets together; the HTML report contains every plot."""
     out = tmp_path / "report"
@@ -74,6 +91,9 @@ def test_everything_at_once(histories: Path, tmp_path: Path, call: Call) -> None
         (("--match", "value"), "value has no downloads of its own"),
         (("--budget", "plenty"), "no budget 'plenty'"),
         (("--lists", "often"), "often"),
+        (("--step", "1s"), "--step must be from 10m"),
+        (("--step", "soon"), "soon"),
+        (("--liveliest", "0"), "--liveliest is a share"),
         (("--lists", "1h"), "once a day"),
         (("--lists", "3d", "--list-recall", "2"), "from 0 to 1"),
         (("--reports", "-1"), "rate of reports"),

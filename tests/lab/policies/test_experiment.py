@@ -17,6 +17,7 @@ from webstrata.lab.policies.replay_log import ReplayLog, judge
 from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
 from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import budgeted_names, oracle, policy, policy_state
 
 DAYS = 300
@@ -209,3 +210,40 @@ def test_windows_that_nothing_covers() -> None:
     rows[0] |= {"first": 599 * DAY, "changes": []}
     truth = Truth(make_histories(rows), 100)
     assert (len(truth), truth.left_out) == (3, 1)
+
+
+@pytest.mark.parametrize("hours", [1, 4, 24])
+def test_steps_shorter_than_a_day(hours: int) -> None:
+    """A budget of one visit of every page in each step makes exactly these visits; each capture has the delay of the
+    change within its step."""
+    rows = made_rows(3, 40)
+    truth = Truth(make_histories(rows), 20)
+    step = hours / 24
+    bounds = Bounds(min_days=step * (1 - 1e-9))
+    steps = round(20 / step)
+    pages = policy_state("value", _site(truth), bounds=bounds)
+
+    log = replay_budget(pages, truth, 3.0 * steps, step_days=step)
+
+    assert len(log.page) == 3 * steps
+    assert sorted(set(log.at.tolist())) == pytest.approx([step * (number + 1) for number in range(steps)])
+    outcome = judge(log, truth)
+    assert outcome.delay.sum() <= step * outcome.captured.sum() + 1e-6
+
+
+def test_a_page_that_changes_hourly_gets_most_of_an_hourly_budget() -> None:
+    """Among pages that change weekly, `value` finds the page that changes hourly and visits it several times a day."""
+    hourly = np.arange(1.0, 20 * 24) * 3600 + 1800
+    weekly = [np.arange(1.0, 3) * 7 * DAY + page * 5000 for page in range(9)]
+    rows = [
+        {"corpus": "c", "page": f"{page}/x", "first": 0.0, "until": 20 * DAY, "changes": changes}
+        for page, changes in enumerate([hourly, *weekly])
+    ]
+    truth = Truth(make_histories(rows), 20)
+    bounds = Bounds(min_days=(1 - 1e-9) / 24)
+
+    log = replay_budget(policy_state("value", _site(truth), bounds=bounds), truth, 2.0 * 10 * 20, step_days=1 / 24)
+
+    visits = np.bincount(log.page, minlength=10)
+    assert visits[0] > 5 * 20
+    assert visits[1:].min() >= 3

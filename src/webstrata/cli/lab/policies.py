@@ -60,7 +60,8 @@ def command(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Budget for each corpus instead of --match: 9000, 50/day or 0.5x:dyn; several separated by commas.",
+            help="Budget for each corpus instead of --match: 9000, 50/day, 4/page/day or 0.5x:dyn; several separated by "
+            "commas.",
             show_default=False,
         ),
     ] = None,
@@ -72,6 +73,20 @@ def command(
             help="Length of the window before the end of the histories (default: 3; with --store, what most pages cover).",
         ),
     ] = None,
+    step: Annotated[
+        str,
+        typer.Option(
+            metavar="SPAN",
+            help="Time between two decisions of a budgeted policy, and the shortest interval of all policies.",
+        ),
+    ] = "1d",
+    liveliest: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Replay only this share of the pages of each corpus: those that changed most before the window.",
+        ),
+    ] = 1.0,
     history_days: Annotated[
         float,
         typer.Option(min=0.0, help="Days of weekly archive copies before the window, for budgeted policies."),
@@ -116,6 +131,8 @@ def command(
         reports=reports,
         freshness=_FRESHNESS[objective],
         seed=seed,
+        step_days=_days(step),
+        liveliest=liveliest,
     )
     with _progress_bar() as on_progress:
         results = run(loaded, experiment, on_progress)
@@ -222,7 +239,7 @@ def _show(results: PolicyResults) -> None:
                 f"{row.recall:.3f} ±{(row.recall_interval[1] - row.recall_interval[0]) / 2:.3f}",
                 f"{row.precision:.3f}",
                 f"{row.freshness:.3f}",
-                f"{row.delay_days:.1f}",
+                f"{row.delay_days:.2f}",
             )
             for row in results.rows
             if row.bucket == "all"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from webstrata.errors import UsageError
 from webstrata.lab.policies.allowance import DownloadAllowance, parse_allowance
 from webstrata.lab.policies.histories import Histories
+from webstrata.lab.policies.liveliest import liveliest
 from webstrata.lab.policies.page_timeline import PageTimeline, picture_of
 from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget, start_day
 from webstrata.lab.policies.replay_log import ReplayLog, ReplayTotals, joined_logs, judge
@@ -23,10 +24,12 @@ from webstrata.lab.policies.replay_timer import replay_oracle, replay_timer
 from webstrata.lab.policies.rows import Comparison, PolicyRow, compare, summarise
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
 from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.policy import Bounds
 from webstrata.schedule.registry import budgeted_names, is_budgeted, names, oracle, policy, policy_state
 from webstrata.schedule.value import Value
 
 EVERY = "all"
+_SHORTEST_STEP_DAYS = 1.0 / 144
 
 
 class PolicyExperiment(Struct, frozen=True, kw_only=True):
@@ -50,6 +53,10 @@ class PolicyExperiment(Struct, frozen=True, kw_only=True):
     freshness: float = 0.0
     """The objective of `value`: 0 captured changes, 1 fresh copies."""
     seed: int = 1
+    step_days: float = 1.0
+    """Time between two decisions of a budgeted policy, and the shortest interval of every policy."""
+    liveliest: float = 1.0
+    """Share of the pages of each corpus that is replayed: those that changed most often before the window."""
 
 
 class PolicyResults(Struct, frozen=True, kw_only=True):
@@ -71,7 +78,12 @@ def run(
     histories: Histories, experiment: PolicyExperiment, progress: Progress = lambda what, done, total: None
 ) -> PolicyResults:
     """Replay the policies over the last days of the histories."""
+    if not _SHORTEST_STEP_DAYS <= experiment.step_days <= min(experiment.days, Bounds().max_days):
+        raise UsageError("--step must be from 10m up to the window and to 180d.")
+    if experiment.liveliest < 1.0:
+        histories = liveliest(histories, experiment.liveliest, experiment.days)
     truth = Truth(histories, experiment.days)
+    bounds = _bounds(experiment)
     timers, budgeted = _chosen(experiment.policies)
     matched = _matched(experiment, timers)
     budgets = [parse_allowance(text, experiment.days) for text in experiment.budgets] or [
@@ -82,7 +94,7 @@ def run(
     logs: dict[tuple[str, str | None], ReplayLog] = {}
     for name in paced:
         progress(name, len(logs), total)
-        logs[name, None] = _own_pace(name, truth)
+        logs[name, None] = _own_pace(name, truth, bounds)
     downloads = {name: _per_corpus(judge(logs[name, None], truth), truth) for name in paced}
     for budget in budgets:
         for name in budgeted:
@@ -126,10 +138,15 @@ def _matched(experiment: PolicyExperiment, timers: list[str]) -> list[str]:
     return list(experiment.match)
 
 
-def _own_pace(name: str, truth: Truth) -> ReplayLog:
+def _bounds(experiment: PolicyExperiment) -> Bounds:
+    # A little shorter than the step: the difference of two times that are one step apart may be rounded down.
+    return Bounds(min_days=experiment.step_days * (1.0 - 1e-9))
+
+
+def _own_pace(name: str, truth: Truth, bounds: Bounds) -> ReplayLog:
     if name in names("oracle"):
-        return replay_oracle(oracle(name), truth)
-    return replay_timer(policy(name), truth)
+        return replay_oracle(oracle(name, bounds), truth)
+    return replay_timer(policy(name, bounds), truth)
 
 
 def _per_corpus(outcome: ReplayTotals, truth: Truth) -> dict[str, int]:
@@ -149,7 +166,7 @@ def _budgeted(
     logs = []
     for corpus in dict.fromkeys(histories.corpus):
         truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), experiment.days, experiment.history_days)
-        allowed = budget.downloads(downloads.get(budget.match or "", {}).get(corpus, 0))
+        allowed = budget.downloads(downloads.get(budget.match or "", {}).get(corpus, 0), len(truth))
         logs.append(
             (np.flatnonzero(_existing(corpora, corpus, histories, experiment)), _one(name, truth, allowed, experiment))
         )
@@ -167,7 +184,7 @@ def _existing(
 
 def _one(name: str, truth: Truth, allowed: float, experiment: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-    pages = policy_state(name, site, now=start_day(truth), freshness=experiment.freshness)
+    pages = policy_state(name, site, now=start_day(truth), bounds=_bounds(experiment), freshness=experiment.freshness)
     sources = ReplaySources()
     if pages.policy.has_forecast:  # other policies ignore signals
         sources = ReplaySources(
@@ -185,7 +202,7 @@ def _one(name: str, truth: Truth, allowed: float, experiment: PolicyExperiment) 
             if experiment.reports is None
             else SimulatedReports(truth, site, rate_per_day=experiment.reports, seed=experiment.seed),
         )
-    return replay_budget(pages, truth, allowed, sources)
+    return replay_budget(pages, truth, allowed, sources, experiment.step_days)
 
 
 def _comparisons(

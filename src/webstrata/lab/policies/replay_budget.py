@@ -1,4 +1,5 @@
-"""Replays a budgeted policy: day by day the allocator visits the most valuable pages, within the allowed downloads.
+"""Replays a budgeted policy: in each step, usually a day, the allocator visits the most valuable pages within the
+allowed downloads.
 
 The pages of a policy are in a `PolicyState`, which sees only the outcome of its own visits, lists and reports. Archive
 copies from before the window are shown to it week by week and cost nothing.
@@ -13,7 +14,7 @@ from webstrata.columns import Rows
 from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
 from webstrata.lab.policies.truth import Truth
-from webstrata.schedule.allocator import DailyShare, choose
+from webstrata.schedule.allocator import EvenShare, choose
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.policy_state import PolicyState
 
@@ -33,15 +34,19 @@ def start_day(truth: Truth) -> int:
 
 
 def replay_budget(
-    pages: PolicyState, truth: Truth, downloads: float, sources: ReplaySources | None = None
+    pages: PolicyState,
+    truth: Truth,
+    downloads: float,
+    sources: ReplaySources | None = None,
+    step_days: float = 1.0,
 ) -> ReplayLog:
-    """Spend the downloads evenly over the window. The pages must start at `start_day`."""
+    """Spend the downloads evenly over the window, in steps. The pages must start at `start_day`."""
     _show_archive(pages, truth)
-    days = int(truth.days)
-    share = DailyShare(per_day=downloads / days)
-    run = _BudgetReplay(pages, truth, sources or ReplaySources())
-    for day in range(1, days + 1):
-        run.day(day, share.next_day())
+    steps = int(truth.days / step_days + 1e-9)
+    share = EvenShare(per_step=downloads / steps)
+    run = _BudgetReplay(pages, truth, sources or ReplaySources(), step_days)
+    for step in range(1, steps + 1):
+        run.day(step * step_days, share.next_step())
     return run.log()
 
 
@@ -62,23 +67,23 @@ def _show_archive(pages: PolicyState, truth: Truth) -> None:
 class _BudgetReplay:
     """One replay."""
 
-    def __init__(self, pages: PolicyState, truth: Truth, sources: ReplaySources) -> None:
-        self.pages, self.truth, self.sources = pages, truth, sources
+    def __init__(self, pages: PolicyState, truth: Truth, sources: ReplaySources, step_days: float) -> None:
+        self.pages, self.truth, self.sources, self.step_days = pages, truth, sources, step_days
         self.price = 0.0
         self.seen_at = np.zeros(len(truth))
         self.position = truth.position(pages.rows, self.seen_at)
         self.visited: list[Rows] = [pages.rows[:0]]
-        self.days: list[int] = [0]
+        self.days: list[float] = [0.0]
         self.befores = [self.seen_at[:0]]
         self.flags = [np.zeros(0, dtype=bool)]
-        self.lists: list[tuple[int, int]] = []
+        self.lists: list[tuple[float, int]] = []
         if sources.lists is not None:
             pages.lists = SourceTable(pages.site, now=0.0)
         if sources.reports is not None:
             pages.reports = SourceTable(pages.site, now=0.0)
 
-    def day(self, day: int, allowed: int) -> None:
-        """One day: receive reports, fetch the lists whose value passes the price, visit the most valuable pages."""
+    def day(self, day: float, allowed: int) -> None:
+        """One step: receive reports, fetch the lists whose value passes the price, visit the most valuable pages."""
         now = float(day)
         self._receive_reports(now)
         allowed -= self._fetch_lists(day, allowed)
@@ -102,9 +107,9 @@ class _BudgetReplay:
         if table is None or reports is None:
             return
         for site in range(len(table.quality)):
-            table.fetched(site, now, *reports.news(site, now - 1.0, now))
+            table.fetched(site, now, *reports.news(site, now - self.step_days, now))
 
-    def _fetch_lists(self, day: int, allowed: int) -> int:
+    def _fetch_lists(self, day: float, allowed: int) -> int:
         """Fetch the lists whose value passes the price, best first; returns their number."""
         table, lists = self.pages.lists, self.sources.lists
         if table is None or lists is None:
