@@ -146,7 +146,7 @@ def test_settings_are_read_in_one_place() -> None:
 def test_policies_are_classes_of_the_registry_only() -> None:
     """No code asks for the class of a policy, a schedule or a policy state: a user's own policy is treated alike."""
     classes = _classes_of("schedule", ("Policy", "PolicyBase", "Schedule", "PolicyState")) | {"TimerSchedule"}
-    assert {"Value", "ValueSchedule", "LivePolicyState", "Dyn", "Uniform"} <= classes
+    assert {"Value", "ValueSchedule", "PolicyState", "Dyn", "Uniform"} <= classes
     for path in _files():
         if path == SOURCE / "schedule" / "registry.py":
             continue

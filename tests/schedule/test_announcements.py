@@ -1,36 +1,51 @@
-"""Announcements of feeds and sitemaps in the values of pages."""
+"""Announcements of feeds and sitemaps in the values of pages, and which lists are read."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.schedule.tables import NOW, table_of
 from webstrata.clock import DAY_S
 from webstrata.records import Announcement, SignalSource
+from webstrata.schedule.announcements import SourceTable
+from webstrata.schedule.page_table import PageTable
+from webstrata.schedule.source_choice import choose_sources, moved_price, source_worth
 
 
-def source(right: float, wrong: float, announced: float, silent: float, **more: Any) -> SignalSource:
+def source(announced: float, changed: float, silent: float, **more: Any) -> SignalSource:
+    """A source that announced so many changes, of which so many were right, and missed so many others."""
     return SignalSource(
-        id=9, url="http://h0.test/sitemap.xml", kind="sitemap-lastmod", right=right, wrong=wrong, announced=announced,
-        silent=silent, **more,
+        id=9, url="http://h0.test/sitemap.xml", kind="sitemap-lastmod", announced=announced, announced_changed=changed,
+        announced_expected=0.1 * announced, silent_changed=silent, silent_expected=silent, changes=changed + silent,
+        days=10 * (announced + silent), reads=10, recent_reads=10.0, entries=announced,
+        page_days=10 * announced, **more,
     )  # fmt: skip
+
+
+def load(table: PageTable, sitemap: SignalSource, news: dict[int, int]) -> SourceTable:
+    """Load one source that lists the pages in these rows, with or without an announcement."""
+    listed = [
+        Announcement(page_id=int(table.ids[row]), source_id=9, at=None, seen_at=0.0, news=one)
+        for row, one in news.items()
+    ]
+    table.load_sources([sitemap], {}, listed)
+    assert table.policy_state.lists is not None
+    return table.policy_state.lists
 
 
 def test_announcements_and_silence_of_a_good_source() -> None:
     """An announced page is worth more, a listed one without announcement less; a bad source has no effect."""
     values = {}
     for name, sitemap in {
-        "good": source(30, 0, 30, 1, read_at=(NOW + 3) * DAY_S),
-        "wrong": source(0, 300, 0, 300, read_at=(NOW + 3) * DAY_S),
+        "good": source(30, 30, 1, read_at=(NOW + 3) * DAY_S),
+        "wrong": source(300, 30, 300, read_at=(NOW + 3) * DAY_S),
     }.items():
         table = table_of(8)
         quiet = table.policy_state.values(NOW + 3.0).copy()
-        listed = [
-            (row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0, news=int(row == 0))) for row in (0, 1)
-        ]
-        table.policy_state.load_announcements([sitemap], listed)
+        load(table, sitemap, {0: 1, 1: 0})
         values[name] = table.policy_state.values(NOW + 3.0) / quiet
     assert values["good"][0] > 3
     assert values["good"][1] < 0.6
@@ -44,13 +59,50 @@ def test_a_list_is_worth_what_it_would_reveal() -> None:
     table = table_of(8)
 
     def worth(sitemap: SignalSource, news: int, days: float) -> float:
-        announcements = [
-            (row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0, news=news)) for row in range(8)
-        ]
-        table.policy_state.load_announcements([sitemap], announcements)
-        return table.policy_state.source_values(NOW + days, 0.01)[sitemap.url]
+        lists = load(table, sitemap, dict.fromkeys(range(8), news))
+        return float(source_worth(lists, table.policy_state.values(NOW + days), 1.0, 0.01)[0])
 
-    good = source(30, 0, 30, 1, read_at=NOW * DAY_S)
+    good = source(30, 30, 1, read_at=NOW * DAY_S)
     assert 0 < worth(good, 0, 1.0) < worth(good, 0, 10.0)
-    assert worth(source(30, 0, 0, 30, read_at=NOW * DAY_S), 0, 10.0) == pytest.approx(0.0, abs=1e-6)
+    assert worth(source(30, 3, 300, read_at=NOW * DAY_S), 0, 10.0) == pytest.approx(0.0, abs=2e-3)
     assert worth(good, 1, 10.0) == 0.0
+
+
+def test_the_price_and_wrong_entries_lower_the_worth() -> None:
+    """Each captured change costs a visit, or several if the list is often wrong."""
+    values = np.full(4, 0.2)
+    table = table_of(4)
+    good, half = source(100, 100, 0, read_at=NOW * DAY_S), source(100, 50, 50, read_at=NOW * DAY_S)
+    cheap, dear, often_wrong = (
+        float(source_worth(load(table, sitemap, dict.fromkeys(range(4), 0)), values, 1.0, price)[0])
+        for sitemap, price in ((good, 0.1), (good, 0.6), (half, 0.4))
+    )
+    assert cheap == pytest.approx(4 * 0.2 * (1 - 0.1), rel=0.05)
+    assert dear == pytest.approx(4 * 0.2 * (1 - 0.6), rel=0.1)
+    assert 0 < often_wrong < 0.25 * cheap
+
+
+def test_pages_known_to_have_changed_come_before_lists() -> None:
+    """A list is read only from what is left after the announced pages; the best first, overdue ones before all."""
+    lists = SourceTable(np.array([0, 0, 1, 2], dtype=np.intp), now=0.0)
+    values, worth = np.array([0.9, 0.9, 0.1, 0.1]), np.array([0.5, 3.0, 0.05])
+    ready, none = np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
+
+    def chosen(count: int, overdue: np.ndarray = none) -> list[int]:
+        return choose_sources(lists, values, worth, count, 0.2, ready=ready, overdue=overdue).tolist()
+
+    assert chosen(9) == [1, 0]
+    assert chosen(1) == [1]
+    assert chosen(9, np.array([False, False, True])) == [2, 1, 0]
+    lists.announced[:2] = True
+    assert (chosen(2), chosen(3)) == ([], [1])
+
+
+def test_the_price_moves_with_the_share_of_the_budget() -> None:
+    """A day's visits move the price by a fifth of the way; many small rounds move it as far as one large round."""
+    assert moved_price(0.1, 0.2, 1.0) == pytest.approx(0.1 * 2**0.2)
+    price = 0.1
+    for _ in range(24):
+        price = moved_price(price, 0.2, 1 / 24)
+    assert price == pytest.approx(moved_price(0.1, 0.2, 1.0))
+    assert moved_price(1e-6, 0.0, 1.0) == 1e-6

@@ -10,6 +10,7 @@ import pytest
 from tests.schedule.tables import LIMITS, LIVE, NOW, summaries, table_of
 from webstrata.clock import DAY_S
 from webstrata.records import Boost, IntervalLimit, PageSummary
+from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.overrides import Overrides
 from webstrata.schedule.page_table import PageTable, replayed
 from webstrata.schedule.registry import budgeted_policy
@@ -47,8 +48,9 @@ def test_a_page_takes_little_memory() -> None:
     """All columns of a page together take at most 256 bytes, those of the policy and of sources among them."""
     n = 4000
     table = table_of(n)
+    table.policy_state.lists = SourceTable(np.full(n, -1, dtype=np.intp), now=NOW)
     table.policy_state.values(NOW + 1.0)
-    parts = [table, table.policy_state, table.policy_state.announcements, table.policy_state._forecasts]
+    parts = [table, table.policy_state, table.policy_state.lists, table.policy_state._forecasts]
     arrays = {id(value): value for part in parts for value in _values(part) if isinstance(value, np.ndarray)}
     size = sum(array.nbytes for array in arrays.values() if len(array) >= n)
     assert size <= 256 * n, size / n

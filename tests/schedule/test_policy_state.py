@@ -10,16 +10,20 @@ from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.predict.siblings import Siblings
 from webstrata.records import Announcement, PageSummary, SignalSource
+from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.crossing import crossing_days
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given, forecast_at
 from webstrata.schedule.policy import Bounds, ValuePolicyBase
-from webstrata.schedule.policy_state import LivePolicyState, PolicyState
+from webstrata.schedule.policy_state import PolicyState
+from webstrata.schedule.source_choice import source_worth
 from webstrata.schedule.value_schedule import ValueSchedule
 from webstrata.testing.policy import check_policy
 
 RATE = 0.02
 SITE = np.zeros(6, dtype=np.intp)
-SOURCE = SignalSource(id=9, url="http://a.test/sitemap.xml", kind="sitemap-lastmod", right=30.0, announced=30.0)
+SOURCE = SignalSource(
+    id=9, url="http://a.test/sitemap.xml", kind="sitemap-lastmod", announced=30.0, announced_changed=30.0
+)
 
 
 class Likely(ValuePolicyBase):
@@ -76,17 +80,18 @@ def test_it_gets_site_events() -> None:
 
 def test_it_gets_announcements() -> None:
     """A page that a trusted source announces is worth more, a page that the source lists without news is not."""
-    pages = LivePolicyState(Likely(), SITE, now=0.0, weights=np.ones(6))
+    pages = PolicyState(Likely(), SITE, now=0.0, weights=np.ones(6))
     before = pages.values(10.0).copy()
     source = replace(SOURCE, read_at=9 * DAY_S)
     news = [(row, Announcement(page_id=0, source_id=9, at=None, seen_at=0.0, news=int(row == 0))) for row in (0, 1)]
-    pages.load_announcements([source], news)
+    pages.lists = SourceTable(np.full(6, -1, dtype=np.intp), now=0.0)
+    pages.lists.load([source], news)
     after = pages.values(10.0)
 
     assert after[0] > 0.9 > before[0]
     assert after[1] < before[1]
     assert after[2:] == pytest.approx(before[2:], abs=1e-6)
-    assert pages.source_values(40.0, 0.01)[SOURCE.url] > 0
+    assert source_worth(pages.lists, pages.values(40.0), 1.0, 0.01)[0] > 0
 
 
 def test_it_gets_predicted_visits_and_its_first_price() -> None:
@@ -98,7 +103,7 @@ def test_it_gets_predicted_visits_and_its_first_price() -> None:
     rows = np.array([0])
     days = crossing_days(schedule.page_table.policy_state, rows, 0.0, 0.3, np.ones(1, dtype=np.float32))
 
-    assert (schedule.first_price, schedule.price, schedule.threshold) == (0.3, 0.3, 0.3)
+    assert (schedule.first_price, schedule.price) == (0.3, 0.3)
     assert 5.0 < days[0] < -np.log(0.7) / RATE
     assert schedule.crossing(rows, 0.0)[0] == pytest.approx(DAY_S * days[0])
     rates, weights = schedule.expected_rates(DAY_S)

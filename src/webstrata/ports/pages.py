@@ -21,8 +21,8 @@ class WatchedPages(Protocol):
 
     async def get(self, url: str) -> Page | None: ...
 
-    async def known(self, urls: Sequence[str]) -> set[str]:
-        """The URLs that are stored as pages, in any state."""
+    async def known(self, urls: Sequence[str]) -> dict[str, int]:
+        """The URLs that are stored as pages, in any state, with their ids."""
         ...
 
     async def settled(self, urls: Sequence[str]) -> set[str]:

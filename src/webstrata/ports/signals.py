@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from webstrata.records import Announcement, Listing, SignalSource
+from webstrata.records import Announcement, SignalSource
 
 
 class SignalStore(Protocol):
@@ -13,6 +13,10 @@ class SignalStore(Protocol):
 
     async def sources(self, urls: Sequence[str] | None = None) -> list[SignalSource]:
         """The sources with these URLs (default: all)."""
+        ...
+
+    async def sources_by_id(self, ids: Sequence[int]) -> dict[int, SignalSource]:
+        """The sources with these ids, by id."""
         ...
 
     async def announcements(self, page_ids: Sequence[int]) -> list[Announcement]:
@@ -26,6 +30,6 @@ class SignalStore(Protocol):
         """The latest announcements of all sources about the next pages by id."""
         ...
 
-    async def listed_by(self, source: str) -> dict[str, Listing]:
-        """The watched pages that a source lists, by URL."""
+    async def listed_by(self, source: str) -> dict[str, float | None]:
+        """The watched pages that a source lists: the latest time of change that it gave, by URL."""
         ...

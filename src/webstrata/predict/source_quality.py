@@ -15,31 +15,28 @@ also limited by the number of changes per entry.
 
 A source starts with a low prior quality, and the changes that chance explains are subtracted: a source must prove its
 quality, and a few right announcements are enough.
+
+The live loop and the lab use this model. What visits and reads add to the counts is computed first (`visit_counts`,
+`read_counts`), so that a store can add it in the transaction of the visits; `add` does the same to columns in memory.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, State, columns
+from webstrata.records import READ_COUNTS, VISIT_COUNTS
 
 Index: TypeAlias = NDArray[np.intp]
 
 _MAX_QUALITY = 0.98
-_CHECKS = (
-    "announced",
-    "announced_changed",
-    "announced_expected",
-    "silent_changed",
-    "silent_expected",
-    "changes",
-    "days",
-    "recent_fetches",
-)
+_TRUSTED = 0.5
+_DISCOVERED, _READ_DAYS = 0.5, 30.0
+"""The prior of discoveries: new pages, and the days in which they appeared."""
 
 
 class SourcePrior(Struct, frozen=True, kw_only=True):
@@ -50,11 +47,23 @@ class SourcePrior(Struct, frozen=True, kw_only=True):
     announced: float = 0.25
     silent: float = 0.75
     chance: float = 1.0
-    """Captures that all fetches of a source together may cost before it has announced a change."""
+    """Captures that all reads of a source together may cost before it has announced a change."""
     memory: float = 1000.0
     """Visits after which a check counts half, since the quality of sources changes."""
     per_change: float = 1.5
     """Maximum number of entries per change."""
+
+
+PRIOR = SourcePrior()
+
+
+class CountedSources(NamedTuple):
+    """What visits or reads add to the counts of sources: the old counts are multiplied by `keep` before."""
+
+    keep: Days
+    """One factor for each source."""
+    added: dict[str, Days]
+    """By count: one number for each source."""
 
 
 class SourceQuality:
@@ -62,22 +71,24 @@ class SourceQuality:
 
     dtype = columns(
         {
-            **dict.fromkeys(_CHECKS, np.float64),
-            "fetches": np.float64,
-            "entries": np.float64,
-            "page_days": np.float64,  # pages times days in which the entries appeared
-            "delay": np.float64,
-            "dated": np.float64,  # number of entries from which the delay was learned
+            **dict.fromkeys(VISIT_COUNTS, np.float64),
+            # entries; pages times days in which they appeared; sum and number of the days by which entries were late;
+            # new pages that were discovered in the source; days between reads
+            **dict.fromkeys(READ_COUNTS, np.float64),
+            "reads": np.float64,
         }
     )
 
     def __init__(self, prior: SourcePrior | None = None) -> None:
-        self._prior = prior or SourcePrior()
+        self._prior = prior or PRIOR
 
     def start(self, n: int) -> State:
         return np.zeros(n, dtype=self.dtype)
 
+    # ── quality ─────────────────────────────────────────────────────────────────────────────────────────────
+
     def precision(self, state: State) -> Column:
+        """The share of the announced pages that changed, beyond what was expected of them anyway."""
         expected = self._expected_anyway(state)
         right = self._brought(state, 1.0) + self._prior.right
         share = right / (np.maximum(state["announced"] - expected, 0.0) + self._prior.right + self._prior.wrong)
@@ -87,12 +98,13 @@ class SourceQuality:
         return np.minimum(best, _MAX_QUALITY).astype(np.float32)
 
     def recall(self, state: State) -> Column:
+        """The share of the changes that the source announced, beyond those that it announced by chance."""
         announced = self._brought(state, 1.0) + self._prior.announced
         share: Column = announced / (announced + state["silent_changed"] + self._prior.silent)
         return np.minimum(share, _MAX_QUALITY).astype(np.float32)
 
     def proven_recall(self, state: State) -> Column:
-        """Recall less its standard error, for the value of a fetch. A source without checks keeps its prior recall."""
+        """Recall less its standard error, for the value of a read. A source without checks keeps its prior recall."""
         checked = self._brought(state, 1.0) + state["silent_changed"]
         recall = self.recall(state)
         error = np.sqrt(recall * (1.0 - recall) * checked) / (checked + 1.0)
@@ -100,11 +112,31 @@ class SourceQuality:
         return proven
 
     def max_worth(self, state: State) -> Column:
-        """Upper limit of the value of a fetch: twice what the last fetches have proven to bring, plus an allowance for
-        new sources that falls with each fetch."""
-        proven = 2.0 * self._brought(state, 2.0) / (state["recent_fetches"] + 1.0)
-        limit: Column = proven + self._prior.chance / (state["fetches"] + 1.0)
+        """Upper limit of the value of a read: twice what the last reads have proven to bring, plus an allowance for
+        new sources that falls with each read."""
+        proven = 2.0 * self._brought(state, 2.0) / (state["recent_reads"] + 1.0)
+        limit: Column = proven + self._prior.chance / (state["reads"] + 1.0)
         return limit.astype(np.float32)
+
+    def trusted(self, state: State) -> Flags:
+        """Whether more than half of the announcements are right, beyond what was expected anyway."""
+        trusted: Flags = self.precision(state) > _TRUSTED
+        return trusted
+
+    def entries_per_day(self, state: State) -> Column:
+        """Entries per page and day."""
+        rate: Column = state["entries"] / np.maximum(state["page_days"], 1.0)
+        return rate.astype(np.float32)
+
+    def delay_days(self, state: State) -> Column:
+        """How late entries appear, on average."""
+        delay: Column = state["late_days"] / np.maximum(state["dated"], 1e-9)
+        return delay.astype(np.float32)
+
+    def discoveries_per_day(self, state: State) -> Column:
+        """New pages per day that the source leads to."""
+        rate: Column = (state["discovered"] + _DISCOVERED) / (state["read_days"] + _READ_DAYS)
+        return rate.astype(np.float32)
 
     def _brought(self, state: State, errors: float) -> Column:
         """Announced changes beyond the expected ones, less this number of standard errors of the expected number."""
@@ -121,28 +153,20 @@ class SourceQuality:
         )
         return anyway
 
-    def entries_per_day(self, state: State) -> Column:
-        """Entries per page and day."""
-        rate: Column = state["entries"] / np.maximum(state["page_days"], 1.0)
-        return rate.astype(np.float32)
+    # ── learning ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def delay_days(self, state: State) -> Column:
-        return np.where(state["dated"] > 0, state["delay"], 0.0).astype(np.float32)
-
-    def learn(
+    def visit_counts(
         self,
-        state: State,
+        sources: int,
         source: Index,
         elapsed_days: Days,
         announced: Flags,
         changed: Flags,
         unchanged: Column,
         unchanged_covered: Column,
-    ) -> None:
+    ) -> CountedSources:
         """Pages were visited of which these sources had announced a change or not. `unchanged` is the forecast's
         probability for the time since the previous visit, `unchanged_covered` for the part that the source covers."""
-        if not len(source):
-            return
         in_covered = np.clip((1.0 - unchanged_covered) / np.maximum(1.0 - unchanged, 1e-9), 0.0, 1.0)
         weights = {
             "announced": announced,
@@ -152,25 +176,43 @@ class SourceQuality:
             "silent_expected": np.where(announced, 0.0, 1.0 - unchanged_covered),
             "changes": changed,
             "days": elapsed_days,
-            "recent_fetches": np.zeros(len(source)),  # fetches are forgotten as fast as visits
+            "recent_reads": np.zeros(len(source)),  # reads are forgotten as fast as visits
         }
-        keep = np.exp2(-np.bincount(source, minlength=len(state)) / self._prior.memory)
-        for name in _CHECKS:
-            state[name] = state[name] * keep + np.bincount(source, weights=weights[name], minlength=len(state))
+        return CountedSources(
+            keep=np.exp2(-np.bincount(source, minlength=sources) / self._prior.memory),
+            added={
+                name: np.bincount(source, weights=weights[name], minlength=sources).astype(np.float64)
+                for name in VISIT_COUNTS
+            },
+        )
 
-    def fetched(self, state: State, source: int, entries: int, page_days: float) -> None:
-        """A source was fetched and had this number of new entries, after this number of pages times days."""
-        state["fetches"][source] += 1.0
-        state["recent_fetches"][source] += 1.0
-        keep = np.exp2(-1.0 / self._prior.memory)
-        for name, added in (("entries", entries), ("page_days", page_days)):
-            state[name][source] = state[name][source] * keep + added
+    def add(self, state: State, counted: CountedSources) -> None:
+        """Add what visits found. In place."""
+        for name, added in counted.added.items():
+            state[name] = state[name] * counted.keep + added
 
-    def dated(self, state: State, source: int, late_days: Days) -> None:
-        """New entries of one source were late by at least these days: they were missing at the previous fetch."""
-        if not len(late_days):
-            return
-        total = min(float(state["dated"][source]) + len(late_days), self._prior.memory)
-        share = min(1.0, len(late_days) / total)
-        state["delay"][source] += share * (float(late_days.mean()) - float(state["delay"][source]))
-        state["dated"][source] = total
+    def read(self, state: State, source: int, added: dict[str, float]) -> None:
+        """A source was read, which adds this to its counts (`read_counts`). In place."""
+        state["reads"][source] += 1.0
+        state["recent_reads"][source] += 1.0
+        for name in READ_COUNTS:
+            state[name][source] = state[name][source] * READ_KEEP + added[name]
+
+
+READ_KEEP: float = float(np.exp2(-1.0 / PRIOR.memory))
+"""The factor of the counts of a source at each read."""
+
+
+def read_counts(*, pages: int, days: float, entries: int, late_days: Days, discovered: int = 0) -> dict[str, float]:
+    """What a read of a source adds to its counts. The source lists this number of `pages`, was read `days` ago before,
+    and has this number of new entries. `late_days`: for each entry with a date, by how many days the date lies before
+    the previous read, at which the entry was missing; a negative number: it was not late."""
+    late = np.maximum(late_days, 0.0)
+    return {
+        "entries": float(entries),
+        "page_days": pages * days,
+        "late_days": float(late.sum()),
+        "dated": float(len(late)),
+        "discovered": float(discovered),
+        "read_days": days,
+    }

@@ -20,8 +20,9 @@ from webstrata.records.schedule import (
     UpcomingVisit,
 )
 from webstrata.records.signals import (
+    READ_COUNTS,
+    VISIT_COUNTS,
     Announcement,
-    Listing,
     NewAnnouncements,
     Signal,
     SignalKind,
@@ -32,6 +33,8 @@ from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, 
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
+    "READ_COUNTS",
+    "VISIT_COUNTS",
     "AddressState",
     "Announcement",
     "Batch",
@@ -54,7 +57,6 @@ __all__ = [
     "HostState",
     "IntervalLimit",
     "KeptRecord",
-    "Listing",
     "NeedRobots",
     "NewAnnouncements",
     "NewPage",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -22,28 +23,61 @@ class Signal(Struct, frozen=True, kw_only=True, gc=False):
 SignalKind = Literal["feed-entry", "sitemap-lastmod"]
 
 
+VISIT_COUNTS = (
+    "announced",
+    "announced_changed",
+    "announced_expected",
+    "silent_changed",
+    "silent_expected",
+    "changes",
+    "days",
+    "recent_reads",
+)
+"""Counts of a source that visits of its pages add to, and that are forgotten as visits are made."""
+READ_COUNTS = ("entries", "page_days", "late_days", "dated", "discovered", "read_days")
+"""Counts of a source that each read of it adds to, and that are forgotten as reads are made."""
+
+
 class SignalSource(Struct, frozen=True, kw_only=True, gc=False):
     """A feed or sitemap that gives signals, and how often it was right. The counts decay: recent checks weigh more."""
 
     id: int
     url: str
     kind: SignalKind
-    right: float = 0.0
-    """Number of signals that a later visit confirmed: the page had changed."""
-    wrong: float = 0.0
-    """Number of signals after which a visit found no change."""
     announced: float = 0.0
-    """Number of changes found by visits that the source had announced."""
-    silent: float = 0.0
-    """Number of changes found by visits that the source had not announced although it lists the page."""
-    delay_s: float = 0.0
-    """Sum of the times from the announced change to the reading of the signal, over confirmed signals."""
-    delays: float = 0.0
-    """Number of terms in `delay_s`."""
+    """Visits of pages of which the source had announced a change."""
+    announced_changed: float = 0.0
+    """How many of these visits found a change."""
+    announced_expected: float = 0.0
+    """How many of them were expected to find one, whatever the source said."""
+    silent_changed: float = 0.0
+    """Changes found by other visits, in the time for which the source's statements are known."""
+    silent_expected: float = 0.0
+    """The expected number of these."""
+    changes: float = 0.0
+    """All changes found on the pages that the source lists."""
+    days: float = 0.0
+    """Days between the visits of these pages, summed."""
+    recent_reads: float = 0.0
+    """Reads of the source, forgotten as fast as the visits."""
+    entries: float = 0.0
+    """New entries: the source gave a later time than before."""
+    page_days: float = 0.0
+    """Listed pages times days in which these entries appeared."""
+    late_days: float = 0.0
+    """Sum of the days by which entries appeared late."""
+    dated: float = 0.0
+    """Number of terms in `late_days`."""
+    discovered: float = 0.0
+    """New pages that the source led to."""
+    read_days: float = 0.0
+    """Days between the reads, summed."""
     reads: int = 0
-    """How often the source was read and had new signals."""
+    """How often the source was read."""
     floods: int = 0
-    """How many of these reads announced a change of nearly all listed pages."""
+    """How many reads announced a change of nearly all listed pages."""
+    listed: int = 0
+    """Number of watched pages that the source lists."""
     read_at: float | None = None
     """When the source was last read."""
 
@@ -61,18 +95,8 @@ class Announcement(Struct, frozen=True, kw_only=True, gc=False):
     """Number of changes announced since the page was last seen."""
 
 
-class Listing(Struct, frozen=True, kw_only=True, gc=False):
-    """A watched page that a source lists, with what visits found out about it."""
-
-    at: float | None
-    """The latest time of change that the source gave."""
-    added_at: float
-    last_seen_at: float | None = None
-    last_change_at: float | None = None
-
-
 class NewAnnouncements(Struct, frozen=True, kw_only=True, gc=False):
-    """The new signals of one reading of a source, to be stored."""
+    """One read of a source: its new signals, and what the read adds to the counts of the source."""
 
     source: str
     """URL of the source."""
@@ -87,6 +111,12 @@ class NewAnnouncements(Struct, frozen=True, kw_only=True, gc=False):
     """(URL, time given) of pages that are not watched. The latest are stored, in case the page is watched later."""
     dropped: tuple[str, ...] = ()
     """URLs of pages that the source no longer lists."""
+    listed: int = 0
+    """Number of watched pages that the source lists now."""
+    keep: float = 1.0
+    """The old counts of reads are multiplied by this factor, 0 to 1."""
+    counted: Mapping[str, float] = {}
+    """What the read adds to the counts (`READ_COUNTS`)."""
     flood: bool = False
     """The source announced a change of nearly all listed pages."""
     visit_soon: tuple[str, ...] = ()
@@ -102,12 +132,8 @@ class SourceCheck(Struct, frozen=True, kw_only=True, gc=False):
 
     source_id: int
     keep: float
-    """The old counts are multiplied by this factor, 0 to 1."""
-    right: float = 0.0
-    wrong: float = 0.0
-    announced: float = 0.0
-    silent: float = 0.0
-    delay_s: float = 0.0
-    delays: float = 0.0
+    """The old counts of visits are multiplied by this factor, 0 to 1."""
+    added: Mapping[str, float]
+    """What the visits add to the counts (`VISIT_COUNTS`)."""
     settled: tuple[tuple[int, float], ...] = ()
     """(page id, when the signal was read) of signals that a visit has checked."""

@@ -213,11 +213,12 @@ def page(connection: Connection, url: str) -> Page | None:
     return None if row is None else rows.page(row)
 
 
-def known(connection: Connection, urls: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for chunk in chunks([url for url in urls if is_storable(url)]):
-        found.update(connection.execute(select(pages.c.url).where(pages.c.url.in_(chunk))).scalars())
-    return found
+def known(connection: Connection, urls: Sequence[str]) -> dict[str, int]:
+    return {
+        url: id_
+        for chunk in chunks([url for url in urls if is_storable(url)])
+        for url, id_ in connection.execute(select(pages.c.url, pages.c.id).where(pages.c.url.in_(chunk)))
+    }
 
 
 def settled(connection: Connection, urls: Sequence[str]) -> set[str]:

@@ -25,13 +25,22 @@ from sqlalchemy import (
     update,
 )
 
-from webstrata.records import Announcement, Listing, NewAnnouncements, PageRole, PageState, SignalSource, SourceCheck
+from webstrata.records import (
+    READ_COUNTS,
+    VISIT_COUNTS,
+    Announcement,
+    NewAnnouncements,
+    PageRole,
+    PageState,
+    SignalSource,
+    SourceCheck,
+)
 from webstrata.remember import queue, unwatched_signals
 from webstrata.remember.statements import chunks, insert_into
 from webstrata.remember.tables import pages, signals, sources
 from webstrata.remember.text import is_storable, named
 
-_SUMS = ("proved_right", "proved_wrong", "announced", "silent", "delay_s", "delays")
+_COUNTS = (*VISIT_COUNTS, *READ_COUNTS)
 
 # ── announcements ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -55,15 +64,19 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
 
 
 def _source_id(connection: Connection, one: NewAnnouncements) -> int:
-    values: dict[str, Any] = {"url": named(one.source, "URL"), "kind": one.kind, **dict.fromkeys(_SUMS, 0.0)}
-    statement = insert_into(connection, sources).values(**values, reads=1, floods=int(one.flood), read_at=one.seen_at)
+    values: dict[str, Any] = {"url": named(one.source, "URL"), "kind": one.kind, **dict.fromkeys(_COUNTS, 0.0)}
+    values |= {**one.counted, "recent_reads": 1.0, "listed": one.listed, "read_at": one.seen_at}
+    statement = insert_into(connection, sources).values(**values, reads=1, floods=int(one.flood))
     statement = statement.on_conflict_do_update(
         index_elements=["url"],
         set_={
             "kind": one.kind,
             "reads": sources.c.reads + 1,
+            "recent_reads": sources.c.recent_reads + 1.0,
             "floods": sources.c.floods + int(one.flood),
+            "listed": one.listed,
             "read_at": one.seen_at,
+            **{name: sources.c[name] * one.keep + one.counted.get(name, 0.0) for name in READ_COUNTS},
         },
         where=func.coalesce(sources.c.read_at, 0.0) < one.seen_at,
     )
@@ -135,7 +148,7 @@ def _call(connection: Connection, one: NewAnnouncements) -> None:
 _CHECK = (
     update(sources)
     .where(sources.c.id == bindparam("source"))
-    .values({name: sources.c[name] * bindparam("keep") + bindparam(f"new_{name}") for name in _SUMS})
+    .values({name: sources.c[name] * bindparam("keep") + bindparam(f"new_{name}") for name in VISIT_COUNTS})
 )
 _CLEAR_NEWS = (
     update(signals)
@@ -161,37 +174,31 @@ def check(connection: Connection, checked: Sequence[SourceCheck]) -> None:
 
 
 def _counts(one: SourceCheck) -> dict[str, float]:
-    sums = (one.right, one.wrong, one.announced, one.silent, one.delay_s, one.delays)
-    return {
-        "source": one.source_id,
-        "keep": one.keep,
-        **{f"new_{name}": value for name, value in zip(_SUMS, sums, strict=True)},
-    }
+    added = {f"new_{name}": one.added.get(name, 0.0) for name in VISIT_COUNTS}
+    return {"source": one.source_id, "keep": one.keep, **added}
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _SOURCES = select(
-    sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _SUMS),
-    sources.c.reads, sources.c.floods, sources.c.read_at,
+    sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _COUNTS),
+    sources.c.reads, sources.c.floods, sources.c.listed, sources.c.read_at,
 ).order_by(sources.c.id)  # fmt: skip
 _ANNOUNCEMENTS = select(
     signals.c.page_id, signals.c.source_id, signals.c.given_at.label("at"), signals.c.seen_at, signals.c.news
 ).order_by(signals.c.page_id, signals.c.source_id)
 _OF_PAGES = _ANNOUNCEMENTS.where(signals.c.page_id.in_(bindparam("ids", expanding=True)))
 _LISTED = (
-    select(pages.c.url, signals.c.given_at, pages.c.added_at, pages.c.last_seen_at, pages.c.last_change_at)
+    select(pages.c.url, signals.c.given_at)
     .join(signals, signals.c.page_id == pages.c.id)
     .join(sources, sources.c.id == signals.c.source_id)
     .where(sources.c.url == bindparam("source"))
 )
 
 
-def listed_by(connection: Connection, source: str) -> dict[str, Listing]:
-    return {
-        url: Listing(at=at, added_at=added_at, last_seen_at=seen_at, last_change_at=changed_at)
-        for url, at, added_at, seen_at, changed_at in connection.execute(_LISTED, {"source": source})
-    }
+def listed_by(connection: Connection, source: str) -> dict[str, float | None]:
+    found = connection.execute(_LISTED, {"source": source})
+    return {row.url: row.given_at for row in found}
 
 
 def announcements(connection: Connection, page_ids: Sequence[int]) -> list[Announcement]:
@@ -218,6 +225,14 @@ def sources_of(connection: Connection, urls: Sequence[str] | None = None) -> lis
         for chunk in chunks(sorted({url for url in urls if is_storable(url)}))
         for row in connection.execute(_SOURCES.where(sources.c.url.in_(chunk)))
     ]
+
+
+def sources_by_id(connection: Connection, ids: Sequence[int]) -> dict[int, SignalSource]:
+    return {
+        source.id: source
+        for chunk in chunks(sorted(set(ids)))
+        for source in map(_source, connection.execute(_SOURCES.where(sources.c.id.in_(chunk))))
+    }
 
 
 def _source(row: Sequence[Any]) -> SignalSource:

@@ -192,6 +192,7 @@ class SqlSignals(Role):
     announcements_after = reads(signals.announcements_after)
     listed_by = reads(signals.listed_by)
     sources = reads(signals.sources_of)
+    sources_by_id = reads(signals.sources_by_id)
 
 
 class SqlMaintenance(Role):

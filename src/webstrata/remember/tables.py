@@ -20,6 +20,8 @@ from sqlalchemy import (
     false,
 )
 
+from webstrata.records import READ_COUNTS, VISIT_COUNTS
+
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -172,14 +174,10 @@ sources = Table(
     Column("id", RowId, primary_key=True),
     Column("url", Text, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
-    Column("proved_right", Double, nullable=False),
-    Column("proved_wrong", Double, nullable=False),
-    Column("announced", Double, nullable=False),
-    Column("silent", Double, nullable=False),
-    Column("delay_s", Double, nullable=False),
-    Column("delays", Double, nullable=False),
+    *(Column(name, Double, nullable=False) for name in (*VISIT_COUNTS, *READ_COUNTS)),
     Column("reads", Integer, nullable=False),
     Column("floods", Integer, nullable=False),
+    Column("listed", Integer, nullable=False),
     Column("read_at", Double),
 )
 

@@ -17,7 +17,6 @@ from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Rows
 from webstrata.errors import BadSettings
 from webstrata.records import BudgetState
-from webstrata.schedule.allocator import BudgetPacer
 from webstrata.schedule.policy import Bounds
 
 Unit = Literal["visits", "bytes"]
@@ -87,64 +86,53 @@ class BudgetAccount:
     ) -> None:
         self.name = name
         self.rate = rate
-        self._pacer = BudgetPacer(per_day=rate.amount, saved_days=max(saved_days, 1e-3), price=first_price)
+        self.saved_days = max(saved_days, 1e-3)
+        """How long unspent budget is kept."""
+        self.price = first_price
+        """The value of the last visit that the budget paid for, smoothed."""
+        self.per_day = rate.amount
+        self.credit = 0.0
+        """What may be spent now, in the unit of the rate; negative if more was spent than was available."""
         self._at = now
         if state is None and not rate.per_page:  # per-page budgets do not pay for first copies
-            self._pacer.credit = rate.amount * self._pacer.saved_days
+            self.credit = rate.amount * self.saved_days
         if state is not None:
             self.resume(state, now)
-
-    @property
-    def price(self) -> float:
-        """Pages with at least this value are visited."""
-        return self._pacer.price
-
-    @property
-    def credit(self) -> float:
-        """What may be spent now, in the unit of the rate; negative if more was spent than was available."""
-        return self._pacer.credit
-
-    @property
-    def per_day(self) -> float:
-        return self._pacer.per_day
 
     def change_rate(self, rate: DailyRate, saved_days: float) -> None:
         """Use another rate from now on; credit and price stay."""
         self.rate = rate
-        self._pacer.saved_days = max(saved_days, 1e-3)
+        self.saved_days = max(saved_days, 1e-3)
 
     def resume(self, state: BudgetState, now: float) -> None:
         """Continue from a stored state."""
-        self._pacer.price, self._pacer.credit, self._at = state.price, state.credit, min(state.at, now)
+        self.price, self.credit, self._at = state.price, state.credit, min(state.at, now)
 
     def room(self, now: float, pages: int, visit_bytes: float) -> int:
         """Advance to `now`; the number of visits that can be paid for, each of `visit_bytes`.
 
-        If a visit costs more than can be saved, one visit is paid for when the maximum is saved.
+        What cannot be spent on a whole visit stays: one visit more can be saved than `saved_days` bring.
         """
-        pacer = self._pacer
-        pacer.per_day = self.rate.per_day(pages)
-        owed = min(pacer.credit, 0.0)
-        pacer.credit -= owed  # the price follows only what is saved: otherwise one large debt would stop all visits
-        pacer.allowance(max(now - self._at, 0.0) / DAY_S)
-        pacer.credit += owed
+        self.per_day = self.rate.per_day(pages)
+        cost = self._visit_cost(visit_bytes)
+        most = self.per_day * self.saved_days + cost
+        self.credit = min(self.credit + self.per_day * max(now - self._at, 0.0) / DAY_S, max(most, self.credit))
         self._at = max(now, self._at)
-        if self.rate.unit == "visits":
-            return max(int(pacer.credit + 1e-9), 0)
-        cost = max(visit_bytes, _MIN_VISIT_BYTES)
-        return max(int(pacer.credit / cost), int(pacer.credit >= pacer.max_credit and pacer.per_day > 0))
+        return max(int(self.credit / cost + 1e-9), 0)
+
+    def _visit_cost(self, visit_bytes: float) -> float:
+        return 1.0 if self.rate.unit == "visits" else max(visit_bytes, _MIN_VISIT_BYTES)
 
     def cost(self, visits: int, size: int) -> int:
         """The cost of visits in the unit of the rate; `size` is in bytes."""
         return visits if self.rate.unit == "visits" else size
 
     def spend(self, visits: int, size: int) -> None:
-        self._pacer.spent(self.cost(visits, size))
+        self.credit -= self.cost(visits, size)
 
     def next_at(self, visit_bytes: float) -> float:
         """When the next visit can be paid for; infinity with a budget of 0."""
-        cost = 1.0 if self.rate.unit == "visits" else min(max(visit_bytes, _MIN_VISIT_BYTES), self._pacer.max_credit)
-        missing = cost - self.credit
+        missing = self._visit_cost(visit_bytes) - self.credit
         if missing <= 0:
             return self._at
         return self._at + DAY_S * missing / self.per_day if self.per_day > 0 else float("inf")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import zlib
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from webstrata.clock import span
+from webstrata.clock import DAY_S, span
+from webstrata.predict.prior import ANY_PAGE
 from webstrata.records import Page
 
 FIRST_RETRY_S = 300.0
@@ -58,3 +61,15 @@ def retry_after_s(failures: int, interval_s: float, key: str) -> float:
     wait_s = min(FIRST_RETRY_S * 2.0**doublings, max(interval_s, 0.0))
     share = zlib.crc32(f"{failures} {key}".encode("utf-8", "replace")) / 2**32
     return wait_s * (1 - share / 4)
+
+
+def past_unchanged(pages: Sequence[Page], until: Sequence[float]) -> list[float]:
+    """Probability that pages did not change from their last visit until then, from the mean rate of their changes so
+    far: the expectation for policies without a forecast."""
+    chances = []
+    for page, at in zip(pages, until, strict=True):
+        seen_at = page.last_seen_at or at
+        watched_days = max(seen_at - page.added_at, 0.0) / DAY_S
+        rate = (page.changes + ANY_PAGE.shape) / (watched_days + ANY_PAGE.days)
+        chances.append(math.exp(-rate * max(at - seen_at, 0.0) / DAY_S))
+    return chances

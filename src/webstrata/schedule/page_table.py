@@ -6,19 +6,23 @@ The table is built from the store at start; only the rows of visited pages are w
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows
-from webstrata.records import Page, PageSummary
+from webstrata.records import Announcement, Page, PageSummary, SignalKind, SignalSource
+from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.budget import sane_weights
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import ValuePolicy
-from webstrata.schedule.policy_state import LivePolicyState
+from webstrata.schedule.policy_state import PolicyState
 
+LIST_KIND: Final[SignalKind] = "sitemap-lastmod"
+"""Sources of this kind are read for what they reveal; a feed is also a page whose own changes count."""
 _MAX_SITES = 20_000
 """With more hosts than this, all hosts with a single page share row 0 of the site events, which stays empty."""
 
@@ -45,7 +49,11 @@ class PageTable:
         self.factor: Column = np.empty(0, dtype=np.float32)
         self.min_days: Days = np.empty(0)
         self.max_days: Days = np.empty(0)
-        self.policy_state = LivePolicyState(policy, np.empty(0, dtype=np.intp), now=0.0, weights=self.weight)
+        self.is_list: Flags = np.empty(0, dtype=bool)
+        """The page is a sitemap: it is visited for what it reveals of other pages, not for its own changes."""
+        self.source_rows: Rows = np.empty(0, dtype=np.intp)
+        """By source of announcements: the row of its page; -1: the page is not watched."""
+        self.policy_state = PolicyState(policy, np.empty(0, dtype=np.intp), now=0.0, weights=self.weight)
         self._changed_hosts: set[int] = set()
 
     def __len__(self) -> int:
@@ -78,7 +86,8 @@ class PageTable:
         self.weight = np.concatenate([self.weight, sane_weights(np.array([page.weight for page in pages]))])
         ready = [state is not None and not page.failures for page, state in zip(pages, states, strict=True)]
         self.ready = np.concatenate([self.ready, np.array(ready, dtype=bool)])
-        self.policy_state = LivePolicyState(self.policy, self._sites(), now=now, weights=self.weight)
+        self.is_list = np.concatenate([self.is_list, np.zeros(len(pages), dtype=bool)])
+        self.policy_state = PolicyState(self.policy, self._sites(), now=now, weights=self.weight)
         self.policy_state.state[:before] = old.state
         for row, state in enumerate(states, before):
             if state is not None:
@@ -97,7 +106,8 @@ class PageTable:
     def learn(self, rows: Rows, at: Days, changed: Flags) -> None:
         """These pages were visited, each at its time (in days)."""
         pages = self.policy_state
-        pages.learn(rows, float(at.max()), changed)
+        members = ~self.is_list[rows]  # a list is no example of the pages of its site
+        pages.learn(rows[members], float(at.max()), changed[members])
         self._seen(rows, at)
         if len(self.hosts) > _MAX_SITES and pages.siblings is not None and pages.site_state is not None:
             pages.site_state[0] = pages.siblings.start(1, int(at.max()))[0]
@@ -111,7 +121,6 @@ class PageTable:
     def _seen(self, rows: Rows, at: Days) -> None:
         """A batch is learned as of its last visit; each page keeps the time of its own visit."""
         self.policy_state.copied(rows, at)
-        self.policy_state.announcements.visited(rows)
         self.ready[rows] = True
         self._changed_hosts.update(self.host[rows].tolist())
 
@@ -129,6 +138,28 @@ class PageTable:
             limits = overrides.limits(own.get(row, ""), self.tags[row], default)
             self.factor[row] = overrides.factor(self.tags[row], now)
             self.min_days[row], self.max_days[row] = limits.min_s / DAY_S, limits.max_s / DAY_S
+
+    # ── sources ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def load_sources(
+        self,
+        sources: Sequence[SignalSource],
+        ids: Mapping[str, int],
+        announcements: Sequence[Announcement] | None = None,
+    ) -> None:
+        """Use these sources, whose own pages have these ids by URL, and their last announcements; None: the
+        announcements are still the same."""
+        table = self.policy_state.lists
+        if table is None or announcements is not None:
+            table = SourceTable(np.full(len(self), -1, dtype=np.intp), now=0.0)
+        rows = self.rows(one.page_id for one in announcements or ())
+        known = [(int(row), one) for row, one in zip(rows, announcements or (), strict=True) if row >= 0]
+        table.load(sources, None if announcements is None else known)
+        self.policy_state.lists = table if len(sources) else None
+        self.source_rows = self.rows(ids.get(source.url, -1) for source in sources)
+        lists = [row for row, source in zip(self.source_rows, sources, strict=True) if source.kind == LIST_KIND]
+        self.is_list[:] = False
+        self.is_list[[row for row in lists if row >= 0]] = True
 
     # ── site events in the store ────────────────────────────────────────────────────────────────────────────
 
@@ -165,7 +196,7 @@ class PageTable:
         index[self.host] = self.policy_state.site
         return index
 
-    def _copy_sites(self, old: LivePolicyState, old_sites: NDArray[np.intp]) -> None:
+    def _copy_sites(self, old: PolicyState, old_sites: NDArray[np.intp]) -> None:
         """Copy the site events from the table as it was before pages were added."""
         events = self.policy_state.site_state
         if events is None or old.site_state is None or not len(old_sites):

@@ -6,16 +6,13 @@ functions over the columns that it owns. Time is in days of the caller's clock; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.predict.siblings import WINDOW, ring_index
-from webstrata.records import Announcement, SignalSource
-from webstrata.schedule.allocator import list_worth, usable_weights
-from webstrata.schedule.announcements import AnnouncementTable, SourceTable
+from webstrata.schedule.allocator import usable_weights
+from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, SourceHints, changed_given, empty_forecasts
 from webstrata.schedule.policy import ValuePolicy
 
@@ -89,25 +86,6 @@ class PolicyState:
             forecast.replace_rows(rows, self.policy.forecast(self.state, self.rows[part][rows], age[rows]))
         return forecast
 
-    def list_values(self, now: float, price: float) -> Column:
-        """What a fetch of each site's list is worth now: the changes that it would reveal, at this price of a visit."""
-        table = self.lists
-        if table is None or not self.policy.has_forecast:
-            return np.zeros(0, dtype=np.float32)
-        age = self.age(now)
-        changed = self._changed(self._forecast(slice(0, len(self)), age), age, self.signals(self.rows, now))
-        known = table.announced(self.rows, self.state["seen_at"])
-        precision, _ = table.quality_of(self.rows)
-        proven = table.sources.proven_recall(table.quality)[self.site]
-        worth = list_worth(np.where(known, 0.0, changed), precision, proven, table.false_entries(now), price)
-        worth = worth if self.weights is None else worth * self.weights
-        revealed = np.bincount(self.site, weights=worth, minlength=len(table.quality))
-        return np.minimum(revealed, table.sources.max_worth(table.quality)).astype(np.float32)
-
-    def _changed(self, forecast: ForecastTable, age: Days, signals: PageSignals) -> Column:
-        """Probability that pages changed since their last visit, after all signals."""
-        return changed_given(signals.own_or_site(forecast.unchanged_at(age)), signals.hints)
-
     # ── learning ────────────────────────────────────────────────────────────────────────────────────────────
 
     def learn(self, rows: Rows, now: float, changed: Flags) -> None:
@@ -117,7 +95,6 @@ class PolicyState:
         if self.policy.has_forecast:
             own = self.policy.forecast(self.state, rows, elapsed).unchanged_at(elapsed)
             signals = self.signals(rows, now)
-            self._learn_sources(rows, elapsed, own, signals, changed)
             if self.siblings is not None and self.site_state is not None:
                 fair = self._fair(own, signals)
                 site, since = self.site[rows][fair], _days(self.state["seen_at"][rows])[fair]
@@ -131,6 +108,8 @@ class PolicyState:
         self._seen(rows)
 
     def _seen(self, rows: Rows) -> None:
+        for table in self.source_tables:
+            table.visited(rows)
         self._seen_at[rows] = self.state["seen_at"][rows]
         self._ring_index[rows] = ring_index(self.site[rows], _days(self._seen_at[rows]))
         if self._forecasts is not None:
@@ -145,21 +124,6 @@ class PolicyState:
         fair: Flags = changed_given(unchanged, signals.hints) - (1.0 - unchanged) < _POINTED_AT
         return fair
 
-    def _learn_sources(self, rows: Rows, elapsed: Days, own: Column, signals: PageSignals, changed: Flags) -> None:
-        tables = [table for table in (self.lists, self.reports) if table is not None]
-        unchanged = signals.own_or_site(own)
-        for table, hint in zip(tables, signals.hints, strict=True):
-            covered = (hint.covered_days > 0) | hint.announced
-            table.sources.learn(
-                table.quality,
-                self.site[rows][covered],
-                elapsed[covered],
-                hint.announced[covered],
-                changed[covered],
-                unchanged[covered],
-                hint.unchanged[covered],
-            )
-
     # ── signals ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def signals(self, rows: Rows, now: float) -> PageSignals:
@@ -172,28 +136,39 @@ class PolicyState:
             self.siblings.advance(self.site_state, _day(now))
             quiet = self.siblings.quiet(self.site_state, self.site[rows], _days(seen_at), _day(now))
             quiet_next_day = self.siblings.quiet_next_day(self.site_state)[self.site[rows]]
-        tables = [table for table in (self.lists, self.reports) if table is not None]
-        hints = tuple(self._hints(table, rows, seen_at, now) for table in tables)
+        hints = tuple(self._hints(table, rows, seen_at, now) for table in self.source_tables)
         return PageSignals(quiet=quiet, quiet_next_day=quiet_next_day, hints=hints)
+
+    @property
+    def source_tables(self) -> list[SourceTable]:
+        """The tables of sources that hints come from, in the order of the hints."""
+        return [table for table in (self.lists, self.reports) if table is not None]
 
     def _hints(self, table: SourceTable, rows: Rows, seen_at: Days, now: float) -> SourceHints:
         covered = table.covered_days(rows, seen_at)
         precision, recall = table.quality_of(rows)
-        whole = np.floor(covered)
-        own = self.policy.forecast(self.state, rows, covered).unchanged_at(covered)
         return SourceHints(
             covered_days=covered,
-            unchanged=own * self._quiet(rows, seen_at, seen_at + whole, now),
-            announced=table.announced(rows, seen_at),
+            unchanged=self.unchanged(rows, seen_at + covered, now),
+            announced=table.announced[rows],
             precision=precision,
             recall=recall,
         )
+
+    def unchanged(self, rows: Rows, until: Days, now: float) -> Column:
+        """Probability that these pages did not change from their last visit until then, which is not after now,
+        whatever sources say: neither by themselves nor by an event of their site."""
+        seen_at = self.state["seen_at"][rows]
+        age = np.maximum(until - seen_at, 0.0)
+        own = self.policy.forecast(self.state, rows, age).unchanged_at(age)
+        return own * self._quiet(rows, seen_at, seen_at + age, now)
 
     def _quiet(self, rows: Rows, since: Days, until: Days, now: float) -> Column:
         if self.siblings is None or self.site_state is None:
             return np.ones(len(rows), dtype=np.float32)
         site = self.site[rows]
         day = _day(now)
+        self.siblings.advance(self.site_state, day)
         after = self.siblings.quiet(self.site_state, site, _days(until), day)
         quiet: Column = self.siblings.quiet(self.site_state, site, _days(since), day) / after
         return quiet
@@ -217,46 +192,6 @@ class PolicyState:
             since = _days(self._seen_at[rows])
             quiet[beyond] = self.siblings.quiet(self.site_state, self.site[rows], since, _day(now))
         return PageSignals(quiet=quiet, quiet_next_day=sites.quiet_next_day.take(self.site[part]))
-
-
-class LivePolicyState(PolicyState):
-    """The pages of the live loop.
-
-    One thing differs from the lab: `flows.crawl.signals` learns how far sources are trusted, in the transaction of each
-    visit.
-    """
-
-    def __init__(
-        self, policy: ValuePolicy, site: NDArray[np.intp], *, now: float, weights: NDArray[np.float64]
-    ) -> None:
-        super().__init__(policy, site, now=now, weights=weights)
-        self.announcements = AnnouncementTable(len(site), now)
-
-    def load_announcements(
-        self, sources: Sequence[SignalSource], announcements: Sequence[tuple[int, Announcement]]
-    ) -> None:
-        """Replace the announcements by the last ones of all sources, each with the row of its page."""
-        self.announcements.load(sources, announcements)
-        self.lists = self.announcements if announcements else None
-
-    def source_values(self, now: float, price: float) -> dict[str, float]:
-        """By the source's URL: what a fetch now would reveal of the pages that it lists, at this price of a visit."""
-        table = self.announcements
-        listed = np.flatnonzero(table.source >= 0)
-        if not len(listed) or not self.policy.has_forecast:
-            return {}
-        age = self.policy.age(self.state, listed, now)
-        changed = self._changed(self.policy.forecast(self.state, listed, age), age, self.signals(listed, now))
-        known = table.announced(listed, self.state["seen_at"][listed])
-        unknown = np.where(known, np.float32(0.0), changed)
-        gain = list_worth(unknown, *table.quality_of(listed), table.false_entries(now)[listed], price)
-        if self.weights is not None:
-            gain = gain * self.weights[listed]
-        total = np.bincount(table.source[listed], weights=gain, minlength=len(table.urls))
-        return dict(zip(table.urls, total.tolist(), strict=True))
-
-    def _learn_sources(self, rows: Rows, elapsed: Days, own: Column, signals: PageSignals, changed: Flags) -> None:
-        """`flows.crawl.signals` does this."""
 
 
 def _days(at: Days) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ import numpy as np
 from webstrata.clock import DAY_S, span
 from webstrata.columns import State
 from webstrata.records import Page
-from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
+from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import Bounds, TimerPolicy
 from webstrata.schedule.registry import budgeted_policy, is_budgeted, policy
@@ -43,6 +43,15 @@ class Schedule(Protocol):
 
     def announced(self) -> None:
         """Sources have announced something new."""
+        ...
+
+    def checked(self) -> None:
+        """Visits have checked what sources announced, or sources were read and had nothing new."""
+        ...
+
+    def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
+        """Probability that each page did not change from its last visit until then (not after now), whatever sources
+        say. Call it before `after_seen`."""
         ...
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
@@ -75,6 +84,12 @@ class TimerSchedule:
 
     def announced(self) -> None:
         """New announcements do not concern a timer policy."""
+
+    def checked(self) -> None:
+        """Checks of sources do not concern a timer policy."""
+
+    def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
+        return past_unchanged(pages, until)
 
     def after_seen(self, batch: Sequence[SeenPage]) -> list[NextVisit]:
         """Let the policy learn from the visits, then get all intervals with one call."""

@@ -1,6 +1,7 @@
 """The schedule under a value policy: all pages are in memory, and the most valuable are visited as the budget allows.
 
-The next visit that users see is the time at which the page's value will pass the present price.
+The price of a visit is the value of the last page that the budget paid for, smoothed over a few days. The next visit
+that users see is the time at which the page's value will pass the price.
 `flows.crawl.schedule_input` reads the pages from the store.
 """
 
@@ -16,13 +17,12 @@ from webstrata.predict.prior import ANY_PAGE
 from webstrata.records import Page
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.crossing import crossing_days
-from webstrata.schedule.next_visit import NextVisit, SeenPage, retry
+from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.page_table import PageTable
 from webstrata.schedule.policy import ValuePolicy
+from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
 
-_STEP = 0.2
-"""How far the threshold moves to the value of the last chosen page in each round."""
 _NEVER_SEEN = "never seen yet: visited at once, as far as the budget goes"
 
 
@@ -35,14 +35,11 @@ class ValueSchedule:
     def __init__(self, policy: ValuePolicy) -> None:
         self.policy = policy
         self.price = policy.first_price
-        """Pages with a lower value are not visited."""
-        self.threshold = self.price
-        """The value of the last page that the budget paid for, smoothed over rounds; not below the price."""
+        """The value of the last page that the budget paid for, smoothed."""
         self.overrides = Overrides()
         self.page_table = PageTable(policy)
-        self.source_rows: dict[str, int] = {}
-        """Rows of the pages that are sources of announcements, by URL."""
         self.has_new_announcements = True
+        self.has_new_checks = True
         self._limits = IntervalLimits(policy.bounds.min_days * DAY_S, policy.bounds.max_days * DAY_S)
         self._values: Column = np.empty(0, dtype=np.float32)
         self._is_overdue: Flags = np.empty(0, dtype=bool)
@@ -58,6 +55,17 @@ class ValueSchedule:
     def announced(self) -> None:
         self.has_new_announcements = True
 
+    def checked(self) -> None:
+        self.has_new_checks = True
+
+    def unchanged(self, pages: Sequence[Page], until: Sequence[float], now: float) -> list[float]:
+        self._add(pages)
+        rows = self.page_table.rows(page.id for page in pages)
+        if not self.policy.has_forecast:
+            return past_unchanged(pages, until)
+        days = np.array(until) / DAY_S
+        return [float(chance) for chance in self.page_table.policy_state.unchanged(rows, days, now / DAY_S)]
+
     def clear(self) -> None:
         """Remove all pages from memory, for example because memory may be ahead of the store."""
         self.page_table = PageTable(self.policy)
@@ -69,36 +77,49 @@ class ValueSchedule:
 
     # ── choosing ────────────────────────────────────────────────────────────────────────────────────────────
 
+    def sources_to_read(self, now: float, count: int) -> Rows:
+        """The rows of the lists that are read now, best first, if the budget pays for this number of visits."""
+        pages, days = self.page_table, now / DAY_S
+        table, rows = pages.policy_state.lists, pages.source_rows
+        if table is None or not len(rows) or not self.policy.has_forecast:
+            return np.empty(0, dtype=np.intp)
+        values, known = pages.policy_state.values(days), rows >= 0
+        weights = (pages.weight * pages.factor).astype(np.float32)
+        values = values / np.maximum(pages.weight, 1e-9)
+        worth = np.maximum(source_worth(table, values, weights, self.price), discovery_worth(table, days))
+        age = np.where(known, pages.policy_state.age(days)[rows], 0.0)
+        chosen = choose_sources(
+            table,
+            values,
+            worth,
+            count,
+            self.price,
+            ready=known & pages.ready[rows] & (age >= pages.min_days[rows]),
+            overdue=age >= pages.max_days[rows],
+        )
+        return rows[chosen]
+
     def ranked(self, now: float, count: int) -> Rows:
-        """The rows of the most valuable pages now, best first, none below the price."""
+        """The rows of the most valuable pages now, best first."""
         pages = self.page_table
         if not len(pages):
             return np.empty(0, dtype=np.intp)
         age = pages.policy_state.age(now / DAY_S)
-        self._values = self._current_values(now)
+        self._values = (pages.policy_state.values(now / DAY_S) * pages.factor).astype(np.float32, copy=False)
         self._is_overdue = age >= pages.max_days
-        return choose(self._values, age, count, pages, price=self.price, eligible=pages.ready)
+        return choose(self._values, age, count, pages, eligible=pages.ready & ~pages.is_list)
 
-    def chosen(self, rows: Rows, used_up: bool) -> None:
-        """These pages were chosen from the last ranking. `used_up`: the budget did not pay for all that passed."""
+    def chosen(self, rows: Rows, used_up: bool, share: float) -> None:
+        """These pages were chosen from the last ranking. `used_up`: the budget did not pay for more; `share`: of a
+        day's budget that they cost."""
         values = self._values[rows][~self._is_overdue[rows]]
-        least = float(values.min()) if used_up and len(values) else self.price
-        self.threshold = max(self.price, self.threshold * (max(least, 1e-9) / self.threshold) ** _STEP)
-
-    def _current_values(self, now: float) -> Column:
-        """What a visit of each page is worth; of a source, what it would reveal if that is more."""
-        pages, days = self.page_table, now / DAY_S
-        values: Column = (pages.policy_state.values(days) * pages.factor).astype(np.float32, copy=False)
-        for url, worth in pages.policy_state.source_values(days, self.price).items():
-            row = self.source_rows.get(url, -1)
-            if row >= 0:
-                values[row] = max(values[row], worth)
-        return values
+        if len(values):
+            self.price = moved_price(self.price, float(values.min()) if used_up else 0.0, share)
 
     def crossing(self, rows: Rows, now: float) -> Days:
         """The time of each page's next visit at present: its value passes the threshold, within its limits."""
         pages, days = self.page_table, now / DAY_S
-        wait = crossing_days(pages.policy_state, rows, days, self.threshold, pages.factor[rows])
+        wait = crossing_days(pages.policy_state, rows, days, self.price, pages.factor[rows])
         age = self.policy.age(pages.policy_state.state, rows, days)
         wait = np.clip(age + wait, pages.min_days[rows], pages.max_days[rows]) - age
         return now + DAY_S * np.maximum(wait, 0.0)
@@ -154,7 +175,7 @@ class ValueSchedule:
             interval_s=wait_s,
             policy=self.policy.name,
             policy_state=state,
-            reason=f"{self.policy.name}: worth a visit after {span(wait_s)}, at the price of {self.threshold:.2g} that "
+            reason=f"{self.policy.name}: worth a visit after {span(wait_s)}, at the price of {self.price:.2g} that "
             "the budget sets",
         )
 
@@ -166,7 +187,7 @@ class ValueSchedule:
         row = int(pages.rows([page.id])[0])
         if row < 0:
             return {"rule": "visited with the page that it belongs to"}
-        price: dict[str, object] = {"price": round(self.threshold, 6)}
+        price: dict[str, object] = {"price": round(self.price, 6)}
         if page.last_seen_at is None:
             return {**price, "rule": _NEVER_SEEN}
         days, rows = now / DAY_S, np.array([row], dtype=np.intp)
@@ -176,7 +197,7 @@ class ValueSchedule:
         value = _number(evidence.get("value")) * float(pages.weight[row]) * factor
         return {
             **{name: fact for name, fact in evidence.items() if name != "hints"},
-            **_first_hint(evidence.get("hints"), state.announcements.source_of(row)),
+            **_first_hint(evidence.get("hints"), None if state.lists is None else state.lists.source_of(row)),
             "value": round(value, 6),
             **price,
             "weight": float(pages.weight[row]),

@@ -12,7 +12,7 @@ import pytest
 from tests.flows.conftest import DAY_S, START_AT, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata.clock import iso
-from webstrata.predict.source_trust import is_trusted
+from webstrata.flows.crawl.signals import is_trusted
 from webstrata.records import Batch, NewAnnouncements, PageRules, SignalSource
 
 MAP, FEED = "http://a.test/sitemap.xml", "http://a.test/feed"
@@ -81,6 +81,15 @@ async def source_of(archiver: Archiver, url: str) -> SignalSource:
     return source
 
 
+async def read_first(archiver: Archiver, url: str, day: float) -> None:
+    """Visit the list half a day before the day, and then the pages that are due."""
+    if day:
+        async with archiver.node.store() as store:
+            await store.queue.release([((await archiver.page(url)).id, START_AT + (day - 0.5) * DAY_S)])
+        await archiver.crawl(after_s=START_AT + (day - 0.4) * DAY_S - archiver.clock.now())
+    await archiver.crawl(after_s=START_AT + day * DAY_S - archiver.clock.now())
+
+
 @pytest.mark.parametrize("kind", LISTS)
 def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str) -> None:
     """Signals that were right make a source trusted; then a new one brings the visit forward, with this reason."""
@@ -91,11 +100,12 @@ def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str)
         await archiver.watch(url, page_rules=PageRules(handler=kind))
         await archiver.watch("http://b.test/p", "http://b.test/q")
         for day in (0, 8, 16, 25, 40, 50):
-            await archiver.crawl(after_s=START_AT + day * DAY_S - archiver.clock.now())
+            await read_first(archiver, url, day)
         assert await archiver.outcomes("http://b.test/p") == ["new", "same", "changed", "changed", "changed", "same"]
         source = await source_of(archiver, url)
-        assert (source.right > 1.8, source.wrong) == (True, 0.0)
-        assert is_trusted(source.right, source.wrong)
+        assert (source.announced, source.announced_changed) == (pytest.approx(3, abs=0.05), source.announced)
+        assert 0.1 < source.announced_expected < 1.5, "what the page's own rate explains"
+        assert is_trusted(source)
         page = await archiver.page("http://b.test/p")
         async with archiver.node.store() as store:
             assert [one.news for one in await store.signals.announcements([page.id])] == [0]
@@ -105,14 +115,14 @@ def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str)
         assert called.next_at is not None
         assert called.next_at < (page.next_at or 0.0)
         assert called.next_at <= archiver.clock.now()
-        assert called.reason.startswith(f"announced by {url}, whose announcements are right in ")
+        assert called.reason == f"announced by {url}: 3 of 3 announcements were right"
         assert "announced" not in left.reason
         async with archiver.node.store() as store:
             (said,) = await store.signals.announcements([page.id])
         assert (said.news, said.at) == (1, pytest.approx(START_AT + 51.2 * DAY_S))
         await archiver.crawl()
         assert (await archiver.outcomes("http://b.test/p"))[-1] == "changed"
-        assert (await source_of(archiver, url)).right > source.right
+        assert (await source_of(archiver, url)).announced_changed > source.announced_changed
 
     run_scenario(scenario, *WEEKLY)
 
@@ -125,11 +135,11 @@ def test_a_list_that_gives_the_present_time_is_not_trusted(run_scenario: Callabl
         url = played(archiver, "sitemap", lambda at: dict.fromkeys(place.changes, at))
         await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
         await archiver.watch(*(f"http://b.test/{name}" for name in NAMES))
-        for _ in range(5):
-            await archiver.crawl(after_s=WEEK_S + DAY_S)
+        for day in (0, 8, 16, 24, 32):
+            await read_first(archiver, url, day)
         source = await source_of(archiver, url)
-        assert (source.right, source.wrong > 20, source.reads, source.floods) == (0.0, True, 5, 4)
-        assert not is_trusted(source.right, source.wrong)
+        assert (source.announced_changed, source.announced > 20, source.reads, source.floods) == (0.0, True, 5, 4)
+        assert not is_trusted(source)
         for page in (await archiver.pages()).values():
             assert "announced" not in page.reason
 
@@ -137,26 +147,24 @@ def test_a_list_that_gives_the_present_time_is_not_trusted(run_scenario: Callabl
 
 
 def test_silence_and_delay_are_counted(run_scenario: Callable[..., None]) -> None:
-    """A change that a list does not announce lowers its recall; late announcements count as delay."""
+    """A change that a list does not announce lowers its recall; entries that appear late count as delay."""
 
     async def scenario(archiver: Archiver) -> None:
         place = Place(archiver, {"p": [3], "q": [3]})
 
         def times(at: float) -> dict[str, float]:
-            return {"p": place.last(at)["p"], "q": START_AT - 50 * DAY_S}
+            return {"p": place.last(at - 2 * DAY_S)["p"], "q": START_AT - 50 * DAY_S}
 
         url = played(archiver, "sitemap", times)
         await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
         await archiver.watch("http://b.test/p", "http://b.test/q")
-        await archiver.crawl()
-        async with archiver.node.store() as store:
-            await store.queue.release([((await archiver.page(url)).id, START_AT + 5 * DAY_S)])
-        await archiver.crawl(after_s=5 * DAY_S)
-        await archiver.crawl(after_s=10 * DAY_S)
+        for day in (0, 4, 8):
+            await read_first(archiver, url, day)
         source = await source_of(archiver, url)
-        assert (source.right, source.wrong) == (pytest.approx(0.985), 0.0)
-        assert source.announced == source.silent == source.right
-        assert source.delay_s / source.delays == pytest.approx(2 * DAY_S, abs=60)
+        assert source.announced == source.announced_changed == pytest.approx(1.0, abs=0.01)
+        assert 0.5 < source.silent_changed <= 1.0, "the time after the last statement is not counted"
+        assert source.changes == pytest.approx(2.0, abs=0.01)
+        assert source.late_days / source.dated == pytest.approx(0.5, abs=0.01), "it was missing half a day after"
 
     run_scenario(scenario, *WEEKLY)
 
@@ -198,9 +206,9 @@ def test_an_announcement_during_the_visit_is_kept(
         await archiver.watch(url, page_rules=PageRules(handler="sitemap"))
         await archiver.watch("http://b.test/p")
         for day in (0, 8, 16, 25, 40):
-            await archiver.crawl(after_s=START_AT + day * DAY_S - archiver.clock.now())
+            await read_first(archiver, url, day)
         source = await source_of(archiver, url)
-        assert is_trusted(source.right, source.wrong)
+        assert is_trusted(source)
 
         def answer(request: ReceivedRequest) -> Reply:
             given_at = request.at + hours * 3600.0

@@ -6,23 +6,25 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from webstrata.cli.output import date_time, iso_or_none
-from webstrata.clock import parse_instant, span
+from webstrata.clock import DAY_S, parse_instant, span
 from webstrata.records import Announcement, SignalSource
 
 
 def trust_json(source: SignalSource) -> dict[str, Any]:
     """The reliability of a source, for JSON documents."""
-    from webstrata.predict.source_trust import is_trusted, precision, recall
+    from webstrata.predict.source_quality import SourceQuality
+    from webstrata.schedule.announcements import quality_rows
 
+    quality, row = SourceQuality(), quality_rows([source])
     return {
-        "trusted": is_trusted(source.right, source.wrong),
-        "precision": round(float(precision(source.right, source.wrong)), 4),
-        "recall": round(float(recall(source.announced, source.silent)), 4),
-        "right": round(source.right, 4),
-        "wrong": round(source.wrong, 4),
+        "trusted": bool(quality.trusted(row)[0]),
+        "precision": round(float(quality.precision(row)[0]), 4),
+        "recall": round(float(quality.recall(row)[0]), 4),
         "announced": round(source.announced, 4),
-        "silent": round(source.silent, 4),
-        "mean_delay_s": round(source.delay_s / source.delays, 1) if source.delays > 0 else None,
+        "right": round(source.announced_changed, 4),
+        "expected": round(source.announced_expected, 4),
+        "silent": round(source.silent_changed, 4),
+        "mean_delay_s": round(DAY_S * float(quality.delay_days(row)[0]), 1) if source.dated > 0 else None,
         "reads": source.reads,
         "floods": source.floods,
         "last_read": iso_or_none(source.read_at),
@@ -46,7 +48,7 @@ def signals_json(announcements: Iterable[Announcement], sources: Sequence[Signal
     ]
 
 
-_SHOWN = ("trusted", "precision", "recall", "right", "wrong", "mean_delay_s")
+_SHOWN = ("trusted", "precision", "recall", "announced", "right", "expected", "mean_delay_s")
 
 
 def signal_text(signal: dict[str, Any]) -> str:
@@ -59,10 +61,10 @@ def signal_text(signal: dict[str, Any]) -> str:
 def trust_text(trust: dict[str, Any]) -> str:
     """The reliability of a source (`trust_json`), for display."""
     word = "trusted" if trust["trusted"] else "not trusted"
-    if not trust["right"] + trust["wrong"]:
+    if not trust["announced"]:
         return f"{word}: no visit has checked it yet"
-    delay = "" if trust["mean_delay_s"] is None else f", read {span(trust['mean_delay_s'])} after the change"
+    delay = f", {span(trust['mean_delay_s'])} late" if trust["mean_delay_s"] else ""
     return (
-        f"{word}: {trust['precision']:.0%} of its announcements are right, "
-        f"it announces {trust['recall']:.0%} of the changes{delay}"
+        f"{word}: {trust['right']:.0f} of {trust['announced']:.0f} announcements were right, where chance explains "
+        f"{trust['expected']:.1f}; it announces {trust['recall']:.0%} of the changes{delay}"
     )

@@ -15,8 +15,6 @@ from webstrata.schedule.budget import Budget, BudgetAccount, DailyRate
 from webstrata.schedule.reservations import Reservation, StoredBudgets, reserve, resumed
 
 ALL = "all"
-THRESHOLD = "threshold"
-"""Name under which the threshold of the schedule is stored, in a `BudgetState`."""
 _FIRST_VISIT_BYTES = 50_000.0
 """Assumed size of a visit before any was made."""
 _SMOOTHING = 0.02
@@ -44,16 +42,28 @@ class BudgetLedger:
         self.visit_bytes = _FIRST_VISIT_BYTES
 
     @property
-    def price(self) -> float:
+    def price(self) -> float | None:
+        """The price of a visit as the total budget keeps it; None without a total budget."""
         total = self._accounts.get(ALL)
-        return total.price if total is not None else 0.0
+        return total.price if total is not None else None
+
+    def visited_at_price(self, price: float) -> None:
+        """Keep the price of a visit with the total budget."""
+        if ALL in self._accounts:
+            self._accounts[ALL].price = price
+
+    @property
+    def visits_per_day(self) -> float:
+        """The visits that the total budget pays for in a day."""
+        total = self._accounts.get(ALL)
+        return 0.0 if total is None else total.per_day / max(total.cost(1, round(self.visit_bytes)), 1)
 
     @property
     def has_budgets(self) -> bool:
         return self._default is not None or self._read().is_set
 
-    async def load(self, store: Store, now: float, owner: str) -> float | None:
-        """Load the accounts, return unspent reservations of an earlier run; the stored threshold, if there is one."""
+    async def load(self, store: Store, now: float, owner: str) -> None:
+        """Load the accounts, and return unspent reservations of an earlier run."""
         self.owner = owner
         await store.budgets.reserve(owner, now, now, lambda states, own: ())
         stored = {state.name: state for state in await store.budgets.states()}
@@ -65,7 +75,6 @@ class BudgetLedger:
         visits = sum(day.visits for day in days)
         if visits:
             self.visit_bytes = max(1.0, sum(day.bytes for day in days) / visits)
-        return stored[THRESHOLD].price if THRESHOLD in stored else None
 
     def _account(
         self, name: str, rate: DailyRate, saved_days: float, now: float, state: BudgetState | None = None
@@ -127,16 +136,12 @@ class BudgetLedger:
         *,
         count: Callable[[str], int],
         required: Collection[int] = (),
-        threshold: float | None = None,
     ) -> list[Page]:
         """Reserve the cost of visits of these pages; the pages that could be paid for.
 
         The reservation expires after `until` if this process dies. Pages in `required` are paid for in any case.
         """
         reservations: list[Reservation] = []
-        stored_threshold = (
-            [] if threshold is None else [(BudgetState(name=THRESHOLD, price=threshold, credit=0.0, at=now), 0.0)]
-        )
 
         def plan(states: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
             reservation = reserve(
@@ -149,8 +154,7 @@ class BudgetLedger:
                 required=required,
             )
             reservations[:] = [reservation]
-            accounts = reservation.accounts.items()
-            return [(account.state(), reservation.amounts[name]) for name, account in accounts] + stored_threshold
+            return [(account.state(), reservation.amounts[name]) for name, account in reservation.accounts.items()]
 
         await store.budgets.reserve(self.owner, now, until, plan)
         self._accounts = reservations[0].accounts
@@ -177,6 +181,6 @@ class BudgetLedger:
         account = self._accounts.get(name)
         return 0.0 if account is None else account.next_at(self.visit_bytes)
 
-    async def save(self, store: Store, threshold: float | None, now: float) -> None:
+    async def save(self, store: Store, now: float) -> None:
         """Return the unspent rest of the reservation, and store the accounts."""
-        await self.reserve(store, (), now, now, count=lambda name: 0, threshold=threshold)
+        await self.reserve(store, (), now, now, count=lambda name: 0)

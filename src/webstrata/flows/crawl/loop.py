@@ -105,13 +105,13 @@ class CrawlLoop:
         `requested`: ids of pages that are visited first, due or not. Without `due`, nothing else is visited.
         """
         started_at = self._clock.now()
-        visits = passes = 0
+        visits, only_due = 0, False
         for first in range(0, len(requested), ROUND_PAGES):
             pages = await self._lease(started_at, requested=requested[first : first + ROUND_PAGES])
             visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
-        while due and not self.stopping and (pages := await self._lease(started_at, only_due=passes > 0)):
+        while due and not self.stopping and (pages := await self._lease(started_at, only_due=only_due)):
             visits += await self._round(pages, started_at, patience_s=CRAWL_PATIENCE_S)
-            passes += 1
+            only_due = not self._selector.has_read_lists  # a pass that read lists knows more than the first one
         return visits
 
     async def run(self, until: float = float("inf")) -> None:
@@ -128,7 +128,7 @@ class CrawlLoop:
                 ends_at = started_at + self._options.round_s
                 if pages := await self._lease(started_at, ends_at=ends_at):
                     await self._round(pages, started_at, ends_at=ends_at)
-                    if await self._selector.has_more(self._clock.now()):
+                    if self._selector.has_read_lists or await self._selector.has_more(self._clock.now()):
                         continue
                 is_behind = bool(pages) and started_at < self._behind_until
                 await self._sleep_until_due(started_at if is_behind else ends_at, until)

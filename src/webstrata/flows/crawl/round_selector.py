@@ -62,6 +62,8 @@ class RoundSelector:
         self._is_open = False
         self._saved_at = self._selected_at = -_ENDLESS
         self._leased: dict[int, Page] = {}
+        self.has_read_lists = False
+        """The last round read lists: another round at the same time knows what they announce."""
         self._pages = 0
         self._is_full = False
 
@@ -79,7 +81,11 @@ class RoundSelector:
         rows = await self._input.rows(ids, request.now)
         room = await self._room(request)
         must, moves = self._must_visit(due, rows, request, room)
-        chosen = [] if request.only_due else self._most_valuable(request, room, request.max_pages - len(must), must)
+        chosen = [] if request.only_due else self._lists(request, room, len(must))
+        # Lists are read in a round of their own: the next one, which starts at once, knows what they announce.
+        self.has_read_lists = bool(chosen)
+        if not chosen and not request.only_due:
+            chosen = self._most_valuable(request, room, request.max_pages - len(must), must)
         selected = {*must, *chosen}
         self._is_full = len(selected) >= request.max_pages
         queue = self._store.queue
@@ -108,8 +114,6 @@ class RoundSelector:
         room = self._ledger.rooms(request.now, self._page_count, saved_days)
         if min(room.values(), default=1.0) < 1.0 and await self._ledger.recheck(self._store, request.now):
             room = self._ledger.rooms(request.now, self._page_count, saved_days)
-        if self._ranking is not None:
-            self._ranking.price = self._ledger.price
         return room
 
     async def _reserve(self, leased: list[Page], request: RoundRequest) -> list[Page]:
@@ -121,7 +125,6 @@ class RoundSelector:
             request.lease_until,
             count=self._page_count,
             required=frozenset(request.requested),
-            threshold=self._threshold,
         )
         if len(paid) < len(leased):
             kept = {page.id for page in paid}
@@ -167,26 +170,22 @@ class RoundSelector:
         due = await self._store.queue.next_due()
         at = _ENDLESS if due is None else due
         if self._ranking is not None and len(self._ranking.page_table):
-            at = min(at, max(self._selected_at + REVALUE_S, self._ledger.next_at()))
+            at = min(at, max(self._selected_at + (0.0 if self.has_read_lists else REVALUE_S), self._ledger.next_at()))
         return at
 
     async def save(self) -> None:
         """Store what is only in memory; called at the end."""
         if self._is_open:
-            await self._ledger.save(self._store, self._threshold, self._selected_at)
+            await self._ledger.save(self._store, self._selected_at)
             await self._input.save_sites()
-
-    @property
-    def _threshold(self) -> float | None:
-        return self._ranking.threshold if self._ranking is not None else None
 
     async def _refresh(self, now: float, owner: str) -> None:
         """Read what other processes changed, and store site events from time to time."""
         self._selected_at = now
         if not self._is_open:
-            threshold = await self._ledger.load(self._store, now, owner)
+            await self._ledger.load(self._store, now, owner)
             if self._ranking is not None:
-                self._ranking.threshold = threshold or self._ledger.price or self._ranking.threshold
+                self._ranking.price = self._ledger.price or self._ranking.price
             self._is_open, self._saved_at = True, now
         await self._input.refresh(now)
         if self._ranking is None and self._ledger.has_budgets:
@@ -244,7 +243,17 @@ class RoundSelector:
         what = "the budget" if name == ALL else f"the budget of {name.partition(':')[2]}"
         return now + wait_s, f"{what} is spent; tried again after {span(wait_s)}"
 
-    # ── the most valuable pages ─────────────────────────────────────────────────────────────────────────────
+    # ── lists and the most valuable pages ─────────────────────────────────────────────────────────────────────────────
+
+    def _lists(self, request: RoundRequest, room: dict[str, float], must: int) -> list[int]:
+        """The lists that are worth a read now; their hosts have time, and the budgets have room."""
+        ranking = self._ranking
+        count = int(min(request.max_pages - must, room.get(ALL, _ENDLESS)))
+        if ranking is None or count <= 0:
+            return []
+        rows = ranking.sources_to_read(request.now, count)
+        chosen = fill_budget(rows, count, self._caps(ranking, rows, request, room, ())) if len(rows) else rows
+        return [int(id_) for id_ in ranking.page_table.ids[chosen]]
 
     def _most_valuable(
         self, request: RoundRequest, room: dict[str, float], count: int, must: Sequence[int]
@@ -261,7 +270,8 @@ class RoundSelector:
             others = ranked[~np.isin(ids[ranked], list(must))] if must else ranked
             chosen = fill_budget(others, count, self._caps(ranking, others, request, room, must))
             if len(chosen) >= count or len(ranked) < limit:
-                ranking.chosen(chosen, used_up=len(chosen) >= count)
+                ranking.chosen(chosen, len(chosen) >= count, len(chosen) / max(self._ledger.visits_per_day, 1e-9))
+                self._ledger.visited_at_price(ranking.price)
                 return [int(id_) for id_ in ids[chosen]]
             limit *= 4
 
@@ -319,7 +329,7 @@ class RoundSelector:
         soonest = max(now + 60.0, min(request.ends_at, now + REVALUE_S), self._ledger.next_at())
         crossing = ranking.crossing(np.array([row for _, row in left], dtype=np.intp), now)
         at = np.maximum(crossing, min(soonest, now + DAY_S))
-        price = ranking.threshold
+        price = ranking.price
         return [
             (id_, float(then), f"not yet worth a visit at the price of {price:.2g}, or the budget is spent for now")
             for (id_, _), then in zip(left, at, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Rows
-from webstrata.flows.crawl.budget_ledger import ALL, THRESHOLD
+from webstrata.flows.crawl.budget_ledger import ALL
 from webstrata.ports import Store
 from webstrata.records import Announcement, Page, PageSummary
 from webstrata.schedule.overrides import Overrides
@@ -49,6 +49,8 @@ class ScheduleInput:
         await self._apply_overrides(ranking, now)
         if has_new_pages or ranking.has_new_announcements:
             await self._load_announcements(ranking)
+        elif ranking.has_new_checks:
+            await self._load_sources(ranking)
 
     async def load_only(self, ids: Sequence[int], now: float) -> None:
         """Read only these pages, for an estimate from a sample of all pages."""
@@ -92,15 +94,12 @@ class ScheduleInput:
         ranking = self._ranking
         if ranking is not None:
             stored = {state.name: state for state in await self._store.budgets.states()}
-            state = stored.get(THRESHOLD) or stored.get(ALL)
-            if state is not None:
-                ranking.price = ranking.threshold = state.price
+            if ALL in stored:
+                ranking.price = stored[ALL].price
             row = int((await self.rows([page.id], now))[0])
             if row >= 0:
                 ranking.page_table.load_sites(await self._store.budgets.site_states([page.host]))
-                announcements = [(row, one) for one in await self._store.signals.announcements([page.id])]
-                sources = await self._store.signals.sources()
-                ranking.page_table.policy_state.load_announcements(sources, announcements)
+                await self._load_sources(ranking, await self._store.signals.announcements([page.id]))
         return self._schedule.evidence(page, now)
 
     # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,24 +152,21 @@ class ScheduleInput:
         )
 
     async def _load_announcements(self, ranking: ValueSchedule) -> None:
-        ranking.has_new_announcements = False
-        sources = await self._store.signals.sources()
-        if not sources:
-            return
         announcements: list[Announcement] = []
         after = 0
         while chunk := await self._store.signals.announcements_after(after, _CHUNK):
             announcements += chunk
             after = chunk[-1].page_id
-        table = ranking.page_table
-        rows = table.rows(one.page_id for one in announcements)
-        known = [(int(row), one) for row, one in zip(rows, announcements, strict=True) if row >= 0]
-        table.policy_state.load_announcements(sources, known)
-        pages = [
-            (source.url, page.id) for source in sources if (page := await self._store.pages.get(source.url)) is not None
-        ]
-        rows = table.rows(id_ for _, id_ in pages)
-        ranking.source_rows = {url: int(row) for (url, _), row in zip(pages, rows, strict=True) if row >= 0}
+        await self._load_sources(ranking, announcements)
+        ranking.has_new_announcements = False
+
+    async def _load_sources(self, ranking: ValueSchedule, announcements: Sequence[Announcement] | None = None) -> None:
+        """Read the counts of all sources; and use these announcements, if they have changed."""
+        ranking.has_new_checks = False
+        sources = await self._store.signals.sources()
+        if sources or announcements:
+            ids = await self._store.pages.known([source.url for source in sources])
+            ranking.page_table.load_sources(sources, ids, announcements)
 
 
 async def page_chunks(store: Store, after: int = 0) -> AsyncIterator[list[PageSummary]]:

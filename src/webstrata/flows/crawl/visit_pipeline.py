@@ -28,6 +28,7 @@ from webstrata.flows.crawl.polite_client import ChooseHandler
 from webstrata.flows.crawl.previous_version import with_previous_version
 from webstrata.flows.crawl.round_selector import RoundSelector
 from webstrata.flows.crawl.signals import collect_signals
+from webstrata.flows.crawl.source_checks import check_sources
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Archive, Clock, Store
 from webstrata.records import (
@@ -163,6 +164,7 @@ class VisitPipeline:
         try:
             await asyncio.sleep(0)  # lets the archive start
             judged = [judge_visit(result, content) for result, content in zip(batch, parsed, strict=True)]
+            checks = await check_sources(judged, self._store, self._schedule)
             next_visits = self._next_visits(judged)
         finally:
             written = await writing
@@ -176,10 +178,11 @@ class VisitPipeline:
             discovery.add_sitemaps(state.origin, self._gate.sitemaps(state.origin, state.at))
         await self._find_known_links(judged, discovery)
         pages, wake = _discovered(judged, discovery)
-        signals = await collect_signals(judged, self._store, [page.url for page in pages])
-        announced = signals.announced
-        if announced:
+        announced = await collect_signals(judged, self._store, [page.url for page in pages], checks.during_visit)
+        if any(one.signals or one.dropped for one in announced):
             self._schedule.announced()
+        if announced or checks.checked:
+            self._schedule.checked()
         if self._schedule.weighs_announcements:
             announced = tuple(replace(announcement, visit_soon=()) for announcement in announced)
         hosts, addresses, robots_states = self._politeness.add(politeness)
@@ -194,7 +197,7 @@ class VisitPipeline:
                 addresses=addresses,
                 robots=robots_states,
                 announced=announced,
-                checked=signals.checked,
+                checked=checks.checked,
                 payer=payer,
                 paid=paid,
             )

@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from webstrata.columns import Rows
+from webstrata.columns import Column, Flags, Rows
 from webstrata.lab.policies.replay_log import ReplayLog
-from webstrata.lab.policies.simulated_sources import SimulatedLists, SimulatedReports
+from webstrata.lab.policies.simulated_sources import DatedEntries, ListedEntries
 from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.allocator import EvenShare, choose
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.policy_state import PolicyState
+from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
 
 WEEK_DAYS = 7
 
@@ -24,8 +25,8 @@ WEEK_DAYS = 7
 class ReplaySources(Struct, frozen=True, kw_only=True):
     """Sources that the policy may use in addition to its own visits."""
 
-    lists: SimulatedLists | None = None
-    reports: SimulatedReports | None = None
+    lists: ListedEntries | None = None
+    reports: DatedEntries | None = None
 
 
 def start_day(truth: Truth) -> int:
@@ -69,7 +70,7 @@ class _BudgetReplay:
 
     def __init__(self, pages: PolicyState, truth: Truth, sources: ReplaySources, step_days: float) -> None:
         self.pages, self.truth, self.sources, self.step_days = pages, truth, sources, step_days
-        self.price = 0.0
+        self.price = pages.policy.first_price
         self.seen_at = np.zeros(len(truth))
         self.position = truth.position(pages.rows, self.seen_at)
         self.visited: list[Rows] = [pages.rows[:0]]
@@ -77,23 +78,32 @@ class _BudgetReplay:
         self.befores = [self.seen_at[:0]]
         self.flags = [np.zeros(0, dtype=bool)]
         self.lists: list[tuple[float, int]] = []
+        nothing = (pages.rows[:0], self.seen_at[:0], self.seen_at[:0])
         if sources.lists is not None:
-            pages.lists = SourceTable(pages.site, now=0.0)
+            pages.lists = SourceTable(pages.site.copy(), now=0.0)
+            for site in range(len(pages.lists)):  # the first read of a list is free, as are the first copies of pages
+                pages.lists.read(site, 0.0, *nothing)
         if sources.reports is not None:
-            pages.reports = SourceTable(pages.site, now=0.0)
+            pages.reports = SourceTable(pages.site.copy(), now=0.0)
 
     def day(self, day: float, allowed: int) -> None:
-        """One step: receive reports, fetch the lists whose value passes the price, visit the most valuable pages."""
+        """One step: receive reports, read the lists that are worth it, visit the most valuable pages."""
         now = float(day)
         self._receive_reports(now)
-        allowed -= self._fetch_lists(day, allowed)
         values = self.pages.values(now)
-        rows = choose(values, self.pages.age(now), allowed, self.pages.policy.bounds)
+        if number := self._read_lists(day, allowed, values):
+            allowed -= number
+            values = self.pages.values(now)
+        age, bounds = self.pages.age(now), self.pages.policy.bounds
+        rows = choose(values, age, allowed, bounds)
         if not len(rows):
             return
-        self.price = float(values[rows].min())
+        by_value = rows[age[rows] < bounds.max_days]
+        if len(by_value):
+            self.price = moved_price(self.price, float(values[by_value].min()) if len(rows) == allowed else 0.0, 1.0)
         position = self.truth.position(rows, np.full(len(rows), now))
         changed = position > self.position[rows]
+        self._check_sources(rows, now, changed)
         self.pages.learn(rows, now, changed)
         self.position[rows] = position
         self.visited.append(rows)
@@ -106,26 +116,44 @@ class _BudgetReplay:
         table, reports = self.pages.reports, self.sources.reports
         if table is None or reports is None:
             return
-        for site in range(len(table.quality)):
-            table.fetched(site, now, *reports.news(site, now - self.step_days, now))
+        for site in range(len(table)):
+            self._read(table, reports, site, now - self.step_days, now)
 
-    def _fetch_lists(self, day: float, allowed: int) -> int:
-        """Fetch the lists whose value passes the price, best first; returns their number."""
+    def _read_lists(self, day: float, allowed: int, values: Column) -> int:
+        """Read the lists that are worth it; returns their number."""
         table, lists = self.pages.lists, self.sources.lists
-        if table is None or lists is None:
+        if table is None or lists is None or allowed <= 0:
             return 0
-        ready = np.flatnonzero((table.fetches == 0) | (day - table.fetched_at >= lists.every_days))
-        if not len(ready) or allowed <= 0:
-            return 0
-        worth = self.pages.list_values(float(day), self.price)[ready]
-        # A list that was not fetched for the longest interval is fetched in any case: its quality may have improved.
-        worth[day - table.fetched_at[ready] >= self.pages.policy.bounds.max_days] = np.inf
-        order = np.argsort(-worth, kind="stable")
-        fetched = [int(site) for site in ready[order] if worth[ready == site][0] > max(self.price, 1e-6)][:allowed]
-        for site in fetched:
-            table.fetched(site, float(day), *lists.news(site, float(table.fetched_at[site]), float(day)))
+        age = day - table.read_at[:-1]
+        weights = 1.0 if self.pages.weights is None else self.pages.weights
+        worth = source_worth(table, values / np.maximum(weights, 1e-9), weights, self.price)
+        chosen = choose_sources(
+            table,
+            values,
+            np.maximum(worth, discovery_worth(table, float(day))),
+            allowed,
+            self.price,
+            ready=age >= lists.every_days,
+            overdue=age >= self.pages.policy.bounds.max_days,
+        )
+        for site in chosen.tolist():
+            self._read(table, lists, site, float(table.read_at[site]), float(day))
             self.lists.append((day, site))
-        return len(fetched)
+        return len(chosen)
+
+    def _read(self, table: SourceTable, source: DatedEntries, site: int, since: float, now: float) -> None:
+        rows, dated = source.news(site, since, now)
+        table.read(site, now, rows, dated, self.seen_at[rows])
+
+    def _check_sources(self, rows: Rows, now: float, changed: Flags) -> None:
+        """Compare what the sources said of visited pages with the result, as the live loop does before it learns."""
+        tables = self.pages.source_tables
+        if not tables:
+            return
+        elapsed, unchanged = now - self.seen_at[rows], self.pages.unchanged(rows, np.full(len(rows), now), now)
+        for table, hint in zip(tables, self.pages.signals(rows, now).hints, strict=True):
+            said = (hint.covered_days > 0) | hint.announced
+            table.learn(rows[said], elapsed[said], changed[said], unchanged[said], hint.unchanged[said])
 
     def log(self) -> ReplayLog:
         sizes = [len(rows) for rows in self.visited]

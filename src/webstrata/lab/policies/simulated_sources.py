@@ -5,6 +5,8 @@ They are generated from the true changes with their own seed, and return what a 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,20 @@ from webstrata.lab.policies.truth import Truth
 
 _MAX_FALSE = 50.0
 """Maximum number of false entries for each true one."""
+
+
+class DatedEntries(Protocol):
+    """Sources of dated entries about pages, one for each site."""
+
+    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
+        """The pages of a site with an entry in (since, now], and the newest date of each."""
+        ...
+
+
+class ListedEntries(DatedEntries, Protocol):
+    """Lists, which are read at most once in `every_days`."""
+
+    every_days: float
 
 
 class _DatedHints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import Batch, NewAnnouncements, SourceCheck
+from webstrata.records import READ_COUNTS, VISIT_COUNTS, Batch, NewAnnouncements, SourceCheck
 from webstrata.testing.store.examples import NOW, entry_of, new, page_of
 
 _LIST = "https://a.example/list"
@@ -37,7 +37,7 @@ async def signals_about_unwatched_urls_are_kept(store: Store) -> None:
     await store.visit_log.commit(announced(("1", NOW - 5), ("2", NOW - 99), ("3", None), at=NOW + 1))
     await store.pages.add([new("1"), new("2"), new("3"), new("4")], NOW + 2)
     listed = await store.signals.listed_by(_LIST)
-    assert {url[-1]: one.at for url, one in listed.items()} == {"1": NOW - 5, "2": NOW - 9, "3": None}
+    assert {url[-1]: at for url, at in listed.items()} == {"1": NOW - 5, "2": NOW - 9, "3": None}
     assert await _news(store, "1", "2", "3", "4") == [0, 0, 0, -1], "of a page never seen nothing is news"
     many = [(f"old{number}", NOW - 1000 - number) for number in range(2100)]
     await store.visit_log.commit(announced(*many, ("new", NOW + 3), at=NOW + 3))
@@ -61,19 +61,29 @@ async def a_repeated_signal_is_stored_once(store: Store) -> None:
         await store.visit_log.commit(first)
         assert await _news(store, "1", "2", "3") == [1, 0, 0], "what is older than the last sight is no news"
     listed = await store.signals.listed_by(_LIST)
-    assert {url[-1]: one.at for url, one in listed.items()} == {"1": NOW + 5, "2": NOW - 5, "3": None}
-    one = listed["https://a.example/1"]
-    assert (one.added_at, one.last_seen_at, one.last_change_at) == (NOW, NOW, None)
+    assert {url[-1]: at for url, at in listed.items()} == {"1": NOW + 5, "2": NOW - 5, "3": None}
     await store.visit_log.commit(
         _announced(("1", NOW + 4, NOW + 4), ("2", NOW + 7, NOW + 7), ("3", None, None), at=NOW + 10)
     )
     assert await _news(store, "1", "2", "3") == [1, 1, 0], "only a later time is a new signal"
     gone = ("https://a.example/2", "https://a.example/unknown")
-    await store.visit_log.commit(_announced(("1", NOW + 11, NOW + 11), at=NOW + 12, dropped=gone, flood=True))
+    read = {"entries": 1.0, "page_days": 3.0, "late_days": 0.5, "dated": 1.0, "discovered": 2.0, "read_days": 1.0}
+    for _ in range(2):
+        await store.visit_log.commit(
+            _announced(
+                ("1", NOW + 11, NOW + 11), at=NOW + 12, dropped=gone, flood=True, listed=2, keep=0.5, counted=read
+            )
+        )
     assert await _news(store, "1", "2", "3") == [2, -1, 0]
     (source,) = await store.signals.sources()
     assert (source.url, source.reads, source.floods, source.read_at) == (_LIST, 3, 1, NOW + 12)
+    assert (source.listed, source.recent_reads) == (2, 3.0)
+    assert {name: getattr(source, name) for name in READ_COUNTS} == read, "a read that comes twice counts once"
+    await store.visit_log.commit(_announced(at=NOW + 13, listed=2, keep=0.5, counted=read))
+    (source,) = await store.signals.sources()
+    assert {name: getattr(source, name) for name in READ_COUNTS} == {name: 1.5 * one for name, one in read.items()}
     assert await store.signals.sources([_LIST]) == [source]
+    assert await store.signals.sources_by_id([source.id, source.id + 1]) == {source.id: source}
     assert await store.signals.sources(["https://a.example/other"]) == []
 
 
@@ -109,13 +119,12 @@ async def visits_update_the_counts_of_a_source(store: Store) -> None:
     await store.visit_log.commit(_announced(("1", NOW + 5, NOW + 5), ("2", NOW + 5, NOW + 5), at=NOW + 9))
     (source,) = await store.signals.sources()
     one, two = await page_of(store, "1"), await page_of(store, "2")
-    checked = SourceCheck(
-        source_id=source.id, keep=0.5, right=1, wrong=2, announced=3, silent=4, delay_s=5, delays=6,
-        settled=((one.id, NOW + 9), (two.id, NOW + 8)),
-    )  # fmt: skip
+    added = {name: float(number) for number, name in enumerate(VISIT_COUNTS, 1)}
+    settled = ((one.id, NOW + 9), (two.id, NOW + 8))
+    checked = SourceCheck(source_id=source.id, keep=0.5, added=added | {"recent_reads": 0.0}, settled=settled)
     for at in (NOW + 20, NOW + 20, NOW + 30):
         await store.visit_log.commit(Batch(entries=(entry_of(one, at=at),), checked=(checked,)))
     (source,) = await store.signals.sources()
-    sums = (source.right, source.wrong, source.announced, source.silent, source.delay_s, source.delays)
-    assert sums == (1.5, 3.0, 4.5, 6.0, 7.5, 9.0), "a batch that comes twice counts once"
+    sums = [getattr(source, name) for name in VISIT_COUNTS]
+    assert sums == [1.5, 3.0, 4.5, 6.0, 7.5, 9.0, 10.5, 0.25], "a batch that comes twice counts once"
     assert await _news(store, "1", "2") == [0, 1], "what was said meanwhile is news still"
