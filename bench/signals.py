@@ -74,6 +74,5 @@ async def _ratio(store: SqlStore, page: Page, urls: list[str], renewed: int, ver
         change=Change(outcome=Outcome.SAME),
     )
     start = time.process_time()
-    collected = await collect_signals([judged], store, [])
-    await store.visit_log.commit(Batch(announced=collected.announced, checked=collected.checked))
+    await store.visit_log.commit(Batch(announced=await collect_signals([judged], store, [])))
     return (time.process_time() - start) / parse_s

@@ -57,12 +57,9 @@ class ScheduleInput:
         ranking = self._ranking
         if ranking is None:
             return
-        rows = await self.rows(ids, now)
-        row_of = {id_: row for id_, row in zip(ids, rows.tolist(), strict=True) if row >= 0}
+        await self.rows(ids, now)
         ranking.page_table.load_sites(await self._store.budgets.site_states())
-        if sources := await self._store.signals.sources():
-            found = await self._store.signals.announcements(list(row_of))
-            ranking.page_table.policy_state.load_announcements(sources, [(row_of[one.page_id], one) for one in found])
+        await self._load_sources(ranking, await self._store.signals.announcements(ids))
 
     def discard(self) -> None:
         """Read everything again before the next round: memory may be ahead of the store."""
