@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Column, Days, Flags, Rows, State
-from webstrata.predict.source_quality import SourceQuality, read_counts
+from webstrata.predict.source_quality import CountedSources, SourceQuality, read_counts
 from webstrata.records import Announcement, SignalSource
 
 _NO_SOURCE = -1
@@ -103,11 +103,16 @@ class SourceTable:
         """These pages were visited: announcements before the visit no longer count."""
         self.announced[rows] = False
 
-    def learn(self, rows: Rows, elapsed: Days, changed: Flags, unchanged: Column, unchanged_covered: Column) -> None:
-        """These pages were visited: compare what their sources said with the forecast and with the result."""
-        counted = self.sources.visit_counts(
+    def checks(
+        self, rows: Rows, elapsed: Days, changed: Flags, unchanged: Column, unchanged_covered: Column
+    ) -> CountedSources:
+        """These pages were visited: what their sources said, compared with the forecast and with the result."""
+        return self.sources.visit_counts(
             len(self), self.source[rows], elapsed, self.announced[rows], changed, unchanged, unchanged_covered
         )
+
+    def add(self, counted: CountedSources) -> None:
+        """Add checks to the quality of the sources."""
         self.sources.add(self.quality, counted)
         self._learned()
 

@@ -107,7 +107,8 @@ class PageTable:
         """These pages were visited, each at its time (in days)."""
         pages = self.policy_state
         members = ~self.is_list[rows]  # a list is no example of the pages of its site
-        pages.learn(rows[members], float(at.max()), changed[members])
+        if members.any():
+            pages.learn(rows[members], float(at.max()), changed[members])
         self._seen(rows, at)
         if len(self.hosts) > _MAX_SITES and pages.siblings is not None and pages.site_state is not None:
             pages.site_state[0] = pages.siblings.start(1, int(at.max()))[0]

@@ -14,6 +14,7 @@ from webstrata.columns import Column, Flags, Rows
 from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.simulated_sources import DatedEntries, ListedEntries
 from webstrata.lab.policies.truth import Truth
+from webstrata.predict.source_quality import CountedSources
 from webstrata.schedule.allocator import EvenShare, choose
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.policy_state import PolicyState
@@ -45,7 +46,7 @@ def replay_budget(
     _show_archive(pages, truth)
     steps = int(truth.days / step_days + 1e-9)
     share = EvenShare(per_step=downloads / steps)
-    run = _BudgetReplay(pages, truth, sources or ReplaySources(), step_days)
+    run = _BudgetReplay(pages, truth, sources or ReplaySources(), step_days, downloads / truth.days)
     for step in range(1, steps + 1):
         run.day(step * step_days, share.next_step())
     return run.log()
@@ -68,8 +69,11 @@ def _show_archive(pages: PolicyState, truth: Truth) -> None:
 class _BudgetReplay:
     """One replay."""
 
-    def __init__(self, pages: PolicyState, truth: Truth, sources: ReplaySources, step_days: float) -> None:
+    def __init__(
+        self, pages: PolicyState, truth: Truth, sources: ReplaySources, step_days: float, per_day: float
+    ) -> None:
         self.pages, self.truth, self.sources, self.step_days = pages, truth, sources, step_days
+        self.per_day = max(per_day, 1e-9)
         self.price = pages.policy.first_price
         self.seen_at = np.zeros(len(truth))
         self.position = truth.position(pages.rows, self.seen_at)
@@ -100,11 +104,14 @@ class _BudgetReplay:
             return
         by_value = rows[age[rows] < bounds.max_days]
         if len(by_value):
-            self.price = moved_price(self.price, float(values[by_value].min()) if len(rows) == allowed else 0.0, 1.0)
+            least = float(values[by_value].min()) if len(rows) == allowed else 0.0
+            self.price = moved_price(self.price, least, len(rows) / self.per_day)
         position = self.truth.position(rows, np.full(len(rows), now))
         changed = position > self.position[rows]
-        self._check_sources(rows, now, changed)
+        checks = self._check_sources(rows, now, changed)
         self.pages.learn(rows, now, changed)
+        for table, counted in checks:
+            table.add(counted)
         self.position[rows] = position
         self.visited.append(rows)
         self.days.append(day)
@@ -145,15 +152,19 @@ class _BudgetReplay:
         rows, dated = source.news(site, since, now)
         table.read(site, now, rows, dated, self.seen_at[rows])
 
-    def _check_sources(self, rows: Rows, now: float, changed: Flags) -> None:
-        """Compare what the sources said of visited pages with the result, as the live loop does before it learns."""
+    def _check_sources(self, rows: Rows, now: float, changed: Flags) -> list[tuple[SourceTable, CountedSources]]:
+        """Compare what the sources said of visited pages with the result. As in the live loop, this is done before the
+        policy learns from the visits, and the counts are added after it."""
         tables = self.pages.source_tables
         if not tables:
-            return
+            return []
+        checks = []
         elapsed, unchanged = now - self.seen_at[rows], self.pages.unchanged(rows, np.full(len(rows), now), now)
         for table, hint in zip(tables, self.pages.signals(rows, now).hints, strict=True):
             said = (hint.covered_days > 0) | hint.announced
-            table.learn(rows[said], elapsed[said], changed[said], unchanged[said], hint.unchanged[said])
+            counted = table.checks(rows[said], elapsed[said], changed[said], unchanged[said], hint.unchanged[said])
+            checks.append((table, counted))
+        return checks
 
     def log(self) -> ReplayLog:
         sizes = [len(rows) for rows in self.visited]
