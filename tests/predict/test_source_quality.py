@@ -35,7 +35,7 @@ def test_nothing_shown_yet() -> None:
     assert SOURCES.precision(state)[0] == pytest.approx(0.25)
     assert SOURCES.recall(state)[0] == pytest.approx(0.25)
     assert SOURCES.proven_recall(state)[0] == pytest.approx(0.25)
-    assert SOURCES.max_worth(state)[0] == pytest.approx(0.5)
+    assert SOURCES.max_worth(state)[0] == pytest.approx(0.25)
     assert SOURCES.delay_days(state)[0] == 0.0
 
 

@@ -46,7 +46,7 @@ class SourcePrior(Struct, frozen=True, kw_only=True):
     wrong: float = 0.75
     announced: float = 0.25
     silent: float = 0.75
-    chance: float = 0.5
+    chance: float = 0.25
     """Captures that all reads of a source together may cost before it has announced a change."""
     memory: float = 1000.0
     """Visits after which a check counts half, since the quality of sources changes."""
