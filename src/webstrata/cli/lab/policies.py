@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webstrata.cli.lab.byte_budgets import show_bytes
 from webstrata.cli.options import JsonOption
 from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import open_node, run_async
@@ -107,8 +108,19 @@ def command(
             metavar="RATE", help="Visitors per page and day whose browsers report changes.", show_default=False
         ),
     ] = None,
+    byte_share: Annotated[
+        float | None,
+        typer.Option(
+            "--bytes",
+            metavar="SHARE",
+            min=0.001,
+            show_default=False,
+            help="Compare rankings at equal bytes instead: by the value of a visit, and by its value per byte. The budget "
+            "is this share of the bytes that value downloads at --match. Sizes are simulated.",
+        ),
+    ] = None,
     objective: Annotated[Objective, typer.Option(help="What `value` maximises.")] = "capture",
-    seed: Annotated[int, typer.Option(help="Seed of the simulated lists and reports.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the simulated lists, reports and sizes.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write JSON, plots and an HTML report to this folder.", show_default=False),
@@ -119,9 +131,13 @@ def command(
     from webstrata.lab.policies.experiment import PolicyExperiment, run
 
     loaded = _histories([*(histories or []), *(more or [])], store)
+    days = _window_days(years, loaded, of_store=store is not None)
+    if byte_share is not None:
+        show_bytes(loaded, days=days, match=_names(match), share=byte_share, seed=seed, as_json=as_json)
+        return
     experiment = PolicyExperiment(
         policies=_names(policies),
-        days=_window_days(years, loaded, of_store=store is not None),
+        days=days,
         match=_names(match),
         budgets=_names(budget),
         history_days=history_days,
