@@ -162,6 +162,17 @@ class PageTable:
         self.is_list[:] = False
         self.is_list[[row for row in lists if row >= 0]] = True
 
+    def read_interval_days(self, rows: Rows) -> Days:
+        """The mean number of days between the reads of lists so far; a day before the second read."""
+        table = self.policy_state.lists
+        source = {int(row): number for number, row in enumerate(self.source_rows)}
+        numbers = [source.get(row, -1) for row in rows.tolist()]
+        if table is None:
+            return np.ones(len(rows))
+        quality = table.all_quality[numbers]
+        reads = np.maximum(quality["reads"] - 1.0, 1.0)
+        return np.where(quality["read_days"] > 0, quality["read_days"] / reads, 1.0)
+
     # ── site events in the store ────────────────────────────────────────────────────────────────────────────
 
     def changed_sites(self) -> list[tuple[str, bytes]]:

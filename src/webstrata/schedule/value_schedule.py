@@ -121,6 +121,9 @@ class ValueSchedule:
         pages, days = self.page_table, now / DAY_S
         wait = crossing_days(pages.policy_state, rows, days, self.price, pages.factor[rows])
         age = self.policy.age(pages.policy_state.state, rows, days)
+        lists = np.flatnonzero(pages.is_list[rows])
+        if len(lists):  # a list is read for what it reveals of other pages, so far about so often
+            wait[lists] = pages.read_interval_days(rows[lists]) - age[lists]
         wait = np.clip(age + wait, pages.min_days[rows], pages.max_days[rows]) - age
         return now + DAY_S * np.maximum(wait, 0.0)
 
