@@ -1,6 +1,6 @@
 """Tests whether the parameters of the policy `value` are overfitted: fits them to an earlier window only.
 
-Fits the ten levels of `predict.activity` to the first half of the histories' window by EM, from an uninformed start
+Fits ten levels of `predict.activity` to the first half of the histories' window by EM, from an uninformed start
 (levels evenly spaced, rare moves to neighbours). Then replays `value` over the second half with these levels and with
 the shipped ones, with the downloads of `state-2`. The fit uses no data of the second half.
 

@@ -16,6 +16,7 @@ from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, cha
 from webstrata.schedule.policy import Bounds, ValuePolicyBase
 from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.source_choice import source_worth
+from webstrata.schedule.value import Value
 from webstrata.schedule.value_schedule import ValueSchedule
 from webstrata.testing.policy import check_policy
 
@@ -109,3 +110,29 @@ def test_it_gets_predicted_visits_and_its_first_price() -> None:
     rates, weights = schedule.expected_rates(DAY_S)
     assert rates[0] >= RATE * 0.99
     assert weights.tolist() == [1.0]
+
+
+def test_kept_forecasts_are_those_of_the_present_age() -> None:
+    """Values from kept forecasts equal those computed anew, at steps of minutes, hours and days, also back in time and
+    after visits; pages of one batch have any age."""
+    random = np.random.default_rng(1)
+    pages = PolicyState(Value(), np.zeros(200, dtype=np.intp))
+    pages.copied(pages.rows, random.uniform(-3.0, 0.0, 200))
+    now = 0.0
+    for step in (0.0, 1e-4, 0.003, 0.01, 0.04, -0.02, 0.3, 1.0, 7.5, 60.0, -50.0):
+        now += step
+        assert pages.values(now) == pytest.approx(pages.policy.value(pages.state, pages.rows, now), abs=1e-5)
+        visited = np.sort(random.choice(200, 20, replace=False))
+        pages.learn(visited, now + 0.001, random.random(20) < 0.5)
+        now += 0.001
+
+
+def test_the_value_of_a_page_passes_midnight_without_a_jump() -> None:
+    """Between ten minutes before and after the end of a day, the value grows as in any other twenty minutes."""
+    pages = PolicyState(Value(), np.arange(4))
+    pages.copied(pages.rows, np.array([-5.0, -0.5, -0.02, -0.25]))
+    before, at, after = (pages.values(minutes / 1440) for minutes in (-10, 0, 10))
+
+    assert (after - at) == pytest.approx(at - before, rel=0.2, abs=1e-4)
+    assert (before <= at).all()
+    assert (at <= after).all()
