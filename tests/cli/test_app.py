@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "why": (PAGE,),
     "rules": (PAGE, "--ignore", "css:footer"),
     "tag": (PAGE, "--add", "mine"),
+    "snooze": (PAGE, "--end"),
     "preview": (PAGE, "--ignore", "css:footer"),
     "noise": (PAGE, "--all"),
     "fingerprint": ("OUT/a.html", "--url", PAGE),

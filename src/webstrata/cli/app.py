@@ -30,6 +30,7 @@ COMMANDS = {
     "status": "home.status",
     "boost": "pages.boost",
     "interval": "pages.interval",
+    "snooze": "pages.snooze",
     "log": "history.log",
     "diff": "history.diff",
     "rules": "pages.rules",

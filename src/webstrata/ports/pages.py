@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import NewPage, Page, PageRules, Site
+from webstrata.records import NewPage, Page, PageRules, Site, VisitTimes
 
 
 class WatchedPages(Protocol):
@@ -61,6 +61,14 @@ class WatchedPages(Protocol):
 
     async def remove_site_tags(self, remove: Sequence[str]) -> int:
         """Do not give these tags to pages that are discovered later; returns the number of sites that changed."""
+        ...
+
+    async def visit_times(self) -> list[VisitTimes]:
+        """The visit times of the active pages for which a user set some."""
+        ...
+
+    async def set_visit_times(self, times: Sequence[VisitTimes], next_at: Mapping[int, float]) -> None:
+        """Replace the visit times of pages, and set the next visits of some of them, by page id."""
         ...
 
     async def set_rules(self, page_id: int, page_rules: PageRules | None) -> None: ...

@@ -18,6 +18,7 @@ from webstrata.records.schedule import (
     PageSummary,
     RoundTiming,
     UpcomingVisit,
+    VisitTimes,
 )
 from webstrata.records.signals import (
     READ_COUNTS,
@@ -87,5 +88,6 @@ __all__ = [
     "Validators",
     "Visit",
     "VisitResult",
+    "VisitTimes",
     "Wait",
 ]

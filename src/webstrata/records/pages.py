@@ -52,6 +52,10 @@ class NewPage(Struct, frozen=True, kw_only=True, gc=False):
     next_at: float | None = None
     """Time of the first visit; None: due now."""
     page_rules: PageRules | None = None
+    every_s: float | None = None
+    """Fixed rhythm; None: what a known page has, else none."""
+    windows: str | None = None
+    """Visit windows (`webstrata.schedule.visit_windows`); None: what a known page has, else none."""
 
 
 class Page(Struct, frozen=True, kw_only=True, gc=False):
@@ -80,6 +84,12 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     """The policy's state of this page, packed by `webstrata.columns`."""
     reason: str = ""
     """Why the next visit is at this time, in one line."""
+    every_s: float | None = None
+    """Fixed rhythm that the user set; None: the policy decides."""
+    windows: str | None = None
+    """When the page may be visited (`webstrata.schedule.visit_windows`); None: at any time."""
+    snoozed_until: float | None = None
+    """No visits before this time."""
 
     # results of earlier visits
     visits: int = 0
@@ -133,3 +143,7 @@ class Site(Struct, frozen=True, kw_only=True, gc=False):
     """Also archive the images, style sheets and scripts of the pages."""
     tags: tuple[str, ...] = ()
     weight: float = 1.0
+    every_s: float | None = None
+    """Fixed rhythm of its pages."""
+    windows: str | None = None
+    """Visit windows of its pages."""

@@ -16,6 +16,19 @@ class UpcomingVisit(Struct, frozen=True, kw_only=True, gc=False):
     at: float
     interval_s: float | None = None
     weight: float = 1.0
+    is_timed: bool = False
+    """The user set a rhythm or windows: planning does not move the visit."""
+
+
+class VisitTimes(Struct, frozen=True, kw_only=True, gc=False):
+    """What a user set about the times of a page's visits."""
+
+    page_id: int
+    every_s: float | None = None
+    """Fixed rhythm."""
+    windows: str | None = None
+    """Visit windows."""
+    snoozed_until: float | None = None
 
 
 class RoundTiming(Struct, frozen=True, kw_only=True, gc=False):
@@ -55,6 +68,10 @@ class DuePage(Struct, frozen=True, kw_only=True, gc=False):
     tags: tuple[str, ...] = ()
     is_extra: bool = False
     """A first visit since the page is watched, or a requisite: budgets per page do not count it."""
+    is_fixed: bool = False
+    """It has a fixed rhythm: it is visited when it is due, whatever its value and the budget."""
+    windows: str | None = None
+    snoozed_until: float | None = None
     is_unscheduled: bool = False
     """Not visited since it is watched, or since it belongs to a site: it does not compete with other pages."""
 

@@ -24,11 +24,13 @@ _ACTIVE, _PAUSED, _CAPTURED = PageState.ACTIVE.value, PageState.PAUSED.value, Pa
 
 _KNOWN = select(
     pages.c.id, pages.c.url, pages.c.weight, pages.c.role, pages.c.state, pages.c.interval_s, pages.c.next_at,
-    pages.c.tags, pages.c.requisites, pages.c.page_rules, pages.c.site_id, pages.c.depth,
+    pages.c.tags, pages.c.requisites, pages.c.page_rules, pages.c.site_id, pages.c.depth, pages.c.every_s,
+    pages.c.windows,
 )  # fmt: skip
 
 _READDED = (
     "weight", "tags", "role", "requisites", "page_rules", "state", "next_at", "interval_s", "site_id", "depth",
+    "every_s", "windows",
 )  # fmt: skip
 _READD = update(pages).where(pages.c.id == bindparam("page")).values({name: bindparam(name) for name in _READDED})
 
@@ -144,6 +146,8 @@ def _readded(before: Any, page: NewPage, now: float) -> rows.Values:
         "interval_s": None if starts else before.interval_s,
         "site_id": before.site_id if page.site_id is None else page.site_id,
         "depth": page.depth if starts else before.depth,
+        "every_s": before.every_s if page.every_s is None else page.every_s,
+        "windows": before.windows if page.windows is None else page.windows,
     }
 
 

@@ -1,8 +1,8 @@
 """The visit queue: when each page may be claimed, and which process has leased it.
 
-`due_at` is the page's next visit; while the page is leased, the end of the lease; null if the page is paused or has no
-next visit. It is derived from the page's row. A transaction that sets it holds the lock on the page's row, so that two
-writers cannot disagree; a claim changes only the queue.
+`due_at` is the page's next visit, or the end of its snooze if that is later; while the page is leased, the end of the
+lease; null if the page is paused or has no next visit. It is derived from the page's row. A transaction that sets it
+holds the lock on the page's row, so that two writers cannot disagree; a claim changes only the queue.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from sqlalchemy import Connection, Double, Select, bindparam, case, cast, exists
 from webstrata.records import DuePage, Page, PageRole, PageState, UpcomingVisit
 from webstrata.remember import rows
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_into
-from webstrata.remember.tables import pages, queue
+from webstrata.remember.tables import is_timed, pages, queue
 from webstrata.remember.text import is_storable
 
 _REQUISITE = PageRole.REQUISITE.value
 _IS_ACTIVE = pages.c.state == PageState.ACTIVE.value
-DUE_AT = case((_IS_ACTIVE, func.coalesce(queue.c.lease_until, pages.c.next_at)))
+_NEXT_AT = case((pages.c.snoozed_until > pages.c.next_at, pages.c.snoozed_until), else_=pages.c.next_at)
+DUE_AT = case((_IS_ACTIVE, func.coalesce(queue.c.lease_until, _NEXT_AT)))
 """The value of `due_at` that follows from the page's row."""
 _LOCK_PAGES = select(pages.c.id).order_by(pages.c.id).with_for_update(key_share=True)
 _HAS_URL = pages.c.url.in_(bindparam("urls", expanding=True))
@@ -85,7 +86,7 @@ def _ending_leases(among: Any) -> Any:
     return (
         update(queue)
         .where(queue.c.page_id == pages.c.id, among(queue.c.page_id))
-        .values(lease_until=None, lease_owner=None, due_at=case((_IS_ACTIVE, pages.c.next_at)))
+        .values(lease_until=None, lease_owner=None, due_at=case((_IS_ACTIVE, _NEXT_AT)))
     )
 
 
@@ -139,10 +140,11 @@ def claim_pages(connection: Connection, ids: Sequence[int], now: float, until: f
 
 def _choosing(among: Any) -> Any:
     is_free = queue.c.lease_until.is_(None) | (queue.c.lease_until <= bindparam("now"))
+    is_awake = pages.c.snoozed_until.is_(None) | (pages.c.snoozed_until <= bindparam("now"))
     chosen = (
         select(queue.c.page_id)
         .join(pages, pages.c.id == queue.c.page_id)
-        .where(among(queue.c.page_id), pages.c.state == PageState.ACTIVE.value, is_free)
+        .where(among(queue.c.page_id), pages.c.state == PageState.ACTIVE.value, is_free, is_awake)
         .order_by(queue.c.page_id)
         .with_for_update(of=queue, skip_locked=True)
         .cte("chosen")
@@ -209,7 +211,9 @@ def wake(connection: Connection, wakes: Iterable[tuple[str, float]]) -> None:
 # ── reading ahead and moving ─────────────────────────────────────────────────────────────────────────────────
 
 _DUE_PAGES = (
-    select(pages.c.id, pages.c.host, pages.c.tags, pages.c.role, pages.c.last_seen_at, pages.c.interval_s)
+    select(
+        *(pages.c[name] for name in ["id", "host", "tags", "role", "last_seen_at", "interval_s", "every_s", "windows"])
+    )
     .join(queue, queue.c.page_id == pages.c.id)
     .where(queue.c.due_at <= bindparam("now"))
     .order_by(queue.c.due_at, queue.c.page_id)
@@ -226,14 +230,16 @@ def due_pages(connection: Connection, now: float, limit: int) -> list[DuePage]:
             host=host,
             tags=rows.unpacked(tags),
             is_extra=role == _REQUISITE or seen_at is None or interval_s is None,
+            is_fixed=every_s is not None,
+            windows=windows,
             is_unscheduled=interval_s is None,
         )
-        for id_, host, tags, role, seen_at, interval_s in found
+        for id_, host, tags, role, seen_at, interval_s, every_s, windows in found
     ]
 
 
 _UPCOMING = (
-    select(pages.c.id, pages.c.url, pages.c.host, pages.c.next_at, pages.c.interval_s, pages.c.weight)
+    select(pages.c.id, pages.c.url, pages.c.host, queue.c.due_at, pages.c.interval_s, pages.c.weight, is_timed)
     .join(queue, queue.c.page_id == pages.c.id)
     .where(queue.c.due_at <= bindparam("until"), queue.c.lease_until.is_(None))
     .order_by(queue.c.due_at, queue.c.page_id)
@@ -243,8 +249,10 @@ _UPCOMING = (
 def upcoming(connection: Connection, until: float, limit: int) -> list[UpcomingVisit]:
     found = connection.execute(_UPCOMING.limit(limit), {"until": until})
     return [
-        UpcomingVisit(page_id=id_, url=url, host=host, at=at or 0.0, interval_s=interval_s, weight=weight)
-        for id_, url, host, at, interval_s, weight in found
+        UpcomingVisit(
+            page_id=id_, url=url, host=host, at=at, interval_s=interval_s, weight=weight, is_timed=bool(timed)
+        )
+        for id_, url, host, at, interval_s, weight, timed in found
     ]
 
 

@@ -50,7 +50,7 @@ _NO_TAGS = "[]"
 
 _PAGE = """
     id url host weight tags role site_id depth requisites state added_at
-    next_at interval_s policy policy_state reason
+    next_at interval_s policy policy_state reason every_s windows snoozed_until
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
     etag last_modified payload fingerprint gone page_rules memory counted edits
 """
@@ -60,8 +60,9 @@ PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 def page(row: Sequence[Any]) -> Page:
     (
         id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
-        policy, policy_state, reason, visited, changes, failures, last_visit_at, last_seen_at, last_change_at,
-        last_outcome, etag, last_modified, payload, fingerprint, gone, page_rules, memory, counted, edits,
+        policy, policy_state, reason, every_s, windows, snoozed_until, visited, changes, failures, last_visit_at,
+        last_seen_at, last_change_at, last_outcome, etag, last_modified, payload, fingerprint, gone, page_rules,
+        memory, counted, edits,
     ) = row  # fmt: skip
     return Page(
         id=id_,
@@ -80,6 +81,9 @@ def page(row: Sequence[Any]) -> Page:
         policy=policy,
         policy_state=policy_state,
         reason=reason,
+        every_s=every_s,
+        windows=windows,
+        snoozed_until=snoozed_until,
         visits=visited,
         changes=changes,
         failures=failures,
@@ -122,6 +126,8 @@ def new_page(page: NewPage, now: float) -> Values:
         "gone": False,
         "page_rules": None if page.page_rules is None else packed(page.page_rules),
         "memory": b"",
+        "every_s": page.every_s,
+        "windows": page.windows,
     }
 
 

@@ -123,6 +123,7 @@ _CALL = (
         pages.c.url == bindparam("page"),
         pages.c.state == PageState.ACTIVE.value,
         pages.c.role == PageRole.PAGE.value,
+        pages.c.every_s.is_(None),  # a fixed rhythm stays, whatever is announced
         pages.c.next_at > _NEXT_AT,
         _IS_NEWS,
     )

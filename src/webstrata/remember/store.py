@@ -92,12 +92,14 @@ class SqlPages(Role):
     set_rules = writes(page_rules.set_for_page)
     set_tag_rules = writes(page_rules.set_for_tag)
     set_counted = writes(page_rules.set_counted)
+    set_visit_times = writes(page_settings.set_visit_times)
     get = reads(pages.page)
     known = reads(pages.known)
     settled = reads(pages.settled)
     sites = reads(pages.all_sites)
     site_sizes = reads(totals.site_sizes)
     tag_rules = reads(page_rules.by_tag)
+    visit_times = reads(page_settings.visit_times)
     _pages_after = reads(pages.pages_after)
 
     async def stream(

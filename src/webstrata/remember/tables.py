@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    or_,
 )
 
 from webstrata.records import READ_COUNTS, VISIT_COUNTS
@@ -47,6 +48,8 @@ sites = Table(
     Column("tags", Text, nullable=False),
     Column("weight", Double, nullable=False),
     Column("added_at", Double, nullable=False),
+    Column("every_s", Double),
+    Column("windows", Text),
 )
 
 pages = Table(
@@ -84,12 +87,17 @@ pages = Table(
     Column("memory", LargeBinary, nullable=False),
     Column("edits", Integer, nullable=False, server_default="0"),
     Column("counted", Text),
+    Column("every_s", Double),
+    Column("windows", Text),
+    Column("snoozed_until", Double),
 )
 
 # The migration uses the same WHERE on PostgreSQL; declaring it here would load that dialect at every start.
 _of_site = pages.c.site_id.is_not(None)
 Index("ix_pages_site", pages.c.site_id, sqlite_where=_of_site)
 Index("ix_pages_host", pages.c.host, pages.c.id)
+is_timed = or_(pages.c.every_s.is_not(None), pages.c.windows.is_not(None), pages.c.snoozed_until.is_not(None))
+Index("ix_pages_timed", pages.c.id, sqlite_where=is_timed)
 
 # Separate from `pages` and narrow: a lease writes about 60 bytes instead of a whole page row, and a visit does not
 # update the indexes of `pages`.

@@ -1,4 +1,4 @@
-"""Overrides of the schedule that users set: boosts of tags for a time, interval limits of pages and tags."""
+"""Overrides of the schedule that users set: boosts of tags, interval limits of pages and tags, visit times of pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from webstrata.records import Boost, IntervalLimit
+from webstrata.records import Boost, IntervalLimit, VisitTimes
 
 
 class IntervalLimits(NamedTuple):
@@ -25,6 +25,8 @@ class Overrides(Struct, frozen=True, kw_only=True):
     pages: Mapping[str, IntervalLimit] = {}
     """By URL."""
     tags: Mapping[str, IntervalLimit] = {}
+    visit_times: Mapping[int, VisitTimes] = {}
+    """By page id: rhythms, windows and snoozes; read for value policies only."""
 
     def factor(self, tags: Iterable[str], now: float) -> float:
         """By what factor the value of a page with these tags is multiplied now: the largest of its boosts."""

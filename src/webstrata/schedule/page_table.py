@@ -20,6 +20,7 @@ from webstrata.schedule.budget import sane_weights
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.policy_state import PolicyState
+from webstrata.schedule.visit_times import allowed_at
 
 LIST_KIND: Final[SignalKind] = "sitemap-lastmod"
 """Sources of this kind are read for what they reveal; a feed is also a page whose own changes count."""
@@ -49,6 +50,8 @@ class PageTable:
         self.factor: Column = np.empty(0, dtype=np.float32)
         self.min_days: Days = np.empty(0)
         self.max_days: Days = np.empty(0)
+        self.allowed_at: Days = np.empty(0)
+        """When the page may next be visited, in seconds: windows and snoozes that users set."""
         self.is_list: Flags = np.empty(0, dtype=bool)
         """The page is a sitemap: it is visited for what it reveals of other pages, not for its own changes."""
         self.source_rows: Rows = np.empty(0, dtype=np.intp)
@@ -128,7 +131,7 @@ class PageTable:
     def apply_overrides(
         self, overrides: Overrides, default: IntervalLimits, limited: dict[int, str], now: float
     ) -> None:
-        """Write boosts and limits into columns; `limited` maps ids of pages with their own limits to their URLs."""
+        """Write overrides into columns; `limited` maps ids of pages with their own limits to their URLs."""
         overridden = overrides.boosts.keys() | overrides.tags.keys()
         self.factor = np.ones(len(self), dtype=np.float32)
         self.min_days = np.full(len(self), default.min_s / DAY_S)
@@ -139,6 +142,12 @@ class PageTable:
             limits = overrides.limits(own.get(row, ""), self.tags[row], default)
             self.factor[row] = overrides.factor(self.tags[row], now)
             self.min_days[row], self.max_days[row] = limits.min_s / DAY_S, limits.max_s / DAY_S
+        self.allowed_at = np.full(len(self), -np.inf)
+        for row, times in zip(self.rows(overrides.visit_times), overrides.visit_times.values(), strict=True):
+            if row >= 0:
+                self.allowed_at[row] = allowed_at(times, now)
+                if times.every_s is not None:
+                    self.min_days[row] = self.max_days[row] = times.every_s / DAY_S
 
     # ── sources ─────────────────────────────────────────────────────────────────────────────────────────────
 

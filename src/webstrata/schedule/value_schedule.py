@@ -94,7 +94,7 @@ class ValueSchedule:
             worth,
             count,
             self.price,
-            ready=known & pages.ready[rows] & (age >= pages.min_days[rows]),
+            ready=known & pages.ready[rows] & (age >= pages.min_days[rows]) & (pages.allowed_at[rows] <= now),
             overdue=age >= pages.max_days[rows],
         )
         return rows[chosen]
@@ -107,7 +107,8 @@ class ValueSchedule:
         age = pages.policy_state.age(now / DAY_S)
         self._values = (pages.policy_state.values(now / DAY_S) * pages.factor).astype(np.float32, copy=False)
         self._is_overdue = age >= pages.max_days
-        return choose(self._values, age, count, pages, eligible=pages.ready & ~pages.is_list)
+        eligible = pages.ready & ~pages.is_list & (pages.allowed_at <= now)
+        return choose(self._values, age, count, pages, eligible=eligible)
 
     def chosen(self, rows: Rows, used_up: bool, share: float) -> None:
         """These pages were chosen from the last ranking. `used_up`: the budget did not pay for more; `share`: of a

@@ -9,10 +9,12 @@ import typer
 from webstrata.cli.history.signals import signal_text, signals_json, trust_json, trust_text
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, printable, time_until
+from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
 from webstrata.flows.versions import watched_page
 from webstrata.records import Visit
+from webstrata.schedule.visit_times import shown_next_at
 
 
 def command(
@@ -33,8 +35,8 @@ def command(
             return {
                 "url": page.url,
                 "state": page.state,
-                "next_visit": iso_or_none(page.next_at),
-                "next_at": page.next_at,
+                "next_at": shown_next_at(page, now),
+                **visit_times_json(page, now),
                 "reason": page.reason or "never visited: due at once",
                 "policy": page.policy or node.settings.schedule.policy,
                 "interval_s": page.interval_s,
@@ -64,6 +66,7 @@ def command(
     distance = "due now" if next_at is not None and next_at <= now else time_until(next_at, now)
     typer.echo(f"  next visit  {date_time(next_at)} ({distance})")
     typer.echo(f"  because     {printable(report['reason'])}")
+    _show_visit_times(report)
     interval = span(report["interval_s"]) if report["interval_s"] else "not set yet"
     typer.echo(f"  policy      {report['policy']}, interval {interval}")
     for title in ("evidence", "last_change", "politeness"):
@@ -72,6 +75,18 @@ def command(
             label, shown = _text(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
     _show_signals(report)
+
+
+def _show_visit_times(report: dict[str, Any]) -> None:
+    """The rhythm, windows and snooze that the user set."""
+    if report["every_s"] is not None:
+        typer.echo(f"  rhythm      every {span(report['every_s'])}, whatever the value of the visit")
+    if report["windows"] is not None:
+        opens_at = report["opens_at"]
+        state = "open now" if opens_at is None else f"closed now, open from {date_time(parse_instant(opens_at))} UTC on"
+        typer.echo(f"  windows     {printable(report['windows'])} ({state})")
+    if report["snoozed_until"] is not None:
+        typer.echo(f"  snoozed     until {date_time(parse_instant(report['snoozed_until']))} UTC")
 
 
 def _show_signals(report: dict[str, Any]) -> None:

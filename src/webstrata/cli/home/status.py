@@ -10,8 +10,9 @@ from webstrata.cli.crawl.budget import budget_json, budget_lines
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, iso_or_none, print_json, size, time_until
+from webstrata.cli.pages.visit_times import visit_times_lines, visit_times_summary
 from webstrata.cli.session import open_node, run_async
-from webstrata.records import SignalSource, StoreTotals
+from webstrata.records import SignalSource, StoreTotals, VisitTimes
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -19,12 +20,14 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     node = open_node(home)
     now = node.clock.now()
 
-    async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None]:
+    async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None, list[VisitTimes]]:
         async with node.store() as store:
             totals = await store.maintenance.totals(now)
-            return totals, await store.signals.sources(), await budget_json(node, store, totals.pages, now)
+            budget = await budget_json(node, store, totals.pages, now)
+            return totals, await store.signals.sources(), budget, await store.pages.visit_times()
 
-    totals, sources, budget = run_async(count)
+    totals, sources, budget, times = run_async(count)
+    visit_times = visit_times_summary(times, now)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
     if as_json:
@@ -48,6 +51,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "expected_visits_per_day": totals.expected_per_day,
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
+                "visit_times": visit_times,
             }
         )
         return
@@ -68,6 +72,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     )
     for number, line in enumerate(budget_lines(budget) if budget is not None else []):
         typer.echo(f"{'' if number else 'budget':<10} {line}")
+    for number, line in enumerate(visit_times_lines(visit_times, budget)):
+        typer.echo(f"{'' if number else 'times':<10} {line}")
     if sources:
         typer.echo(f"signals    {counted(len(sources), 'source')} (feeds and sitemaps), {trusted} of them trusted")
     typer.echo(

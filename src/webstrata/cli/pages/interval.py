@@ -1,4 +1,4 @@
-"""`webstrata interval`: the minimum and maximum interval between visits, for a page or a tag."""
+"""`webstrata interval`: limits of the interval between visits, a fixed rhythm and visit windows, for a page or a tag."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ import typer
 
 from webstrata.cli.options import HomeOption, JsonOption, OptionalUrlArgument, TagOption
 from webstrata.cli.output import print_json, print_table, printable
+from webstrata.cli.pages.visit_times import (
+    NONE,
+    AtOption,
+    EveryOption,
+    GivenTimes,
+    given_times,
+    selected_pages,
+    set_times,
+    timed_pages,
+)
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
 from webstrata.flows.versions import watched_page
-from webstrata.records import IntervalLimit
+from webstrata.records import IntervalLimit, VisitTimes
 
 
 def command(
@@ -24,23 +34,36 @@ def command(
     maximum: Annotated[
         str | None, typer.Option("--max", metavar="SPAN", help="Maximum interval.", show_default=False)
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Remove the limits, so that the settings apply.")] = False,
+    every: EveryOption = None,
+    at: AtOption = None,
+    none: Annotated[
+        bool, typer.Option("--none", help="Remove limits, rhythm and windows, so that the settings apply.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Set the minimum and maximum interval between visits, for a page or for all pages with a tag.
+    """Set the minimum and maximum interval between visits, a fixed rhythm or visit windows, for a page or a tag.
 
-    Without a page or a tag, list all limits.
+    Limits of a tag also apply to pages that get the tag later; rhythm and windows are set for its present pages.
+    Without a page or a tag, list all of them.
     """
-    limits = None
-    if (address is None) != (tag is None):
-        limits = _limits(minimum, maximum, none)
-    elif address is not None or minimum or maximum or none:
+    times = given_times(every, at)
+    if none and not times.is_empty:
+        raise UsageError("--none removes rhythm and windows: do not combine it with --every or --at.")
+    if every is not None and (minimum or maximum):
+        raise UsageError("--every is a fixed interval: do not combine it with --min or --max.")
+    names_pages = (address is None) != (tag is None)
+    if not names_pages and (address is not None or minimum or maximum or none or not times.is_empty):
         raise UsageError("name either a URL or a --tag.")
+    limits = _limits(minimum, maximum, none) if names_pages and (times.is_empty or minimum or maximum) else None
     node = open_node(home)
+    now = node.clock.now()
 
-    async def apply() -> list[IntervalLimit]:
+    async def apply() -> tuple[list[IntervalLimit], list[tuple[str, VisitTimes]]]:
         async with node.store() as store:
+            if not times.is_empty or none:
+                pages = await selected_pages(store, [address] if address is not None else [], tag)
+                await set_times(store, pages, GivenTimes(every=NONE, windows=NONE) if none else times, now)
             if limits is not None:
                 name = tag or "" if address is None else (await watched_page(store, address)).url
                 await store.budgets.set_interval_limit(
@@ -48,9 +71,9 @@ def command(
                         kind="tag" if address is None else "page", name=name, min_s=limits[0], max_s=limits[1]
                     )
                 )
-            return await store.budgets.interval_limits()
+            return await store.budgets.interval_limits(), await timed_pages(store)
 
-    _print(run_async(apply), as_json)
+    _print(*run_async(apply), as_json)
 
 
 def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float | None, float | None]:
@@ -58,7 +81,7 @@ def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float
     if none and (minimum or maximum):
         raise UsageError("--none removes the limits: do not combine it with --min or --max.")
     if not none and not minimum and not maximum:
-        raise UsageError("give --min, --max or both, or --none.")
+        raise UsageError("give --min, --max, --every, --at, or --none.")
     min_s = parse_span(minimum) if minimum else None
     max_s = parse_span(maximum) if maximum else None
     if (min_s is not None and min_s <= 0) or (max_s is not None and max_s <= 0):
@@ -68,20 +91,22 @@ def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float
     return min_s, max_s
 
 
-def _print(limits: list[IntervalLimit], as_json: bool) -> None:
+def _print(limits: list[IntervalLimit], timed: list[tuple[str, VisitTimes]], as_json: bool) -> None:
+    timed = [(url, times) for url, times in timed if times.every_s is not None or times.windows is not None]
     if as_json:
-        print_json({"limits": limits})
+        rhythms = [{"url": url, "every_s": times.every_s, "windows": times.windows} for url, times in timed]
+        print_json({"limits": limits, "visit_times": rhythms})
         return
-    if not limits:
+    if not limits and not timed:
         typer.echo("There are no limits: schedule.min_interval and schedule.max_interval apply to all pages.")
-        return
-    rows = [
-        (
-            limit.kind,
-            "-" if limit.min_s is None else span(limit.min_s),
-            "-" if limit.max_s is None else span(limit.max_s),
-            printable(limit.name),
+    if limits:
+        rows = [(limit.kind, _span(limit.min_s), _span(limit.max_s), printable(limit.name)) for limit in limits]
+        print_table(("kind", "min", "max", "name"), rows)
+    if timed:
+        print_table(
+            ("every", "windows", "page"), ((_span(times.every_s), times.windows or "-", url) for url, times in timed)
         )
-        for limit in limits
-    ]
-    print_table(("kind", "min", "max", "name"), rows)
+
+
+def _span(seconds: float | None) -> str:
+    return "-" if seconds is None else span(seconds)

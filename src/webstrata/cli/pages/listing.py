@@ -9,8 +9,11 @@ import typer
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption, LimitOption, TagOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, print_table, time_until
+from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
+from webstrata.clock import span
 from webstrata.records import Page, PageRole, PageState, SignalSource
+from webstrata.schedule.visit_times import shown_next_at
 
 
 def command(
@@ -45,8 +48,9 @@ def command(
         return pages, sources
 
     pages, sources = run_async(collect)
+    now = node.clock.now()
     if as_json:
-        print_json({"pages": [page_json(page, sources.get(page.url)) for page in pages]})
+        print_json({"pages": [page_json(page, now, sources.get(page.url)) for page in pages]})
         return
     if not pages:
         filtered = tag or host or state
@@ -54,14 +58,13 @@ def command(
             "No page matches." if filtered else "No page is watched yet. `webstrata watch URL` adds a page.", err=True
         )
         return
-    now = node.clock.now()
     print_table(
         ("status", "last change", "next visit", "visits", "changes", "tags", "page"),
         (
             (
                 page.last_outcome or "-",
                 date_time(page.last_change_at),
-                time_until(page.next_at, now) if page.state is PageState.ACTIVE else page.state,
+                _next_visit(page, now),
                 page.visits,
                 page.changes,
                 ", ".join(page.tags) or "-",
@@ -72,7 +75,20 @@ def command(
     )
 
 
-def page_json(page: Page, source: SignalSource | None = None) -> dict[str, Any]:
+def _next_visit(page: Page, now: float) -> str:
+    """The next visit, with the rhythm, window or snooze that a user set."""
+    if page.state is not PageState.ACTIVE:
+        return page.state
+    at = shown_next_at(page, now)
+    text = time_until(at, now)
+    if page.snoozed_until is not None and page.snoozed_until > now:
+        return f"{text}, snoozed"
+    if page.every_s is not None:
+        text += f", every {span(page.every_s)}"
+    return text if at == page.next_at else f"{text}, by window"
+
+
+def page_json(page: Page, now: float, source: SignalSource | None = None) -> dict[str, Any]:
     """A page for JSON documents; `source` is set if the page is a feed or sitemap that gives signals."""
     return {
         "url": page.url,
@@ -88,8 +104,8 @@ def page_json(page: Page, source: SignalSource | None = None) -> dict[str, Any]:
         "gone": page.gone,
         "last_visit": iso_or_none(page.last_visit_at),
         "last_change": iso_or_none(page.last_change_at),
-        "next_visit": iso_or_none(page.next_at),
         "interval_s": page.interval_s,
         "reason": page.reason,
+        **visit_times_json(page, now),
         "as_source": None if source is None else trust_json(source),
     }

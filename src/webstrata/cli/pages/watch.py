@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import typer
@@ -16,10 +16,12 @@ from msgspec.structs import replace
 from webstrata import urls
 from webstrata.cli.options import HomeOption, JsonOption, RuleValues, page_rules_of, with_rule_options
 from webstrata.cli.output import counted, print_json, printable
+from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
 from webstrata.cli.session import open_node, run_async
 from webstrata.errors import BadUrl, UsageError
 from webstrata.flows.crawl.discovery import seeds
 from webstrata.records import NewPage, Site
+from webstrata.schedule.visit_windows import parse_windows
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -52,11 +54,22 @@ def command(
         typer.Option(metavar="URL", help="Watch a whole site. Its pages are discovered by links and sitemaps."),
     ] = None,
     scope: Annotated[
-        Literal["prefix", "host", "domain"],
-        typer.Option(help="--site: watch pages below this URL, of the same host, or of the same domain."),
-    ] = "prefix",
-    depth: Annotated[int, typer.Option(min=0, help="--site: maximum number of links from the start page.")] = 5,
-    max_pages: Annotated[int, typer.Option(min=1, help="--site: maximum number of pages.")] = 10_000,
+        Literal["prefix", "host", "domain"] | None,
+        typer.Option(
+            help="--site: watch pages below this URL (prefix, the default), of the same host, or of the same domain.",
+            show_default=False,
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="--site: maximum number of links from the start page. Default: 5.", show_default=False
+        ),
+    ] = None,
+    max_pages: Annotated[
+        int | None,
+        typer.Option(min=1, help="--site: maximum number of pages. Default: 10,000.", show_default=False),
+    ] = None,
     include: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,6 +88,8 @@ def command(
         float | None,
         typer.Option(min=0, help="Weight of the pages in the budget, relative to 1 (the default).", show_default=False),
     ] = None,
+    every: EveryOption = None,
+    at: AtOption = None,
     rules: RuleValues,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -99,6 +114,7 @@ def command(
             "the pages of a --site have the rules of their tag. Add --tag TAG, and set the rules with "
             "`webstrata rules --tag TAG`."
         )
+    times = given_times(every, at)
     tags = tuple(tag or ())
     if query:
         addresses = [_query_url(address, query) for address in addresses or ()]
@@ -109,21 +125,18 @@ def command(
         pages += listed
     if page_rules is not None:
         pages = [replace(page, page_rules=page_rules) for page in pages]
-    new_site = None
-    if site is not None:
-        new_site = Site(
-            id=0,
-            url=urls.canonical(site),
-            scope=scope,
-            max_depth=depth,
-            max_pages=max_pages,
-            include=tuple(include or ()),
-            exclude=tuple(exclude or ()),
-            requisites=requisites,
-            tags=tags,
-            weight=1.0 if weight is None else weight,
-        )
-    new, known = run_async(lambda: _add(home, pages, new_site))
+    changes: dict[str, Any] = {
+        "scope": scope,
+        "max_depth": depth,
+        "max_pages": max_pages,
+        "include": tuple(include) if include else None,
+        "exclude": tuple(exclude) if exclude else None,
+        "requisites": requisites or None,
+        "weight": weight,
+    }
+    changes = {name: value for name, value in changes.items() if value is not None}
+    site_url = urls.canonical(site) if site is not None else None
+    (new, known), new_site = run_async(lambda: _add(home, pages, times, site_url, changes, tags))
     for line in bad:
         typer.echo(f"line {line.line}: {printable(line.problem)}", err=True)
     if as_json:
@@ -132,7 +145,7 @@ def command(
     skipped = f", {counted(len(bad), 'bad line')} skipped" if bad else ""
     typer.echo(f"{new} new, {known} already known{skipped}")
     if new_site is not None:
-        typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {max_pages} pages).")
+        typer.echo(f"The pages of {new_site.url} are discovered during visits (at most {new_site.max_pages} pages).")
     if new or new_site:
         typer.echo(
             "New pages are due now: `webstrata crawl` visits them once, `webstrata run` visits them continuously."
@@ -141,15 +154,36 @@ def command(
         typer.echo("Watched pages keep their schedule: `webstrata crawl URL` visits one now.")
 
 
-async def _add(home: Path | None, pages: list[NewPage], site: Site | None) -> tuple[int, int]:
+async def _add(
+    home: Path | None,
+    pages: list[NewPage],
+    times: GivenTimes,
+    site_url: str | None,
+    changes: dict[str, Any],
+    tags: tuple[str, ...],
+) -> tuple[tuple[int, int], Site | None]:
+    """Add pages, and a site with these changes to what is stored of it; returns (new, known), and the site."""
     node = open_node(home)
     now = node.clock.now()
     async with node.store() as store:
-        if site is not None:
+        known = [] if times.is_empty else sorted(await store.pages.known([page.url for page in pages]))
+        if not times.is_empty:
+            first_at = parse_windows(times.new_windows).next_open(now) if times.new_windows else None
+            pages = [
+                replace(page, every_s=times.every_s, windows=times.new_windows, next_at=first_at) for page in pages
+            ]
+        site = None
+        if site_url is not None:
+            before = next((one for one in await store.pages.sites() if one.url == site_url), Site(id=0, url=site_url))
+            site = replace(before, **changes, **times.site_fields(), tags=tuple(dict.fromkeys(before.tags + tags)))
             gate = await node.gate(store)  # a capture may have fetched robots.txt already
             sitemaps = gate.sitemaps(urls.origin(site.url), now)
             pages = pages + seeds(await store.pages.add_site(site, now), sitemaps)
-        return await store.pages.add(pages, now)
+        counts = await store.pages.add(pages, now)
+        changed = [page for url in known if (page := await store.pages.get(url)) is not None]
+        if changed:
+            await set_times(store, changed, times, now)
+        return counts, site
 
 
 def read_list(

@@ -39,6 +39,7 @@ class BudgetLedger:
         self._accounts: dict[str, BudgetAccount] = {}
         self._written: dict[str, BudgetState] = {}
         self._rechecked_at = -float("inf")
+        self._is_default = True
         self.visit_bytes = _FIRST_VISIT_BYTES
 
     @property
@@ -86,6 +87,7 @@ class BudgetLedger:
         budget = self._read()
         saved_days = max(budget.saved_days, self._least_saved_days)
         total = budget.total or self._default
+        self._is_default = budget.total is None
         if total is not None:
             yield ALL, total, saved_days
         for tag, rate in budget.tags.items():
@@ -109,11 +111,15 @@ class BudgetLedger:
     def names(self, page: Page) -> list[str]:
         """The budgets from which a visit of this page is paid."""
         is_first = page.last_seen_at is None or page.interval_s is None
-        return self.names_of(page.host, page.tags, free=page.role is PageRole.REQUISITE or is_first)
+        is_extra = page.role is PageRole.REQUISITE or is_first
+        return self.names_of(page.host, page.tags, free=is_extra, fixed=page.every_s is not None)
 
-    def names_of(self, host: str, tags: tuple[str, ...], *, free: bool) -> list[str]:
-        """`free`: a first copy or a requisite, which a budget per page does not count."""
+    def names_of(self, host: str, tags: tuple[str, ...], *, free: bool, fixed: bool) -> list[str]:
+        """`free`: a first copy or a requisite, which a budget per page does not count. `fixed`: by a rhythm, which the
+        default budget does not count: it must not take the visits of other pages."""
         possible = [ALL, f"host:{host}", *(f"tag:{tag}" for tag in tags)]
+        if fixed and self._is_default:
+            possible.remove(ALL)
         names = [name for name in possible if name in self._accounts]
         return [name for name in names if not (free and self._accounts[name].rate.per_page)]
 

@@ -163,7 +163,15 @@ def seeds(site: Site, sitemaps: Sequence[str] = ()) -> list[NewPage]:
 
 
 def sitemap_page(url: str, site: Site, due_at: float | None = None) -> NewPage:
-    return NewPage(url=url, host=urls.host_of(url), role=PageRole.SITEMAP, site_id=site.id, depth=0, next_at=due_at)
+    return NewPage(
+        url=url,
+        host=urls.host_of(url),
+        role=PageRole.SITEMAP,
+        site_id=site.id,
+        depth=0,
+        next_at=due_at,
+        windows=site.windows,
+    )
 
 
 def _page(url: str, site: Site, depth: int, due_at: float | None = None) -> NewPage:
@@ -178,4 +186,6 @@ def _page(url: str, site: Site, depth: int, due_at: float | None = None) -> NewP
         weight=site.weight,
         requisites=site.requisites,
         next_at=due_at,
+        every_s=None if is_sitemap else site.every_s,
+        windows=site.windows,
     )

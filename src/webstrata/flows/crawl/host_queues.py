@@ -12,6 +12,7 @@ from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock
 from webstrata.records import Failure, FailureKind, Page, VisitResult, Wait
+from webstrata.schedule.visit_times import allowed_at, open_until
 
 log = logging.getLogger("webstrata.crawl")
 
@@ -46,6 +47,8 @@ class HostQueues:
         self._patience_s = patience_s
         self._waiting_until: dict[str, float] = {}
         """Hosts that cannot be visited in this round, and when they can be."""
+        self._closed: dict[int, float] = {}
+        """Pages whose visit windows are closed, and when they open."""
 
     @property
     def hosts(self) -> int:
@@ -63,6 +66,7 @@ class HostQueues:
 
     def left(self, gate: PermitGate, now: float) -> Iterator[tuple[int, float | None]]:
         """The ids of the pages that were not visited, each with the time at which its host can serve it."""
+        yield from self._closed.items()
         for host, queue in self._queues.items():
             free_at = max(self._waiting_until.get(host, 0.0), gate.free_at(host, now))
             for index, page in enumerate(queue):
@@ -73,7 +77,11 @@ class HostQueues:
         try:
             while queue and host not in self._waiting_until and not self._is_over():
                 page = queue.popleft()
-                patience_until = min(self._ends_at, self._clock.now() + self._patience_s)
+                if (opens_at := allowed_at(page, self._clock.now())) > self._clock.now():
+                    self._closed[page.id] = opens_at
+                    continue
+                closes_at = open_until(page, self._clock.now())
+                patience_until = min(self._ends_at, self._clock.now() + self._patience_s, closes_at - 1.0)
                 try:
                     result = await self._choose(page).visit(
                         page, PoliteVisit(self._client, patience_until=patience_until)
@@ -85,6 +93,9 @@ class HostQueues:
                     log.exception("the visit of %s failed with an internal error", page.url)
                     failure = Failure(kind=FailureKind.INTERNAL, detail=f"{type(problem).__name__}: {problem}")
                     result = VisitResult(page=page, at=self._clock.now(), failure=failure)
+                if isinstance(result, Wait) and result.until >= closes_at:
+                    self._closed[page.id] = allowed_at(page, result.until)
+                    continue
                 if isinstance(result, Wait):
                     queue.appendleft(page)
                     self._waiting_until[host] = result.until

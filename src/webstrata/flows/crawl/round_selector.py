@@ -15,6 +15,7 @@ from msgspec import Struct
 from webstrata.clock import DAY_S, span
 from webstrata.columns import Rows
 from webstrata.flows.crawl.budget_ledger import ALL, BudgetLedger
+from webstrata.flows.crawl.open_pages import Move, claim_open, open_pages
 from webstrata.flows.crawl.schedule_input import ScheduleInput
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Store
@@ -22,6 +23,7 @@ from webstrata.records import DuePage, Page, Visit
 from webstrata.schedule.budget import GroupCap, fill_budget
 from webstrata.schedule.schedule import Schedule
 from webstrata.schedule.value_schedule import ValueSchedule
+from webstrata.schedule.visit_times import allowed_at
 
 REVALUE_S = 3600.0
 """Values are computed at least this often, whatever was predicted: the price falls, and announcements arrive."""
@@ -30,9 +32,6 @@ SAVE_S = 3 * 3600.0
 _DUE_PER_PAGE = 4
 """Due pages that are read for each page that a round can take."""
 _ENDLESS = float("inf")
-
-Move = tuple[int, float, str]
-"""(page id, new time of the visit, reason)"""
 
 
 class RoundRequest(Struct, frozen=True, kw_only=True):
@@ -73,10 +72,11 @@ class RoundSelector:
         if request.requested:
             return await self._claim_requested(request)
         if self._ranking is None and not self._ledger.has_budgets:
-            pages = await self._store.queue.claim(request.now, request.max_pages, request.lease_until, request.owner)
+            pages = await claim_open(self._store, request.now, request.max_pages, request.lease_until, request.owner)
             self._is_full = len(pages) >= request.max_pages
             return pages
         due = await self._store.queue.due(request.now, _DUE_PER_PAGE * request.max_pages)
+        due, closed = open_pages(due, request.now)
         ids = [page.id for page in due]
         rows = await self._input.rows(ids, request.now)
         room = await self._room(request)
@@ -93,9 +93,9 @@ class RoundSelector:
         if leased:
             leased = await self._reserve(leased, request)
         self._keep(leased, selected)
-        moves += self._postponed(ids, rows, {*selected, *(id_ for id_, _, _ in moves)}, request)
-        if moves:
-            await queue.move(moves)
+        moves += self._postponed(due, rows, {*selected, *(id_ for id_, _, _ in moves)}, request)
+        if moves or closed:
+            await queue.move([*moves, *closed])
         return leased
 
     async def _claim_requested(self, request: RoundRequest) -> list[Page]:
@@ -124,7 +124,7 @@ class RoundSelector:
             request.now,
             request.lease_until,
             count=self._page_count,
-            required=frozenset(request.requested),
+            required={*request.requested, *(page.id for page in leased if page.every_s is not None)},
         )
         if len(paid) < len(leased):
             kept = {page.id for page in paid}
@@ -215,7 +215,7 @@ class RoundSelector:
         must: list[int] = []
         moves: list[Move] = []
         for page, row in zip(due, rows.tolist(), strict=True):
-            if row >= 0 and self._competes(row) and not page.is_unscheduled:
+            if row >= 0 and self._competes(row) and not page.is_unscheduled and not page.is_fixed:
                 continue
             if len(must) >= request.max_pages:
                 break
@@ -230,9 +230,12 @@ class RoundSelector:
         return self._ranking is not None and bool(self._ranking.page_table.ready[row])
 
     def _pay(self, page: DuePage, room: dict[str, float]) -> str | None:
-        """Take a visit from every budget of the page; or the name of a budget that is spent."""
-        names = self._ledger.names_of(page.host, page.tags, free=page.is_extra)
-        spent = next((name for name in names if room[name] < 1.0), None)
+        """Take a visit from every budget of the page; or the name of a budget that is spent.
+
+        A page with a fixed rhythm is paid for in any case: other pages then get less.
+        """
+        names = self._ledger.names_of(page.host, page.tags, free=page.is_extra, fixed=page.is_fixed)
+        spent = None if page.is_fixed else next((name for name in names if room[name] < 1.0), None)
         if spent is None:
             for name in names:
                 room[name] -= 1.0
@@ -312,16 +315,16 @@ class RoundSelector:
         return float((request.ends_at - free_at) // gap_s + 1)
 
     def _postponed(
-        self, ids: Sequence[int], rows: Rows, selected: Collection[int], request: RoundRequest
+        self, due: Sequence[DuePage], rows: Rows, selected: Collection[int], request: RoundRequest
     ) -> list[Move]:
         """Moves of due pages that are not worth a visit yet, or that the budget does not pay for."""
         ranking = self._ranking
         if ranking is None:
             return []
         left = [
-            (id_, row)
-            for id_, row in zip(ids, rows.tolist(), strict=True)
-            if row >= 0 and self._competes(row) and id_ not in selected
+            (page, row)
+            for page, row in zip(due, rows.tolist(), strict=True)
+            if row >= 0 and self._competes(row) and page.id not in selected
         ]
         if not left:
             return []
@@ -329,11 +332,8 @@ class RoundSelector:
         soonest = max(now + 60.0, min(request.ends_at, now + REVALUE_S), self._ledger.next_at())
         crossing = ranking.crossing(np.array([row for _, row in left], dtype=np.intp), now)
         at = np.maximum(crossing, min(soonest, now + DAY_S))
-        price = ranking.price
-        return [
-            (id_, float(then), f"not yet worth a visit at the price of {price:.2g}, or the budget is spent for now")
-            for (id_, _), then in zip(left, at, strict=True)
-        ]
+        reason = f"not yet worth a visit at the price of {ranking.price:.2g}, or the budget is spent for now"
+        return [(page.id, allowed_at(page, float(then)), reason) for (page, _), then in zip(left, at, strict=True)]
 
     def _keep(self, leased: Sequence[Page], selected: Collection[int]) -> None:
         self._leased |= {page.id: page for page in leased}

@@ -10,7 +10,7 @@ from webstrata.clock import DAY_S
 from webstrata.columns import Rows
 from webstrata.flows.crawl.budget_ledger import ALL
 from webstrata.ports import Store
-from webstrata.records import Announcement, Page, PageSummary
+from webstrata.records import Announcement, Page, PageSummary, VisitTimes
 from webstrata.schedule.overrides import Overrides
 from webstrata.schedule.page_table import replayed
 from webstrata.schedule.policy import ValuePolicy
@@ -146,7 +146,11 @@ class ScheduleInput:
             boosts={boost.tag: boost for boost in await self._store.budgets.boosts()},
             pages={limit.name: limit for limit in limits if limit.kind == "page"},
             tags={limit.name: limit for limit in limits if limit.kind == "tag"},
+            visit_times={} if self._ranking is None else await self._visit_times(),
         )
+
+    async def _visit_times(self) -> dict[int, VisitTimes]:
+        return {times.page_id: times for times in await self._store.pages.visit_times()}
 
     async def _load_announcements(self, ranking: ValueSchedule) -> None:
         announcements: list[Announcement] = []

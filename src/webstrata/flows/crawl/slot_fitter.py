@@ -112,6 +112,7 @@ def _moves(
     return [
         (upcoming[n].page_id, float(at[n]), _reason(upcoming[n], float(at[n]), capacity, int(visits.host[n])))
         for n in np.flatnonzero(at != visits.at).tolist()
+        if not upcoming[n].is_timed
     ]
 
 

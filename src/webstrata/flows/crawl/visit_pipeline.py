@@ -47,6 +47,7 @@ from webstrata.records import (
 )
 from webstrata.schedule.next_visit import NextVisit, SeenPage
 from webstrata.schedule.schedule import Schedule
+from webstrata.schedule.visit_times import with_visit_times
 
 PolitenessChanges = tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple[RobotsState, ...]]
 
@@ -220,11 +221,12 @@ class VisitPipeline:
             if (change := judged[i].change) is not None
         }
         for i, next_visit in zip(seen, self._schedule.after_seen(list(seen.values())), strict=True):
-            next_visits[i] = next_visit
+            next_visits[i] = with_visit_times(seen[i].page, seen[i].at, next_visit, failed=False)
         for i in scheduled:
             result, failure = judged[i].result, judged[i].failure
             if failure is not None:
-                next_visits[i] = self._schedule.after_failure(result.page, result.at, failure.kind, result.again_at)
+                again = self._schedule.after_failure(result.page, result.at, failure.kind, result.again_at)
+                next_visits[i] = with_visit_times(result.page, result.at, again, failed=True)
         return next_visits
 
     async def _find_known_links(self, judged: Sequence[JudgedVisit], discovery: Discovery) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import Batch, Fingerprint, NewPage, Page, PageRole, PageRules, PageState, Site
+from webstrata.records import Batch, Fingerprint, NewPage, Page, PageRole, PageRules, PageState, Site, VisitTimes
 from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of
 
 _SELECTED = Fingerprint(raw="00", size=1, selected="by the old rules")
@@ -241,3 +241,49 @@ async def counted_places_are_kept_by_visits(store: Store) -> None:
     assert (page.counted, page.memory) == ((5, 1 << 62), b"learned"), "a visit in flight must not undo it"
     await store.pages.set_counted(page.id, [])
     assert (await page_of(store, "1")).counted == ()
+
+
+async def visit_times_are_set_and_kept(store: Store) -> None:
+    await store.pages.add([new("1", every_s=60.0), new("2", windows="Sat UTC"), new("3")], NOW)
+    ids = [(await page_of(store, name)).id for name in "123"]
+    one, two, three = ids
+    assert await store.pages.visit_times() == [
+        VisitTimes(page_id=one, every_s=60.0),
+        VisitTimes(page_id=two, windows="Sat UTC"),
+    ]
+    await store.pages.add([new("1", windows="Sun UTC"), new("2")], NOW)
+    times = [VisitTimes(page_id=two), VisitTimes(page_id=three, every_s=90.0, windows="Mon UTC", snoozed_until=NOW + 5)]
+    await store.pages.set_visit_times(times, {three: NOW + 9})
+    assert await store.pages.visit_times() == [
+        VisitTimes(page_id=one, every_s=60.0, windows="Sun UTC"),
+        VisitTimes(page_id=three, every_s=90.0, windows="Mon UTC", snoozed_until=NOW + 5),
+    ]
+    page = await page_of(store, "3")
+    assert (page.every_s, page.windows, page.snoozed_until, page.next_at) == (90.0, "Mon UTC", NOW + 5, NOW + 9)
+    assert {due.id: (due.is_fixed, due.windows) for due in await store.queue.due(NOW + 9, 10)} == {
+        one: (True, "Sun UTC"), two: (False, None), three: (True, "Mon UTC"),
+    }  # fmt: skip
+    await store.visit_log.commit(Batch(entries=(entry_of(replace(page, every_s=None, windows=None)),)))
+    assert (await page_of(store, "3")).every_s == 90.0, "a visit in flight must not undo it"
+    await store.pages.set_visit_times([], {})
+    assert await store.maintenance.contradictions() == []
+
+
+async def snoozed_pages_are_not_due(store: Store) -> None:
+    await store.pages.add([new("1"), new("2")], NOW)
+    page = await page_of(store, "1")
+    await store.pages.set_visit_times([VisitTimes(page_id=page.id, snoozed_until=NOW + 50)], {})
+    assert (await page_of(store, "1")).next_at == NOW
+    assert await store.queue.claim_pages([page.id], NOW, NOW + 10, "me") == []
+    assert [found.url for found in await store.queue.claim(NOW, 10, NOW + 100, "me")] == ["https://a.example/2"]
+    await store.visit_log.commit(Batch(wake=((page.url, NOW - 5),)))
+    assert await store.queue.due(NOW + 49, 10) == []
+    assert [visit.at for visit in await store.queue.upcoming(NOW + 60, 10)] == [NOW + 50]
+    assert await store.queue.next_due() == NOW + 50
+    assert await store.maintenance.contradictions() == []
+    (leased,) = await store.queue.claim_pages([page.id], NOW + 50, NOW + 60, "me")
+    await store.queue.release([(leased.id, NOW + 20)])
+    assert (await store.queue.upcoming(NOW + 60, 10))[0].at == NOW + 50
+    await store.pages.set_visit_times([VisitTimes(page_id=page.id)], {})
+    assert [due.id for due in await store.queue.due(NOW + 30, 10)] == [page.id]
+    assert await store.maintenance.contradictions() == []

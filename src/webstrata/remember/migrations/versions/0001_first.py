@@ -128,6 +128,9 @@ def upgrade() -> None:
         sa.Column("memory", sa.LargeBinary(), nullable=False),
         sa.Column("edits", sa.Integer(), server_default="0", nullable=False),
         sa.Column("counted", sa.Text(), nullable=True),
+        sa.Column("every_s", sa.Double(), nullable=True),
+        sa.Column("windows", sa.Text(), nullable=True),
+        sa.Column("snoozed_until", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pages")),
         sa.UniqueConstraint("url", name=op.f("uq_pages_url")),
     )
@@ -139,6 +142,10 @@ def upgrade() -> None:
         unique=False,
         sqlite_where=sa.text("site_id IS NOT NULL"),
         postgresql_where=sa.text("site_id IS NOT NULL"),
+    )
+    timed = "every_s IS NOT NULL OR windows IS NOT NULL OR snoozed_until IS NOT NULL"
+    op.create_index(
+        "ix_pages_timed", "pages", ["id"], unique=False, sqlite_where=sa.text(timed), postgresql_where=sa.text(timed)
     )
     op.create_table(
         "queue",
@@ -219,6 +226,8 @@ def upgrade() -> None:
         sa.Column("tags", sa.Text(), nullable=False),
         sa.Column("weight", sa.Double(), nullable=False),
         sa.Column("added_at", sa.Double(), nullable=False),
+        sa.Column("every_s", sa.Double(), nullable=True),
+        sa.Column("windows", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sites")),
         sa.UniqueConstraint("url", name=op.f("uq_sites_url")),
     )
