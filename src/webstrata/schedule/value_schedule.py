@@ -77,8 +77,10 @@ class ValueSchedule:
 
     # ── choosing ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def sources_to_read(self, now: float, count: int) -> Rows:
-        """The rows of the lists that are read now, best first, if the budget pays for this number of visits."""
+    def sources_to_read(self, now: float, count: int, price: float | None = None) -> Rows:
+        """The rows of the lists that are read now, best first, if the budget pays for this number of visits, each at
+        this price (default: the present one)."""
+        price = self.price if price is None else price
         pages, days = self.page_table, now / DAY_S
         table, rows = pages.policy_state.lists, pages.source_rows
         if table is None or not len(rows) or not self.policy.has_forecast:
@@ -86,14 +88,14 @@ class ValueSchedule:
         values, known = pages.policy_state.values(days), rows >= 0
         weights = (pages.weight * pages.factor).astype(np.float32)
         values = values / np.maximum(pages.weight, 1e-9)
-        worth = np.maximum(source_worth(table, values, weights, self.price), discovery_worth(table, days))
+        worth = np.maximum(source_worth(table, values, weights, price), discovery_worth(table, days))
         age = np.where(known, pages.policy_state.age(days)[rows], 0.0)
         chosen = choose_sources(
             table,
             values,
             worth,
             count,
-            self.price,
+            price,
             ready=known & pages.ready[rows] & (age >= pages.min_days[rows]) & (pages.allowed_at[rows] <= now),
             overdue=age >= pages.max_days[rows],
         )

@@ -38,7 +38,7 @@ def test_a_forbidden_page_is_never_requested(run_scenario: Callable[..., None]) 
         archiver.servers.serve("http://a.test/robots.txt", robots(""))
         archiver.servers.serve("http://a.test/0", reply("<p>free now</p>"))
         await archiver.run(1.5 * DAY_S)
-        assert await archiver.outcomes("http://a.test/0") == ["robots", "new"]
+        assert (await archiver.outcomes("http://a.test/0"))[:2] == ["robots", "new"]
 
     run_scenario(scenario)
 

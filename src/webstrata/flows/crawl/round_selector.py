@@ -275,6 +275,9 @@ class RoundSelector:
             if len(chosen) >= count or len(ranked) < limit:
                 ranking.chosen(chosen, len(chosen) >= count, len(chosen) / max(self._ledger.visits_per_day, 1e-9))
                 self._ledger.visited_at_price(ranking.price)
+                if len(chosen) < count:  # budget that no page needs reads lists: they may lead to new pages
+                    lists = ranking.sources_to_read(request.now, count, price=0.0)[: count - len(chosen)]
+                    chosen = np.concatenate([chosen, lists])
                 return [int(id_) for id_ in ids[chosen]]
             limit *= 4
 
