@@ -27,7 +27,7 @@ def test_value_lives_on_postgresql(run_scenario: Callable[..., None], postgres_u
         assert made["b"] <= 3 + 0.5 * 12 + 1
         assert 6 < sum(made.values()) <= 6 + 6 * 12.5
         async with archiver.node.store() as store:
-            assert {pace.name for pace in await store.budgets.states()} == {"all", "tag:still", "threshold"}
+            assert {pace.name for pace in await store.budgets.states()} == {"all", "tag:still"}
             assert set(await store.budgets.site_states()) == {"a.test", "b.test"}
 
     flags = ("schedule.policy=value", "budget.total=1/page/day", "budget.tags=still=0.5/day", "crawl.round=1h")
