@@ -14,10 +14,10 @@ from webstrata.cli.lab.live import assembler
 from webstrata.errors import UsageError
 from webstrata.lab.live.crawl import crawl_live
 from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveExperiment, means, planned, run_crawl
-from webstrata.lab.live.lists import LIST_KINDS, site_lists
+from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
 from webstrata.lab.policies.histories import Histories
-from webstrata.lab.policies.replay_budget import replay_budget
+from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget
 from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.registry import policy_state
@@ -32,22 +32,25 @@ def run(folder: Path, crawl: LiveCrawl, histories: Histories) -> LiveCrawlRow:
     return asyncio.run(run_crawl(crawl, histories, assembler(folder)))
 
 
-def test_without_lists_the_loop_makes_exactly_the_visits_of_the_lab(tmp_path: Path) -> None:
-    """Thirty pages of three sites, 13.7 visits a day: the same pages on the same days, fractions of visits included."""
+def visits_of(log: ReplayLog) -> list[tuple[float, int, bool]]:
+    return sorted(zip(log.at.tolist(), log.page.tolist(), log.changed.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", LIST_KINDS)
+def test_the_loop_makes_exactly_the_visits_of_the_lab(tmp_path: Path, kind: ListKind) -> None:
+    """Thirty pages of three sites, 13.7 visits a day: the same pages and lists on the same days, whatever lists say."""
     days, downloads = 40, 13.7 * 40
     _, histories = only(made(pages=30, days=days), LiveExperiment(days=days))
     truth = Truth(histories, days)
     sites = HistorySites(truth)
+    lists = site_lists(kind, truth, sites.site)
     live = asyncio.run(
-        crawl_live(truth, sites, None, policy="value", downloads=downloads, assemble=assembler(tmp_path))
+        crawl_live(truth, sites, lists, policy="value", downloads=downloads, assemble=assembler(tmp_path))
     )
-    lab = replay_budget(policy_state("value", sites.site), truth, downloads)
-
-    def visits_of(log: ReplayLog) -> list[tuple[float, int, bool]]:
-        return sorted(zip(log.at.tolist(), log.page.tolist(), log.changed.tolist(), strict=True))
-
-    assert len(live.page) == 548
+    lab = replay_budget(policy_state("value", sites.site), truth, downloads, ReplaySources(lists=lists))
+    assert len(live.page) + len(live.lists) == 548
     assert visits_of(live) == visits_of(lab)
+    assert sorted(zip(live.lists, live.lists_page, strict=True)) == sorted(zip(lab.lists, lab.lists_page, strict=True))
 
 
 @pytest.mark.parametrize("kind", LIST_KINDS)

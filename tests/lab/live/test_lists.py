@@ -7,7 +7,8 @@ import pytest
 
 from tests.lab.policies.made_histories import made
 from webstrata.clock import DAY_S
-from webstrata.lab.live.lists import LIST_KINDS, EntryLists, ListKind, SiteLists, site_lists
+from webstrata.lab.live.lists import LIST_KINDS, EntryLists, ListKind, site_lists
+from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 
 DAYS = 100
@@ -16,7 +17,7 @@ SITE = np.unique(np.array(TRUTH.histories.site), return_inverse=True)[1].astype(
 CHANGED, AT = TRUTH.events(0.0, DAYS)
 
 
-def lists_of(kind: ListKind, seed: int = 1) -> SiteLists:
+def lists_of(kind: ListKind, seed: int = 1) -> ListedEntries:
     lists = site_lists(kind, TRUTH, SITE, seed)
     assert lists is not None
     return lists

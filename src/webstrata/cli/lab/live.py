@@ -177,7 +177,7 @@ def assembler(folder: Path) -> Assemble:
             # A budget per page does not pay for first copies.
             f"budget.total={per_day / schedule.watched:.20f}/page/day",
             # The fraction of a visit that a day leaves is carried over, and nothing else.
-            f"budget.carry_over={1.0 + 1.0 / per_day:.6f}d",
+            f"budget.carry_over={1.0 + (1.0 / per_day if per_day else 0.0):.6f}d",
         )
         loaded, _ = settings_file.load(home.path, environment={}, flags=flags)
         fetch = msgspec.structs.replace(loaded.fetch, hosts=dict(hosts), allow_private=tuple(exceptions))

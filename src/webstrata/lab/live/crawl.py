@@ -17,13 +17,13 @@ from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
 from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.flows.crawl.visit_batcher import CrawlProgress
-from webstrata.lab.live.lists import SiteLists
 from webstrata.lab.live.sites import START_AT, HistorySites
 from webstrata.lab.livingweb.server import LivingWeb
 from webstrata.lab.policies.replay_log import ReplayLog
+from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 from webstrata.ports import Clock, Store
-from webstrata.records import NewPage, Visit
+from webstrata.records import NewPage, PageRole, Visit
 
 
 class LiveNode(Protocol):
@@ -51,7 +51,7 @@ OnDay = Callable[[int], object]
 async def crawl_live(
     truth: Truth,
     sites: HistorySites,
-    lists: SiteLists | None,
+    lists: ListedEntries | None,
     *,
     policy: str,
     downloads: float,
@@ -63,7 +63,9 @@ async def crawl_live(
     With `lists`, the sitemap of each site is watched, too.
     """
     clock = JumpingClock(START_AT)
-    watched = [*sites.page_urls, *(sites.list_urls if lists is not None else ())]
+    watched = [NewPage(url=url, host=urls.host_of(url)) for url in sites.page_urls]
+    if lists is not None:
+        watched += [NewPage(url=url, host=urls.host_of(url), role=PageRole.SITEMAP) for url in sites.list_urls]
     record = _VisitRecord(on_day)
     async with LivingWeb(
         sites.recordings,
@@ -75,7 +77,7 @@ async def crawl_live(
         schedule = LiveSchedule(policy=policy, visits_per_day=downloads / truth.days, watched=len(watched))
         node = assemble(clock, living.hosts(), living.exceptions(), schedule)
         async with node.store() as store:
-            await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in watched], START_AT)
+            await store.pages.add(watched, START_AT)
         async with node.crawling(record, whole_batches=True) as loop:
             await loop.run(START_AT + (truth.days + 0.5) * DAY_S)
     return record.log(truth, sites)

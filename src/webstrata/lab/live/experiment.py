@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 import numpy as np
 from msgspec import Struct
 
 from webstrata.errors import UsageError
 from webstrata.lab.live.crawl import Assemble, OnDay, crawl_live
-from webstrata.lab.live.lists import LIST_KINDS, ListKind, SiteLists, site_lists
+from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
 from webstrata.lab.policies.histories import Histories
 from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget
 from webstrata.lab.policies.replay_log import ReplayLog, judge
 from webstrata.lab.policies.replay_timer import replay_timer
-from webstrata.lab.policies.simulated_sources import SimulatedLists
+from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.registry import budgeted_names, is_budgeted, names, policy, policy_state
 
@@ -184,10 +183,10 @@ async def run_crawl(
 
 
 def _replayed(
-    crawl: LiveCrawl, truth: Truth, sites: HistorySites, lists: SiteLists | None, downloads: float
+    crawl: LiveCrawl, truth: Truth, sites: HistorySites, lists: ListedEntries | None, downloads: float
 ) -> ReplayLog:
     pages = policy_state(crawl.policy, sites.site)
-    return replay_budget(pages, truth, downloads, ReplaySources(lists=cast(SimulatedLists, lists)))
+    return replay_budget(pages, truth, downloads, ReplaySources(lists=lists))
 
 
 def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:

@@ -13,13 +13,14 @@ made from the same object, so that they say the same.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Days, Rows
+from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 
 ListKind: TypeAlias = Literal["none", "truth", "random", "shuffled", "now", "half", "silent"]
@@ -27,16 +28,6 @@ LIST_KINDS: tuple[ListKind, ...] = get_args(ListKind)
 
 _EVERY_DAYS = 1.0
 """A list can be fetched once a day, as every page."""
-
-
-class SiteLists(Protocol):
-    """The lists of all sites."""
-
-    every_days: float
-
-    def news(self, site: int, since: float, now: float) -> tuple[Rows, Days]:
-        """The pages of a site with an entry in (since, now], and the newest date of each."""
-        ...
 
 
 class EntryLists:
@@ -75,7 +66,7 @@ class AlwaysNowLists:
         return rows, np.full(len(rows), now)
 
 
-def site_lists(kind: ListKind, truth: Truth, site: NDArray[np.intp], seed: int = 1) -> SiteLists | None:
+def site_lists(kind: ListKind, truth: Truth, site: NDArray[np.intp], seed: int = 1) -> ListedEntries | None:
     """The lists of this kind; `site` is the index of each page's site. None for `none`."""
     random = np.random.default_rng(seed)
     page, at = truth.events(0.0, truth.days)

@@ -1,7 +1,8 @@
 """Living-web sites made from change histories: one host per site of the corpus, one page per history.
 
-A page gets a new version at each of its true changes. The days of the window are days of the clock: the window starts
-at `START_AT`, a midnight, so that live visits and those of the lab take place at the same times.
+A page gets a new version at each of its true changes. The window starts at `START_AT`, a noon, and every round at a
+later noon. Half a day is exact in binary numbers, so that ages are whole days, as in the lab. A midnight would be, too,
+but a `lastmod` at midnight means the whole day.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.clock import DAY_S
-from webstrata.lab.live.lists import SiteLists
 from webstrata.lab.livingweb.behaviour import SiteBehaviour
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import SitemapEntries
+from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 
-START_AT = 18_000 * DAY_S
+START_AT = 18_000.5 * DAY_S
 _CREATED_AT = START_AT - DAY_S
 """The time of the first version of every page, before the window."""
 _BEHAVIOUR = SiteBehaviour(address="127.0.0.1", latency_mean_s=0.0, sitemap=True)
@@ -54,11 +55,11 @@ class HistorySites:
     def behaviours(self) -> dict[str, SiteBehaviour]:
         return dict.fromkeys(self.hosts, _BEHAVIOUR)
 
-    def sitemaps(self, lists: SiteLists) -> dict[str, SitemapEntries]:
+    def sitemaps(self, lists: ListedEntries) -> dict[str, SitemapEntries]:
         """The sitemap of each site, with the entries of its list; every page is listed from the start."""
         return {host: partial(self._entries, lists, number) for number, host in enumerate(self.hosts)}
 
-    def _entries(self, lists: SiteLists, number: int, at: float) -> list[tuple[str, float]]:
+    def _entries(self, lists: ListedEntries, number: int, at: float) -> list[tuple[str, float]]:
         dated = {int(row): _CREATED_AT for row in np.flatnonzero(self.site == number)}
         rows, days = lists.news(number, -np.inf, (at - START_AT) / DAY_S)
         dated |= {int(row): instant(day) for row, day in zip(rows.tolist(), days.tolist(), strict=True)}
