@@ -35,7 +35,7 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
         "spent_today": spent,
         "left_today": None if total is None else max(0.0, total.per_day(pages) - spent[total.unit]),
         "budgets": [_budget(name, rate, pages, states) for name, rate in parts if rate is not None],
-        "price": states["threshold"].price if "threshold" in states else None,
+        "price": states["all"].price if "all" in states else None,
         "boosts": [{"tag": boost.tag, "factor": boost.factor, "until": iso_or_none(boost.until)} for boost in boosts],
     }
 
