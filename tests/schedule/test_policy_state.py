@@ -56,7 +56,7 @@ class Likely(ValuePolicyBase):
         rate = np.full(len(age_days), RATE, dtype=np.float32)
         return forecast_at(age_days, unchanged, unchanged * rate, rate, (1.0 - unchanged) / rate)
 
-    def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
+    def worth(self, forecast: ForecastTable, age_days: Column, signals: PageSignals = NOTHING) -> Column:
         return changed_given(signals.own_or_site(forecast.unchanged_at(age_days)), signals.hints)
 
     def explain(self, state: State, row: int, now: float = 0.0, signals: PageSignals = NOTHING) -> dict[str, object]:

@@ -45,35 +45,37 @@ class ForecastTable(Struct, frozen=True, kw_only=True):
         """The forecasts of these pages no longer hold at any age. In place."""
         self.end[rows] = -1.0
 
-    def outdated(self, age_days: Days) -> NDArray[np.intp]:
+    def outdated(self, age_days: Column) -> NDArray[np.intp]:
         """The rows whose forecast does not hold at these ages."""
-        age = age_days.astype(np.float32)
+        age = age_days.astype(np.float32, copy=False)
         return np.flatnonzero((age < self.begin) | (age >= self.end))
 
-    def unchanged_at(self, age_days: Days) -> Column:
+    def changes_at(self, age_days: Column) -> tuple[Column, Column, Column]:
+        """`unchanged`, `density` and `rate` at these ages."""
+        ahead = self._ahead(age_days)
+        unchanged = ahead * self.unchanged_slope
+        unchanged += self.unchanged
+        density = ahead * self.density_slope
+        density += self.density
+        rate = np.multiply(ahead, self.rate_slope, out=ahead)
+        rate += self.rate
+        return np.maximum(unchanged, 0.0, out=unchanged), density, rate
+
+    def unchanged_at(self, age_days: Column) -> Column:
         """Probability of no change since the last visit at these ages."""
-        unchanged = self._at(age_days, self.unchanged, self.unchanged_slope)
-        np.maximum(unchanged, 0.0, out=unchanged)
-        return unchanged
+        return np.maximum(self._ahead(age_days) * self.unchanged_slope + self.unchanged, 0.0)
 
-    def density_at(self, age_days: Days) -> Column:
-        """Probability per day that the first change comes at these ages."""
-        return self._at(age_days, self.density, self.density_slope)
-
-    def rate_at(self, age_days: Days) -> Column:
+    def rate_at(self, age_days: Column) -> Column:
         """Changes per day at these ages, whatever happened before."""
-        return self._at(age_days, self.rate, self.rate_slope)
+        return self._ahead(age_days) * self.rate_slope + self.rate
 
-    def fresh_days_at(self, age_days: Days) -> Column:
+    def fresh_days_at(self, age_days: Column) -> Column:
         """Expected days since the last visit in which the copy was up to date."""
-        return self._at(age_days, self.fresh_days, self.fresh_slope)
+        return self._ahead(age_days) * self.fresh_slope + self.fresh_days
 
-    def _at(self, age_days: Days, values: Column, slopes: Column) -> Column:
-        numbers: Column = age_days.astype(np.float32)
-        numbers -= self.begin
-        numbers *= slopes
-        numbers += values
-        return numbers
+    def _ahead(self, age_days: Column) -> Column:
+        ahead: Column = age_days.astype(np.float32, copy=False) - self.begin
+        return ahead
 
 
 def forecast_at(age_days: Days, unchanged: Column, density: Column, rate: Column, fresh_days: Column) -> ForecastTable:

@@ -108,7 +108,7 @@ class ValuePolicy(Protocol):
         """The forecast of these pages at these ages; it may hold for later ages too."""
         ...
 
-    def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
+    def worth(self, forecast: ForecastTable, age_days: Column, signals: PageSignals = NOTHING) -> Column:
         """The same as `value`, from a forecast that was computed before."""
         ...
 
@@ -155,5 +155,5 @@ class ValuePolicyBase(ABC):
     def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
         raise NotImplementedError(f"policy {self.name} has no forecast: it must override `value`.")
 
-    def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
+    def worth(self, forecast: ForecastTable, age_days: Column, signals: PageSignals = NOTHING) -> Column:
         raise NotImplementedError(f"policy {self.name} has no forecast: it must override `value`.")

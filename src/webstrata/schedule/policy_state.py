@@ -69,12 +69,12 @@ class PolicyState:
         sites = self._sites_now(now)
         for begin in range(0, len(self), _CHUNK):
             part = slice(begin, begin + _CHUNK)
-            age = np.maximum(now - self._seen_at[part], 0.0)
+            age = np.maximum(now - self._seen_at[part], 0.0).astype(np.float32)
             signals = self.signals(self.rows[part], now) if sites is None else self._site_signals(sites, part, now, age)
             worth[part] = self.policy.worth(self._forecast(part, age), age, signals)
         return worth
 
-    def _forecast(self, part: slice, age: Days) -> ForecastTable:
+    def _forecast(self, part: slice, age: Column) -> ForecastTable:
         """The forecast of a range of the pages, recomputed where the age is no longer within its range."""
         if self._forecasts is None:
             self._forecasts = empty_forecasts(len(self))
@@ -83,7 +83,9 @@ class PolicyState:
         if len(outdated):
             # Selecting many single rows costs more than computing all of them.
             rows: Rows | slice = outdated if len(outdated) < len(age) // 4 else slice(None)
-            forecast.replace_rows(rows, self.policy.forecast(self.state, self.rows[part][rows], age[rows]))
+            forecast.replace_rows(
+                rows, self.policy.forecast(self.state, self.rows[part][rows], age[rows].astype(np.float64))
+            )
         return forecast
 
     # ── learning ────────────────────────────────────────────────────────────────────────────────────────────
@@ -181,7 +183,7 @@ class PolicyState:
         quiet = self.siblings.quiet_since(self.site_state, _day(now))
         return PageSignals(quiet=quiet, quiet_next_day=self.siblings.quiet_next_day(self.site_state))
 
-    def _site_signals(self, sites: PageSignals, part: slice, now: float, age: Days) -> PageSignals:
+    def _site_signals(self, sites: PageSignals, part: slice, now: float, age: Column) -> PageSignals:
         """The same as `signals` for a range of the pages, from `_sites_now`."""
         assert sites.quiet is not None
         assert sites.quiet_next_day is not None

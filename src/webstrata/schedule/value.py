@@ -70,9 +70,9 @@ class Value(ValuePolicyBase):
     def forecast(self, state: State, rows: Rows, age_days: Days) -> ForecastTable:
         return ForecastTable(**self._activity.forecast(state["levels"], age_days, rows)._asdict())
 
-    def worth(self, forecast: ForecastTable, age_days: Days, signals: PageSignals = NOTHING) -> Column:
+    def worth(self, forecast: ForecastTable, age_days: Column, signals: PageSignals = NOTHING) -> Column:
         """From 0 to 1 where captures count, in captures of other pages."""
-        own, growth, rate = (at(age_days) for at in (forecast.unchanged_at, forecast.density_at, forecast.rate_at))
+        own, growth, rate = forecast.changes_at(age_days)
         quiet = np.float32(1.0) if signals.quiet is None else signals.quiet
         events = np.float32(0.0) if signals.quiet_next_day is None else -np.log(signals.quiet_next_day)  # per day
         if signals.hints:
@@ -85,8 +85,8 @@ class Value(ValuePolicyBase):
         else:
             growth += own * events  # in place from here on
             growth *= quiet
-            changed = 1.0 - own * quiet
-        worth = _price(growth, rate + events)
+            changed = 1.0 - np.multiply(own, quiet, out=own)
+        worth = _price(growth, np.add(rate, events, out=rate))
         young = np.flatnonzero(age_days < 1.0)
         if len(young):
             worth[young] *= np.minimum(age_days[young] / np.maximum(changed[young], 1e-9), 1.0) ** 2

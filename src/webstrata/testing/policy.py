@@ -201,11 +201,11 @@ def _check_forecast(policy: ValuePolicy, seed: int) -> None:
     for later in (0.0, 0.5, 3.0, 40.0):
         age = policy.age(state, rows, now + later)
         forecast = policy.forecast(state, rows, age)
-        for name in ("unchanged", "density", "rate", "fresh_days"):
-            column = getattr(forecast, f"{name}_at")(age)
+        numbers = dict(zip(("unchanged", "density", "rate"), forecast.changes_at(age), strict=True))
+        for name, column in numbers.items():
             assert column.shape == rows.shape, f"one {name} for each row"
             assert (column >= -1e-5).all(), f"{name} is not negative"
-        assert (forecast.unchanged_at(age) <= 1 + 1e-5).all(), "unchanged is a probability"
+        assert (numbers["unchanged"] <= 1 + 1e-5).all(), "unchanged is a probability"
         assert np.allclose(policy.worth(forecast, age), policy.value(state, rows, now + later), atol=1e-6), (
             "worth() of the forecast is value()"
         )
