@@ -16,8 +16,10 @@ from webstrata.schedule.budget import (
     GroupCap,
     expected_yield,
     fill_budget,
+    interval_at_price,
     parse_rate,
     sane_weights,
+    yield_of_intervals,
 )
 from webstrata.schedule.policy import Bounds
 
@@ -169,3 +171,17 @@ def test_a_budget_of_nothing_brings_nothing() -> None:
     nothing = expected_yield(np.array([1.0, 0.0]), np.ones(2), 0.0, Bounds())
     assert (nothing.visits_per_day, nothing.captured_per_day) == (0.0, 0.0)
     assert expected_yield(np.empty(0), np.empty(0), 5.0, Bounds()).captured_per_day == 0.0
+
+
+def test_intervals_at_a_price() -> None:
+    """The interval of a single page spends its budget; at a higher price, or with fewer changes, it is longer."""
+    bounds = Bounds(min_days=0.01, max_days=1000.0)
+    rates = np.full(50, 1 / 7)
+    for per_day in (0.5, 5.0, 50.0):
+        expected = expected_yield(rates, np.ones(50), per_day, bounds)
+        days = interval_at_price(1 / 7, expected.price, bounds)
+        assert 50 / days == pytest.approx(per_day, rel=1e-3)
+        assert expected.median_days == pytest.approx(days)
+        same = yield_of_intervals(rates, np.full(50, days))
+        assert same.captured_per_day == pytest.approx(expected.captured_per_day)
+        assert interval_at_price(1 / 14, expected.price, bounds) == pytest.approx(2 * days)

@@ -55,6 +55,7 @@ class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
     last_seen_at: float | None = None
     failures: int = 0
     next_at: float | None = None
+    interval_s: float | None = None
     visits: int = 0
     changes: int = 0
     added_at: float = 0.0

@@ -182,6 +182,8 @@ class ExpectedYield(Struct, frozen=True, kw_only=True):
     freshness: float
     """Share of pages whose copy is up to date, on average over time."""
     price: float
+    median_days: float = float("inf")
+    """Median of the pages' intervals."""
 
 
 _X = np.concatenate([[0.0], np.geomspace(1e-6, 60.0, 4000)])
@@ -204,15 +206,26 @@ def expected_yield(rate_per_day: Days, weights: Column, per_day: float, bounds: 
             low = middle
         else:
             high = middle
-    days = _intervals(rate, weights, high, bounds)
+    return yield_of_intervals(rate, _intervals(rate, weights, high, bounds), price=high)
+
+
+def yield_of_intervals(rate_per_day: Days, days: Days, price: float = 0.0) -> ExpectedYield:
+    """The yield if pages that change at these rates are visited at these intervals."""
+    rate = np.maximum(rate_per_day, 1e-9)
     x = rate * days
     return ExpectedYield(
         visits_per_day=float((1.0 / days).sum()),
         changes_per_day=float(rate.sum()),
         captured_per_day=float((-np.expm1(-x) / days).sum()),
         freshness=float((-np.expm1(-x) / x).mean()),
-        price=high,
+        price=price,
+        median_days=float(np.median(days)),
     )
+
+
+def interval_at_price(rate_per_day: float, price: float, bounds: Bounds) -> float:
+    """Days between the visits of a page of weight 1 with this rate of changes, at this price of a visit."""
+    return float(_intervals(np.array([rate_per_day]), np.ones(1), price, bounds)[0])
 
 
 def _intervals(rate: Days, weights: Column, price: float, bounds: Bounds) -> Days:

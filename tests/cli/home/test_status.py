@@ -26,7 +26,9 @@ def test_status(demo: Demo, home: Path, call: Call) -> None:
     """Totals, due pages, schedule and disk usage are shown; for an empty home the next step is named."""
     text = call("--home", demo.home, "status").text
 
-    assert [line.split()[0] for line in text.splitlines()] == ["home", "pages", "due", "visits", "schedule", "disk"]
+    assert [line.split()[0] for line in text.splitlines()] == [
+        *("home", "pages", "due", "visits", "schedule", "expected", "disk")
+    ]
     assert "first since 2023-" in text
     assert "`webstrata watch URL`" in call("--home", home, "status").text
     assert "`webstrata watch URL`" in call("--home", home, "list").err

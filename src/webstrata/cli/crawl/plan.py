@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
+from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, printable
 from webstrata.cli.session import open_node, run_async
-from webstrata.clock import DAY_S, parse_instant, parse_span, span
+from webstrata.clock import parse_instant, parse_span, span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,16 +71,8 @@ def command(
 
 
 async def _budget_whatif(node: Node) -> list[BudgetWhatIf]:
-    from webstrata.flows.budget_whatif import budget_whatif
-    from webstrata.schedule.budget import ONE_A_DAY
-    from webstrata.schedule.policy import Bounds
-    from webstrata.schedule.registry import is_budgeted
-
-    schedule = node.settings.schedule
-    bounds = Bounds(min_days=schedule.min_interval / DAY_S, max_days=schedule.max_interval / DAY_S)
-    rate = node.budget().total or (ONE_A_DAY if is_budgeted(schedule.policy) else None)
     async with node.store() as store:
-        return await budget_whatif(store, node.schedule(), rate, node.clock.now(), bounds)
+        return await budget_whatifs(node, store)
 
 
 def _plan(
@@ -101,7 +94,7 @@ def _plan(
         _draw(plan_input, node, threads, picture)
     report = _report(node.clock.now(), plan_input, simulated, paper)
     if as_json:
-        print_json({**report, "budget": budget_whatif})
+        print_json({**report, "budget": budget_whatif, "budget_buys": budget_buys(budget_whatif)})
     else:
         _show(report, simulated, paper)
         _show_budget_whatif(budget_whatif)
@@ -250,6 +243,8 @@ def _show_budget_whatif(what_ifs: list[BudgetWhatIf]) -> None:
     if sampled < what_ifs[0].pages:
         typer.echo(f"(from a random sample of {sampled} of {what_ifs[0].pages} pages)")
     print_table(("budget", "visits a day", "changes captured a day", "copies up to date"), rows)
+    if (buys := budget_buys(what_ifs)) is not None:
+        typer.echo(f"In words: {buys['text']}.")
 
 
 def _some(hosts: tuple[str, ...] | list[str]) -> str:

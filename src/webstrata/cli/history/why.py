@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import signal_text, signals_json, trust_json, trust_text
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import date_time, iso_or_none, print_json, printable, time_until
@@ -55,6 +56,7 @@ def command(
                 "as_source": next((trust_json(source) for source in sources if source.url == page.url), None),
                 "last_change": _change((await store.visit_log.of_page(page.id, changes_only=True, limit=1))[:1]),
                 "politeness": gate.explain(page.url, now),
+                "budget_buys": budget_buys(await budget_whatifs(node, store)),
             }
 
     report = run_async(collect)
@@ -75,6 +77,8 @@ def command(
             label, shown = _text(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
     _show_signals(report)
+    if report["budget_buys"] is not None:
+        typer.echo(f"  all pages   {report['budget_buys']['text']}")
 
 
 def _show_visit_times(report: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from webstrata.cli.crawl.budget import budget_json, budget_lines
+from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption
 from webstrata.cli.output import counted, iso_or_none, print_json, size, time_until
@@ -20,13 +21,16 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     node = open_node(home)
     now = node.clock.now()
 
-    async def count() -> tuple[StoreTotals, list[SignalSource], dict[str, Any] | None, list[VisitTimes]]:
+    async def count() -> tuple[
+        StoreTotals, list[SignalSource], dict[str, Any] | None, list[VisitTimes], dict[str, Any] | None
+    ]:
         async with node.store() as store:
             totals = await store.maintenance.totals(now)
             budget = await budget_json(node, store, totals.pages, now)
-            return totals, await store.signals.sources(), budget, await store.pages.visit_times()
+            buys = budget_buys(await budget_whatifs(node, store))
+            return totals, await store.signals.sources(), budget, await store.pages.visit_times(), buys
 
-    totals, sources, budget, times = run_async(count)
+    totals, sources, budget, times, buys = run_async(count)
     visit_times = visit_times_summary(times, now)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
@@ -48,6 +52,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "next_visit": iso_or_none(totals.next_at),
                 "policy": node.settings.schedule.policy,
                 "budget": budget,
+                "budget_buys": buys,
                 "expected_visits_per_day": totals.expected_per_day,
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
@@ -72,6 +77,8 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     )
     for number, line in enumerate(budget_lines(budget) if budget is not None else []):
         typer.echo(f"{'' if number else 'budget':<10} {line}")
+    if buys is not None:
+        typer.echo(f"expected   {buys['text']}")
     for number, line in enumerate(visit_times_lines(visit_times, budget)):
         typer.echo(f"{'' if number else 'times':<10} {line}")
     if sources:
