@@ -83,7 +83,7 @@ def run(
     if experiment.liveliest < 1.0:
         histories = liveliest(histories, experiment.liveliest, experiment.days)
     truth = Truth(histories, experiment.days)
-    bounds = _bounds(experiment)
+    bounds = Bounds(min_days=experiment.step_days)
     timers, budgeted = _chosen(experiment.policies)
     matched = _matched(experiment, timers)
     budgets = [parse_allowance(text, experiment.days) for text in experiment.budgets] or [
@@ -138,7 +138,7 @@ def _matched(experiment: PolicyExperiment, timers: list[str]) -> list[str]:
     return list(experiment.match)
 
 
-def _bounds(experiment: PolicyExperiment) -> Bounds:
+def _bounds_of_steps(experiment: PolicyExperiment) -> Bounds:
     # A little shorter than the step: the difference of two times that are one step apart may be rounded down.
     return Bounds(min_days=experiment.step_days * (1.0 - 1e-9))
 
@@ -184,7 +184,9 @@ def _existing(
 
 def _one(name: str, truth: Truth, allowed: float, experiment: PolicyExperiment) -> ReplayLog:
     site = np.unique(np.array(truth.histories.site), return_inverse=True)[1].astype(np.intp)
-    pages = policy_state(name, site, now=start_day(truth), bounds=_bounds(experiment), freshness=experiment.freshness)
+    pages = policy_state(
+        name, site, now=start_day(truth), bounds=_bounds_of_steps(experiment), freshness=experiment.freshness
+    )
     sources = ReplaySources()
     if pages.policy.has_forecast:  # other policies ignore signals
         sources = ReplaySources(
