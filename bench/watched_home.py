@@ -40,15 +40,18 @@ def build(folder: Path, pages: int, now: float, *, due: float = 1.0) -> Node:
             await store.maintenance.recount()
 
     asyncio.run(create_tables())
-    with sqlite3.connect(home.database) as database:
+    database = sqlite3.connect(home.database)
+    with database:
         _fill(database, pages, now, due)
+    database.execute("PRAGMA journal_mode = wal")
     database.close()
     asyncio.run(count())
     return node
 
 
 def _fill(database: sqlite3.Connection, pages: int, now: float, due: float) -> None:
-    database.execute("PRAGMA synchronous = off")
+    for pragma in ("journal_mode = off", "synchronous = off", "cache_size = -500000"):
+        database.execute(f"PRAGMA {pragma}")
     database.execute("CREATE TEMP TABLE history (n INTEGER PRIMARY KEY, state BLOB, changes INTEGER)")
     database.executemany("INSERT INTO history VALUES (?, ?, ?)", _histories(now))
     database.execute("CREATE TEMP TABLE number (n INTEGER PRIMARY KEY)")
@@ -76,7 +79,7 @@ def _histories(now: float) -> list[tuple[int, bytes, int]]:
     return [(n, states[n], changes[n]) for n in range(_HISTORIES)]
 
 
-_HOST = "'host' || (number.n / 7 % :hosts) || '.example'"
+_HOST = "'host' || (number.n / 50 % :hosts) || '.example'"
 _PAGE = {
     "id": "number.n",
     "url": f"'https://' || {_HOST} || '/section/' || number.n || '/page.html'",

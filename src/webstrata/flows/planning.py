@@ -22,6 +22,8 @@ CRAWL_PATIENCE_S = 600.0
 """`crawl` does not wait longer than this for one host; the host's pages stay due."""
 MAX_RESOLVED = 1_000
 """Maximum number of hosts whose addresses are resolved."""
+RESOLVE_S = 0.5
+"""Real seconds for which answers of name servers are awaited: a plan without all addresses is better than a late one."""
 _PARALLEL = 32
 _ROUNDS = 20
 """Number of latest rounds from which the pace of the loop is taken."""
@@ -73,7 +75,7 @@ def by_host(pages: Iterable[str]) -> list[tuple[str, str, int]]:
 
 
 async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[str, str]:
-    """The address of each host; hosts that cannot be resolved are left out."""
+    """The address of each host; hosts that cannot be resolved in time are left out."""
     parallel = asyncio.Semaphore(_PARALLEL)
 
     async def resolve(host: str, url: str) -> tuple[str, str] | None:
@@ -81,8 +83,14 @@ async def addresses_of(web: Web, pages: Sequence[tuple[str, str, int]]) -> dict[
             addresses = await web.resolve(host, urls.port_of(url))
         return None if isinstance(addresses, Failure) else (host, addresses[0])
 
-    resolved = await asyncio.gather(*(resolve(host, url) for host, url, _ in pages))
-    return dict(pair for pair in resolved if pair is not None)
+    lookups = [asyncio.create_task(resolve(host, url)) for host, url, _ in pages]
+    if not lookups:
+        return {}
+    done, late = await asyncio.wait(lookups, timeout=RESOLVE_S)
+    for lookup in late:
+        lookup.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    return dict(pair for lookup in done if (pair := lookup.result()) is not None)
 
 
 class PlanInput(Struct, frozen=True, kw_only=True):

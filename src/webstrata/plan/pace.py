@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from webstrata.records import RoundTiming
 
-SATURATED = 0.7
+SATURATED = 0.8
 """Share of a round from which on the machine, not the hosts, decides how long it takes: a round has less work at its
 start and its end."""
 _LEAST_SPREAD = 0.03

@@ -19,5 +19,5 @@ def test_table_document_and_plot(call: Call, tmp_path: Path) -> None:
     assert "ours" in result.text
     document = msgspec.json.decode((tmp_path / "out" / "crawl-time.json").read_bytes())
     assert len(document["crawls"]) == 1
-    assert {row["estimator"] for row in document["table"]} == {"paper", "ours"}
+    assert {row["estimator"] for row in document["table"]} == {"paper", "ours", "informed"}
     assert (tmp_path / "out" / "crawl-time.svg").read_bytes().startswith(b"<?xml")

@@ -62,3 +62,16 @@ def test_no_crawls_have_an_empty_table() -> None:
 
     assert result.inside_interval is None
     assert all(row.crawls == 0 and row.over is None for row in result.table)
+
+
+def test_the_informed_estimate_knows_the_servers() -> None:
+    """Its mean times are those of the servers; it knows the Crawl-delays of hosts that were never visited."""
+    sites = CrawlTimeSites(3, START_AT)
+    truth = sites.truth()
+
+    hosts = list(truth.crawl_delays)
+    means = truth.downloads.mean_s(truth.downloads.rows(hosts))
+    latencies = [sites.behaviours[host.partition(".")[0]].latency_mean_s for host in hosts]
+    assert means.tolist() == pytest.approx(latencies, rel=0.06)
+    assert truth.crawl_delays["site05.test"] == (sites.behaviours["site05"].crawl_delay_s or 0.0)
+    assert len(hosts) == 28

@@ -109,8 +109,9 @@ def _show(result: CrawlTimeResults) -> None:
         "total",
     )
     print_table(columns, [_cells(row) for row in result.table if row.crawls])
+    typer.echo("\n`informed` knows the true mean latency and Crawl-delay of each server, which no crawler does.")
     if result.inside_interval is not None:
-        typer.echo(f"\n{result.inside_interval:.0%} of the actual times are in the 80% interval of our estimate.")
+        typer.echo(f"{result.inside_interval:.0%} of the actual times are in the 80% interval of our estimate.")
 
 
 def _cells(row: CrawlTimeRow) -> tuple[str, ...]:

@@ -195,7 +195,13 @@ class CrawlLoop:
             pages = with_tag_rules(pages, await self._store.pages.tag_rules())
         sites = await self._store.pages.sites()
         discovery = Discovery(sites, await self._store.pages.site_sizes() if sites else {}, due_at=started_at)
-        batcher = VisitBatcher(self._pipeline, discovery, self._progress, whole_batches=self._options.whole_batches)
+        batcher = VisitBatcher(
+            self._pipeline,
+            discovery,
+            self._progress,
+            whole_batches=self._options.whole_batches,
+            timer=self._timer,
+        )
         client = PoliteClient(
             self._web,
             self._gate,
@@ -234,5 +240,5 @@ class CrawlLoop:
                 self._gate.forget_idle(self._clock.now())
                 self._progress.round_ended(len(left))
         if batcher.visits >= LEAST_VISITS:
-            await self._store.visit_log.add_round(self._timer.timing(batcher.visits, batcher.full_s, self._clock.now()))
+            await self._store.visit_log.add_round(self._timer.timing(batcher.visits, self._clock.now()))
         return batcher.visits

@@ -24,12 +24,27 @@ class RoundTimer:
     def __init__(self) -> None:
         self._started_at = time.monotonic()
         self._busy_s = _busy_s()
+        self._full_s = 0.0
+        self._full_since: tuple[float, float] | None = None
 
-    def timing(self, visits: int, full_s: float, at: float) -> RoundTiming:
-        """At the end of the round, `at` by the clock of the loop; batches were full for `full_s`."""
+    def batch_is_full(self) -> None:
+        """From now on finished visits wait."""
+        if self._full_since is None:
+            self._full_since = time.monotonic(), _busy_s()
+
+    def batch_has_room(self) -> None:
+        """Finished visits no longer wait. Until now the loop was limited, whether it was busy or not."""
+        if self._full_since is not None:
+            at, busy_s = self._full_since
+            self._full_s += (time.monotonic() - at) - (_busy_s() - busy_s)
+            self._full_since = None
+
+    def timing(self, visits: int, at: float) -> RoundTiming:
+        """At the end of the round, `at` by the clock of the loop."""
+        self.batch_has_room()
         seconds = time.monotonic() - self._started_at
-        limited_s = min(max(_busy_s() - self._busy_s, full_s), seconds)
-        return RoundTiming(at=at, visits=visits, seconds=seconds, limited_s=limited_s)
+        limited_s = min(_busy_s() - self._busy_s + self._full_s, seconds)
+        return RoundTiming(at=at, visits=visits, seconds=seconds, limited_s=max(limited_s, 0.0))
 
 
 def _busy_s() -> float:

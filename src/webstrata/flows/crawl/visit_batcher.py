@@ -11,13 +11,13 @@ it limits how many visits a crash can cost.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent
+from webstrata.flows.crawl.round_timer import RoundTimer
 from webstrata.records import Exchange, Visit, VisitResult
 
 MAX_WAIT_S = 0.5
@@ -63,20 +63,19 @@ class VisitBatcher:
         progress: CrawlProgress,
         *,
         whole_batches: bool = False,
+        timer: RoundTimer | None = None,
     ) -> None:
         """`whole_batches`: batches end only when they are flushed, or by their size in bytes."""
         self._pipeline = pipeline
         self._discovery = discovery
         self._progress = progress
+        self._timer = timer
         self._max_wait_s = None if whole_batches else MAX_WAIT_S
         self._max_visits = None if whole_batches else MAX_VISITS
         self.visits = 0
         """Visits committed so far."""
         self.committed_pages: set[int] = set()
         """Their pages."""
-        self.full_s = 0.0
-        """Real seconds in which finished visits waited because the batch was full."""
-        self._full_since: float | None = None
         self._collected: list[VisitResult] = []
         self._unparsed: list[VisitResult] = []
         """The last ones of `_collected`, of which no parser process has been sent the content."""
@@ -148,7 +147,8 @@ class VisitBatcher:
         if self._is_full():
             self._has_room.clear()
             self._due.set()
-            self._full_since = self._full_since or time.monotonic()
+            if self._timer is not None:
+                self._timer.batch_is_full()
 
     def _is_full(self) -> bool:
         is_long = self._max_visits is not None and len(self._collected) >= self._max_visits
@@ -202,9 +202,8 @@ class VisitBatcher:
         if not self._flushing:
             self._due.clear()
         self._has_room.set()
-        if self._full_since is not None:
-            self.full_s += time.monotonic() - self._full_since
-            self._full_since = None
+        if self._timer is not None:
+            self._timer.batch_has_room()
         return batch, parsing, robots
 
     def _batch_ended(self, problem: BaseException | None = None) -> None:

@@ -3,6 +3,9 @@
 All crawls use one home. Before each crawl both estimators receive its store (the log of earlier crawls, the politeness
 state of hosts) and the addresses of the host names, which any crawler has, and nothing else. The first crawls only
 fill the log and are not counted.
+
+A third estimate, `informed`, is made with the true mean latency and Crawl-delay of every server, which no crawler knows.
+What it misses is the chance of single responses and crawls: no estimate made before the crawl does much better.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from webstrata import urls
 from webstrata.clock import JumpingClock, parse_instant
 from webstrata.flows.crawl.loop import CrawlLoop
 from webstrata.flows.planning import by_host, domains_of, plan_input
-from webstrata.lab.crawl_time.sites import CrawlScenario, CrawlTimeSites
+from webstrata.lab.crawl_time.sites import CrawlScenario, CrawlTimeSites, TrueTimes
 from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
 from webstrata.permit.gate import PermitGate
 from webstrata.plan.estimate import CrawlTimeEstimate, estimate
@@ -116,6 +119,8 @@ class CrawlMeasurement(Struct, frozen=True, kw_only=True):
     low_s: float
     high_s: float
     paper_s: float
+    informed_s: float
+    """The estimate that knows the true mean latency and Crawl-delay of each server."""
 
 
 class CrawlTimeResults(Struct, frozen=True, kw_only=True):
@@ -141,13 +146,14 @@ async def run(
     """Make `teaching` crawls that only fill the log, then `crawls` measured ones."""
     clock = JumpingClock(START_AT)
     sites = CrawlTimeSites(seed, START_AT)
+    truth = sites.truth()
     measurements: list[CrawlMeasurement] = []
     async with LivingWeb(sites.recordings, clock, behaviours=sites.behaviours) as web:
         for number, scenario in enumerate(sites.crawls(teaching + crawls)):
             await clock.sleep_until(max(scenario.at, clock.now()))
             _set_latencies(web, scenario)
             node = assemble(clock, web.hosts(), web.exceptions(), scenario.delay_s, scenario.threads)
-            measurement = await _estimate_and_crawl(node, scenario, number - teaching + 1, clock, web)
+            measurement = await _estimate_and_crawl(node, scenario, number - teaching + 1, clock, web, truth)
             if number >= teaching:
                 measurements.append(measurement)
                 on_progress(measurement)
@@ -163,6 +169,7 @@ def summarise(measurements: Sequence[CrawlMeasurement], violations: int, seed: i
         table=[
             *table("paper", ((crawl.actual_s, crawl.paper_s) for crawl in measurements)),
             *table("ours", ((crawl.actual_s, crawl.ours_s) for crawl in measurements)),
+            *table("informed", ((crawl.actual_s, crawl.informed_s) for crawl in measurements)),
         ],
         inside_interval=_mean(inside),
         politeness_violations=violations,
@@ -178,10 +185,10 @@ def _set_latencies(web: LivingWeb, scenario: CrawlScenario) -> None:
 
 
 async def _estimate_and_crawl(
-    node: CrawlNode, scenario: CrawlScenario, number: int, clock: Clock, living: LivingWeb
+    node: CrawlNode, scenario: CrawlScenario, number: int, clock: Clock, living: LivingWeb, truth: TrueTimes
 ) -> CrawlMeasurement:
     async with node.store() as store:
-        ours, paper_s, unknown = await _estimates(node, store, scenario, clock.now())
+        ours, informed, paper_s, unknown = await _estimates(node, store, scenario, clock.now(), truth)
         pages = [NewPage(url=url, host=urls.host_of(url)) for url in scenario.urls]
         await store.pages.add(pages, clock.now())
         await store.visit_log.commit(Batch(wake=tuple((url, clock.now()) for url in scenario.urls)))
@@ -204,13 +211,14 @@ async def _estimate_and_crawl(
         low_s=ours.low_s,
         high_s=ours.high_s,
         paper_s=paper_s,
+        informed_s=informed.median_s,
     )
 
 
 async def _estimates(
-    node: CrawlNode, store: Store, scenario: CrawlScenario, now: float
-) -> tuple[CrawlTimeEstimate, float, int]:
-    """(our estimate, the paper's estimate in seconds, number of hosts that are not in the log)."""
+    node: CrawlNode, store: Store, scenario: CrawlScenario, now: float, truth: TrueTimes
+) -> tuple[CrawlTimeEstimate, CrawlTimeEstimate, float, int]:
+    """(our estimate, the informed one, the paper's estimate in seconds, number of hosts that are not in the log)."""
     web = node.web()
     try:
         known = await plan_input(by_host(scenario.urls), store=store, gate=await node.gate(store), web=web, now=now)
@@ -220,4 +228,6 @@ async def _estimates(
     ours = estimate(known.loads, known.downloads, spacing, scenario.threads, known.pace)
     paper = pack(domains_of(known.loads, known.downloads, spacing.delay_s), scenario.threads)
     unknown = sum(not known.downloads.is_known(load.host) for load in known.loads)
-    return ours, paper.crawl_s, unknown
+    loads = [replace(load, asked_s=truth.crawl_delays[load.host]) for load in known.loads]
+    informed = estimate(loads, truth.downloads, spacing, scenario.threads)
+    return ours, informed, paper.crawl_s, unknown

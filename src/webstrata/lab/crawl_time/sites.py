@@ -11,8 +11,10 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from webstrata.lab.livingweb.behaviour import SiteBehaviour
+from webstrata.lab.livingweb.behaviour import SiteBehaviour, latency_s
 from webstrata.lab.livingweb.recording import Recording
+from webstrata.plan.downloads import DownloadTimes
+from webstrata.urls import host_of
 
 HOSTS = 28
 LATE_HOSTS = 4
@@ -25,6 +27,7 @@ _DRIFT = 0.05
 _CRAWL_DELAYS = (None, None, None, None, None, None, 1.0, 5.0, 20.0, 120.0)
 _LATENCY = NormalDist(-0.3, 1.2)
 """Logarithm of the hosts' mean latencies; the median is about three quarters of a second."""
+_TRUE_SAMPLES = 1_000
 _OWN_DELAYS = (1.0, 2.0, 2.0, 5.0)
 _THREADS = (2, 3, 4, 8, 16, 64)
 
@@ -38,6 +41,14 @@ class CrawlScenario(Struct, frozen=True, kw_only=True):
     urls: tuple[str, ...]
     latencies: dict[str, float]
     """Mean latency of each site in this crawl."""
+
+
+class TrueTimes(Struct, frozen=True, kw_only=True):
+    """What no estimator of the product knows, by host."""
+
+    downloads: DownloadTimes
+    """From many latencies around the mean of each server, without its differences from crawl to crawl."""
+    crawl_delays: dict[str, float]
 
 
 class CrawlTimeSites:
@@ -56,6 +67,19 @@ class CrawlTimeSites:
             name: self._behaviour(float(latency_s), _CRAWL_DELAYS[int(delay)])
             for name, latency_s, delay in zip(self.names, latencies, delays, strict=True)
         }
+
+    def truth(self) -> TrueTimes:
+        """The true latencies and delays of all hosts."""
+        hosts = {host_of(recording.url("")): self.behaviours[recording.site] for recording in self.recordings}
+        samples = [
+            (host, latency_s(behaviour, host, "a path that no page has", n), 1)
+            for host, behaviour in hosts.items()
+            for n in range(_TRUE_SAMPLES)
+        ]
+        return TrueTimes(
+            downloads=DownloadTimes(samples),
+            crawl_delays={host: behaviour.crawl_delay_s or 0.0 for host, behaviour in hosts.items()},
+        )
 
     def crawls(self, count: int) -> Iterator[CrawlScenario]:
         """Draw crawls in order of time; some follow within hours, some when the stored robots.txt has expired."""
