@@ -69,6 +69,7 @@ CRAWLS = [
         low_s=500.0 * n,
         high_s=700.0 * n,
         paper_s=200.0 * n,
+        informed_s=605.0 * n,
     )
     for n in (1, 2, 3)
 ]

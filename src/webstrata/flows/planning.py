@@ -23,7 +23,7 @@ CRAWL_PATIENCE_S = 600.0
 MAX_RESOLVED = 1_000
 """Maximum number of hosts whose addresses are resolved."""
 RESOLVE_S = 0.5
-"""Real seconds for which answers of name servers are awaited: a plan without all addresses is better than a late one."""
+"""Real seconds for which answers of name servers are awaited: better a plan without all addresses than a late one."""
 _PARALLEL = 32
 _ROUNDS = 20
 """Number of latest rounds from which the pace of the loop is taken."""

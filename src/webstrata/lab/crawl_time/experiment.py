@@ -4,8 +4,8 @@ All crawls use one home. Before each crawl both estimators receive its store (th
 state of hosts) and the addresses of the host names, which any crawler has, and nothing else. The first crawls only
 fill the log and are not counted.
 
-A third estimate, `informed`, is made with the true mean latency and Crawl-delay of every server, which no crawler knows.
-What it misses is the chance of single responses and crawls: no estimate made before the crawl does much better.
+A third estimate, `informed`, is made with the true mean latency and Crawl-delay of every server, which no crawler
+knows. What it misses is the chance of single responses and crawls: no estimate made before the crawl does much better.
 """
 
 from __future__ import annotations
