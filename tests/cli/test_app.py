@@ -56,7 +56,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 WITHOUT_HOME = {
     *("fingerprint", "compare", "estimate", "certificate show", "certificate verify", "certificate verifier"),
-    *("lab crawl-time", "lab policies", "lab sharp"),
+    *("lab crawl-time", "lab live", "lab policies", "lab sharp"),
 }
 """Commands that work on files and need no home."""
 
