@@ -205,7 +205,11 @@ class Node:
             max_days=settings.max_interval / DAY_S,
             start_days=settings.start_interval / DAY_S,
         )
-        return schedule_for(settings.policy, bounds, freshness=settings.freshness)
+        schedule = schedule_for(settings.policy, bounds, freshness=settings.freshness)
+        if schedule.ranking is not None:
+            total = self.budget().total
+            schedule.ranking.counts_bytes = total is not None and total.unit == "bytes"
+        return schedule
 
     def budget(self) -> Budget:
         """The present budget: the settings file may change while a loop runs. Flags and environment stay."""

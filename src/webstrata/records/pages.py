@@ -108,6 +108,10 @@ class Page(Struct, frozen=True, kw_only=True, gc=False):
     fingerprint: Fingerprint | None = None
     """Fingerprint of the last content."""
     gone: bool = False
+    full_bytes: int | None = None
+    """Bytes of the last visit that downloaded the content."""
+    answers_304: bool = False
+    """The last conditional request for unchanged content was answered with 304."""
     page_rules: PageRules | None = None
     memory: bytes = b""
     """What `webstrata.detect` stores about earlier versions: links, and runs that keep changing."""

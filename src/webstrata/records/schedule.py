@@ -59,6 +59,8 @@ class PageSummary(Struct, frozen=True, kw_only=True, gc=False):
     visits: int = 0
     changes: int = 0
     added_at: float = 0.0
+    full_bytes: int | None = None
+    answers_304: bool = False
 
 
 class DuePage(Struct, frozen=True, kw_only=True, gc=False):

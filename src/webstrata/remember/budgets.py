@@ -19,7 +19,7 @@ _ACTIVE_PAGES = (pages.c.state == PageState.ACTIVE.value) & (pages.c.role != _RE
 _SUMMARY = select(
     pages.c.id, pages.c.url, pages.c.host, pages.c.weight, pages.c.tags, pages.c.policy, pages.c.policy_state,
     pages.c.last_seen_at, pages.c.failures, pages.c.next_at, pages.c.visits, pages.c.changes, pages.c.added_at,
-    pages.c.interval_s,
+    pages.c.interval_s, pages.c.full_bytes, pages.c.answers_304,
 ).where(_ACTIVE_PAGES)  # fmt: skip
 
 
@@ -39,11 +39,14 @@ def page_summaries_of(connection: Connection, ids: Sequence[int]) -> list[PageSu
 
 
 def _summary(row: Sequence[Any]) -> PageSummary:
-    id_, url, host, weight, tags, policy, state, seen_at, failures, next_at, visits, changes, added_at, interval_s = row
+    (
+        id_, url, host, weight, tags, policy, state, seen_at, failures, next_at, visits, changes, added_at, interval_s,
+        full_bytes, answers_304,
+    ) = row  # fmt: skip
     return PageSummary(
         id=id_, url=url, host=host, weight=weight, tags=rows.unpacked(tags), policy=policy, policy_state=state,
         last_seen_at=seen_at, failures=failures, next_at=next_at, visits=visits, changes=changes, added_at=added_at,
-        interval_s=interval_s,
+        interval_s=interval_s, full_bytes=full_bytes, answers_304=answers_304,
     )  # fmt: skip
 
 

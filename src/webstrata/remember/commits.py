@@ -19,7 +19,7 @@ from webstrata.remember.totals import TotalsDelta, count_visits, rate
 _VISITED = (
     "interval_s", "policy", "policy_state", "reason", "visits", "changes", "failures", "last_visit_at", "last_seen_at",
     "last_change_at", "last_outcome", "etag", "last_modified", "payload", "fingerprint", "gone",
-    "memory",
+    "full_bytes", "answers_304", "memory",
 )  # fmt: skip
 
 _NEXT = cast(bindparam("next"), Double)  # PostgreSQL cannot infer the type of a null parameter

@@ -52,7 +52,7 @@ _PAGE = """
     id url host weight tags role site_id depth requisites state added_at
     next_at interval_s policy policy_state reason every_s windows snoozed_until
     visits changes failures last_visit_at last_seen_at last_change_at last_outcome
-    etag last_modified payload fingerprint gone page_rules memory counted edits
+    etag last_modified payload fingerprint gone full_bytes answers_304 page_rules memory counted edits
 """
 PAGE_COLUMNS = [pages.c[name] for name in _PAGE.split()]
 
@@ -61,8 +61,8 @@ def page(row: Sequence[Any]) -> Page:
     (
         id_, url, host, weight, tags, role, site_id, depth, requisites, state, added_at, next_at, interval_s,
         policy, policy_state, reason, every_s, windows, snoozed_until, visited, changes, failures, last_visit_at,
-        last_seen_at, last_change_at, last_outcome, etag, last_modified, payload, fingerprint, gone, page_rules,
-        memory, counted, edits,
+        last_seen_at, last_change_at, last_outcome, etag, last_modified, payload, fingerprint, gone, full_bytes,
+        answers_304, page_rules, memory, counted, edits,
     ) = row  # fmt: skip
     return Page(
         id=id_,
@@ -96,6 +96,8 @@ def page(row: Sequence[Any]) -> Page:
         payload=payload,
         fingerprint=None if fingerprint is None else _fingerprint.decode(fingerprint),
         gone=gone,
+        full_bytes=full_bytes,
+        answers_304=answers_304,
         page_rules=None if page_rules is None else _page_rules.decode(page_rules),
         memory=memory,
         counted=() if counted is None else _keys.decode(counted),
@@ -124,6 +126,7 @@ def new_page(page: NewPage, now: float) -> Values:
         "changes": 0,
         "failures": 0,
         "gone": False,
+        "answers_304": False,
         "page_rules": None if page.page_rules is None else packed(page.page_rules),
         "memory": b"",
         "every_s": page.every_s,
@@ -161,6 +164,8 @@ def visited_page(page: Page) -> Values:
         "payload": stored(page.payload),
         "fingerprint": None if page.fingerprint is None else packed(page.fingerprint),
         "gone": page.gone,
+        "full_bytes": page.full_bytes,
+        "answers_304": page.answers_304,
         "memory": page.memory,
     }
 

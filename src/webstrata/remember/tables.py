@@ -83,6 +83,8 @@ pages = Table(
     Column("payload", Text),
     Column("fingerprint", Text),
     Column("gone", Boolean, nullable=False),
+    Column("full_bytes", BigInteger),
+    Column("answers_304", Boolean, nullable=False),
     Column("page_rules", Text),
     Column("memory", LargeBinary, nullable=False),
     Column("edits", Integer, nullable=False, server_default="0"),

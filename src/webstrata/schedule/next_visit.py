@@ -22,8 +22,12 @@ class SeenPage(Struct, frozen=True, kw_only=True):
     """A page whose visit returned content, or that the page is gone; and whether that counts as a change."""
 
     page: Page
+    """As it was before the visit."""
     at: float
     changed: bool
+    full_bytes: int | None = None
+    answers_304: bool = False
+    """The page's values after the visit, for budgets in bytes."""
 
 
 class NextVisit(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.records import Announcement, Page, PageSummary, SignalKind, SignalSource
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.budget import sane_weights
+from webstrata.schedule.byte_cost import ByteCosts
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.policy import ValuePolicy
 from webstrata.schedule.policy_state import PolicyState
@@ -47,6 +48,9 @@ class PageTable:
         self.weight: NDArray[np.float64] = np.empty(0)
         self.ready: Flags = np.empty(0, dtype=bool)
         """The page was seen, its last visit did not fail, and it is not paused: the allocator may choose it."""
+        self.size: Column = np.empty(0, dtype=np.float32)
+        """Bytes of the last visit that downloaded the page; NaN if there was none."""
+        self.answers_304: Flags = np.empty(0, dtype=bool)
         self.factor: Column = np.empty(0, dtype=np.float32)
         self.min_days: Days = np.empty(0)
         self.max_days: Days = np.empty(0)
@@ -90,6 +94,9 @@ class PageTable:
         ready = [state is not None and not page.failures for page, state in zip(pages, states, strict=True)]
         self.ready = np.concatenate([self.ready, np.array(ready, dtype=bool)])
         self.is_list = np.concatenate([self.is_list, np.zeros(len(pages), dtype=bool)])
+        sizes = [np.nan if page.full_bytes is None else page.full_bytes for page in pages]
+        self.size = np.concatenate([self.size, np.array(sizes, dtype=np.float32)])
+        self.answers_304 = np.concatenate([self.answers_304, np.array([page.answers_304 for page in pages])])
         self.policy_state = PolicyState(self.policy, self._sites(), now=now, weights=self.weight)
         self.policy_state.state[:before] = old.state
         for row, state in enumerate(states, before):
@@ -115,6 +122,15 @@ class PageTable:
         self._seen(rows, at)
         if len(self.hosts) > _MAX_SITES and pages.siblings is not None and pages.site_state is not None:
             pages.site_state[0] = pages.siblings.start(1, int(at.max()))[0]
+
+    def downloaded(self, rows: Rows, size: Column, answers_304: Flags) -> None:
+        """What the last visits of these pages say about the bytes of the next ones."""
+        self.size[rows], self.answers_304[rows] = size, answers_304
+
+    def byte_costs(self, rows: Rows | None = None) -> ByteCosts:
+        """The costs of visits in bytes, of these pages or of all."""
+        costs = ByteCosts(size=self.size, conditional=self.answers_304)
+        return costs if rows is None else costs.part(rows)
 
     def start(self, rows: Rows, at: Days) -> None:
         """First copies of these pages were taken."""

@@ -49,12 +49,13 @@ def reserve(
     *,
     names: Callable[[Page], Sequence[str]],
     room: Callable[[BudgetAccount], int],
-    visit_bytes: int,
+    visit_bytes: Callable[[Page], int],
     required: Collection[int] = (),
 ) -> Reservation:
     """Reserve visits of as many of the pages as the budgets pay for, in their order; of `required` pages in any case.
 
-    `accounts` are not changed. `names` gives the budgets of a page, `room` the visits that an account pays for now.
+    `accounts` are not changed. `names` gives the budgets of a page, `room` the visits that an account pays for now,
+    `visit_bytes` the expected size of a visit.
     """
     current = resumed(accounts, stored)
     # Accounts that no other process changed have enough room: the pages were chosen by it.
@@ -68,9 +69,10 @@ def reserve(
         if page.id not in required and any(left.get(name, 1) < 1 for name in budgets):
             continue
         paid.append(page)
+        size = visit_bytes(page)
         for name in budgets:
-            current[name].spend(1, visit_bytes)
-            amounts[name] += current[name].cost(1, visit_bytes)
+            current[name].spend(1, size)
+            amounts[name] += current[name].cost(1, size)
             if name in left:
                 left[name] -= 1
     return Reservation(pages=paid, accounts=current, amounts=amounts)

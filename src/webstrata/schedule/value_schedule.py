@@ -16,6 +16,7 @@ from webstrata.columns import Column, Days, Flags, Rows
 from webstrata.predict.prior import ANY_PAGE
 from webstrata.records import Page
 from webstrata.schedule.allocator import choose
+from webstrata.schedule.byte_cost import HEAD_BYTES
 from webstrata.schedule.crossing import crossing_days
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
@@ -36,6 +37,8 @@ class ValueSchedule:
         self.policy = policy
         self.price = policy.first_price
         """The value of the last page that the budget paid for, smoothed."""
+        self.counts_bytes = False
+        """The total budget is in bytes: pages are ranked by the value of a visit for its cost."""
         self.overrides = Overrides()
         self.page_table = PageTable(policy)
         self.has_new_announcements = True
@@ -108,9 +111,19 @@ class ValueSchedule:
             return np.empty(0, dtype=np.intp)
         age = pages.policy_state.age(now / DAY_S)
         self._values = (pages.policy_state.values(now / DAY_S) * pages.factor).astype(np.float32, copy=False)
+        if self.counts_bytes:
+            self._values = pages.byte_costs().per_byte(self._values, (pages.weight * pages.factor).astype(np.float32))
         self._is_overdue = age >= pages.max_days
         eligible = pages.ready & ~pages.is_list & (pages.allowed_at <= now)
         return choose(self._values, age, count, pages, eligible=eligible)
+
+    def expected_bytes(self, rows: Rows, now: float) -> Days:
+        """The expected size of visits of these pages now, as a budget in bytes counts it."""
+        pages, days = self.page_table, now / DAY_S
+        changed = np.ones(len(rows), dtype=np.float64)
+        if self.policy.has_forecast:
+            changed -= pages.policy_state.unchanged(rows, np.full(len(rows), days), days)
+        return np.maximum(pages.byte_costs(rows).expected(changed) - HEAD_BYTES, 0.0)
 
     def chosen(self, rows: Rows, used_up: bool, share: float) -> None:
         """These pages were chosen from the last ranking. `used_up`: the budget did not pay for more; `share`: of a
@@ -122,13 +135,23 @@ class ValueSchedule:
     def crossing(self, rows: Rows, now: float) -> Days:
         """The time of each page's next visit at present: its value passes the threshold, within its limits."""
         pages, days = self.page_table, now / DAY_S
-        wait = crossing_days(pages.policy_state, rows, days, self.price, pages.factor[rows])
+        wait = crossing_days(pages.policy_state, rows, days, self.price, self._scale(rows))
         age = self.policy.age(pages.policy_state.state, rows, days)
         lists = np.flatnonzero(pages.is_list[rows])
         if len(lists):  # a list is read for what it reveals of other pages, so far about so often
             wait[lists] = pages.read_interval_days(rows[lists]) - age[lists]
         wait = np.clip(age + wait, pages.min_days[rows], pages.max_days[rows]) - age
         return now + DAY_S * np.maximum(wait, 0.0)
+
+    def _scale(self, rows: Rows) -> Column:
+        """By what the values of these pages are multiplied before they are compared with the price."""
+        factor = self.page_table.factor[rows]
+        if not self.counts_bytes:
+            return factor
+        weights = np.maximum(self.page_table.weight[rows], 1e-9)
+        needed = self.page_table.byte_costs(rows).needed_worth(self.price, weights * factor)
+        scale: Column = self.price / np.maximum(needed * weights, 1e-30)
+        return scale
 
     # ── after visits ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,6 +169,8 @@ class ValueSchedule:
             pages.learn(rows[known], at[known], changed[known])
         if not known.all():
             pages.start(rows[~known], at[~known])
+        sizes = np.array([np.nan if seen.full_bytes is None else seen.full_bytes for seen in batch], dtype=np.float32)
+        pages.downloaded(rows, sizes, np.array([seen.answers_304 for seen in batch], dtype=bool))
         latest = max(seen.at for seen in batch)
         next_at = np.maximum(self.crossing(rows, latest), latest)
         return [
@@ -206,11 +231,24 @@ class ValueSchedule:
             **_first_hint(evidence.get("hints"), None if state.lists is None else state.lists.source_of(row)),
             "value": round(value, 6),
             **price,
+            **(self._bytes_evidence(rows, now) if self.counts_bytes else {}),
             "weight": float(pages.weight[row]),
             "boost": factor,
             "worth_it_at": float(self.crossing(rows, now)[0]),
             "min_interval_s": float(pages.min_days[row]) * DAY_S,
             "max_interval_s": float(pages.max_days[row]) * DAY_S,
+        }
+
+    def _bytes_evidence(self, rows: Rows, now: float) -> dict[str, object]:
+        """What the page costs, and its value for that, which is compared with the price."""
+        pages = self.page_table
+        values = (pages.policy_state.values(now / DAY_S) * pages.factor)[rows].astype(np.float32)
+        weights = (pages.weight * pages.factor)[rows].astype(np.float32)
+        size = float(pages.size[rows[0]])
+        return {
+            "full_bytes": int(size) if np.isfinite(size) else None,
+            "answers_304": bool(pages.answers_304[rows[0]]),
+            "value_for_cost": round(float(pages.byte_costs(rows).per_byte(values, weights)[0]), 6),
         }
 
     def expected_rates(self, now: float) -> tuple[Days, Days]:

@@ -41,6 +41,8 @@ class BudgetLedger:
         self._rechecked_at = -float("inf")
         self._is_default = True
         self.visit_bytes = _FIRST_VISIT_BYTES
+        self._reserved_bytes: dict[int, int] = {}
+        """By page: the expected size of its reserved visit."""
 
     @property
     def price(self) -> float | None:
@@ -58,6 +60,21 @@ class BudgetLedger:
         """The visits that the total budget pays for in a day."""
         total = self._accounts.get(ALL)
         return 0.0 if total is None else total.per_day / max(total.cost(1, round(self.visit_bytes)), 1)
+
+    @property
+    def counts_bytes(self) -> bool:
+        """The total budget is in bytes."""
+        total = self._accounts.get(ALL)
+        return total is not None and total.rate.unit == "bytes"
+
+    @property
+    def bytes_left(self) -> float:
+        """What the total budget, which is in bytes, has left; negative if more was spent."""
+        return self._accounts[ALL].credit
+
+    @property
+    def bytes_per_day(self) -> float:
+        return self._accounts[ALL].per_day
 
     @property
     def has_budgets(self) -> bool:
@@ -142,12 +159,16 @@ class BudgetLedger:
         *,
         count: Callable[[str], int],
         required: Collection[int] = (),
+        expected_bytes: Mapping[int, float] | None = None,
     ) -> list[Page]:
         """Reserve the cost of visits of these pages; the pages that could be paid for.
 
+        `expected_bytes`: by page, the expected size of its visit, if that is better known than the average.
         The reservation expires after `until` if this process dies. Pages in `required` are paid for in any case.
         """
         reservations: list[Reservation] = []
+        average = round(self.visit_bytes)
+        sizes = {page.id: round((expected_bytes or {}).get(page.id, average)) for page in pages}
 
         def plan(states: Mapping[str, BudgetState], own: Mapping[str, float]) -> list[tuple[BudgetState, float]]:
             reservation = reserve(
@@ -156,7 +177,7 @@ class BudgetLedger:
                 pages,
                 names=self.names,
                 room=lambda account: account.room(now, count(account.name), self.visit_bytes),
-                visit_bytes=round(self.visit_bytes),
+                visit_bytes=lambda page: sizes[page.id],
                 required=required,
             )
             reservations[:] = [reservation]
@@ -165,6 +186,7 @@ class BudgetLedger:
         await store.budgets.reserve(self.owner, now, until, plan)
         self._accounts = reservations[0].accounts
         self._written = {name: account.state() for name, account in self._accounts.items()}
+        self._reserved_bytes |= {page.id: sizes[page.id] for page in reservations[0].pages}
         return reservations[0].pages
 
     def costs(self, page: Page, visit: Visit) -> list[tuple[str, float]]:
@@ -173,13 +195,15 @@ class BudgetLedger:
 
     def refund(self, page: Page) -> None:
         """A reserved visit was not made."""
+        reserved = self._reserved_bytes.pop(page.id, round(self.visit_bytes))
         for name in self.names(page):
-            self._accounts[name].spend(-1, -round(self.visit_bytes))
+            self._accounts[name].spend(-1, -reserved)
 
     def settle(self, page: Page, visit: Visit) -> None:
         """A reserved visit was made: charge its true size."""
+        reserved = self._reserved_bytes.pop(page.id, round(self.visit_bytes))
         for name in self.names(page):
-            self._accounts[name].spend(0, visit.bytes - round(self.visit_bytes))
+            self._accounts[name].spend(0, visit.bytes - reserved)
         self.visit_bytes = max(1.0, self.visit_bytes + _SMOOTHING * (visit.bytes - self.visit_bytes))
 
     def next_at(self, name: str = ALL) -> float:

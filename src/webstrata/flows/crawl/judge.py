@@ -204,6 +204,21 @@ def _hops(result: VisitResult, positions: VisitPositions) -> tuple[Hop, ...]:
     )
 
 
+def download_size(judged: JudgedVisit) -> tuple[int | None, bool]:
+    """`full_bytes` and `answers_304` of the page after the visit."""
+    page, response = judged.result.page, judged.result.answer
+    if judged.change is None or response is None:
+        return page.full_bytes, page.answers_304
+    if response.status == 304:
+        return page.full_bytes, True
+    if judged.parsed is None:
+        return page.full_bytes, page.answers_304
+    size = sum(len(exchange.body) for exchange in judged.result.exchanges)
+    # The same content in full, although the request was conditional: the server ignores conditions.
+    ignored = page.validators is not None and not judged.change.raw
+    return size, page.answers_304 and not ignored
+
+
 def _page_after(judged: JudgedVisit, visit: Visit, next_visit: NextVisit | None) -> Page:
     page, parsed, change = judged.result.page, judged.parsed, judged.change
     page = replace(
@@ -222,8 +237,11 @@ def _page_after(judged: JudgedVisit, visit: Visit, next_visit: NextVisit | None)
     if change is None:
         forget = judged.failure is not None and judged.failure.kind is FailureKind.NO_ORIGINAL
         return replace(page, etag=None, last_modified=None) if forget else page
+    full_bytes, answers_304 = download_size(judged)
     page = replace(
         page,
+        full_bytes=full_bytes,
+        answers_304=answers_304,
         last_seen_at=visit.at,
         changes=page.changes + change.counts,
         last_change_at=visit.at if change.counts else page.last_change_at,

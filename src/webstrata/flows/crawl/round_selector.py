@@ -61,6 +61,7 @@ class RoundSelector:
         self._is_open = False
         self._saved_at = self._selected_at = -_ENDLESS
         self._leased: dict[int, Page] = {}
+        self._expected_bytes: dict[int, float] = {}
         self.has_read_lists = False
         """The last round read lists: another round at the same time knows what they announce."""
         self._pages = 0
@@ -114,6 +115,10 @@ class RoundSelector:
         room = self._ledger.rooms(request.now, self._page_count, saved_days)
         if min(room.values(), default=1.0) < 1.0 and await self._ledger.recheck(self._store, request.now):
             room = self._ledger.rooms(request.now, self._page_count, saved_days)
+        if self._ranking is not None:
+            self._ranking.counts_bytes = self._ledger.counts_bytes
+            if self._ledger.counts_bytes and self._ledger.bytes_left > 0:
+                room[ALL] = max(room[ALL], 1.0)  # a first copy does not wait until its unknown size is saved
         return room
 
     async def _reserve(self, leased: list[Page], request: RoundRequest) -> list[Page]:
@@ -125,6 +130,7 @@ class RoundSelector:
             request.lease_until,
             count=self._page_count,
             required={*request.requested, *(page.id for page in leased if page.every_s is not None)},
+            expected_bytes=self._expected_bytes,
         )
         if len(paid) < len(leased):
             kept = {page.id for page in paid}
@@ -263,6 +269,9 @@ class RoundSelector:
     ) -> list[int]:
         """The most valuable pages for which the budgets have room and the hosts have time."""
         ranking = self._ranking
+        self._expected_bytes = {}
+        if ranking is not None and ranking.counts_bytes:
+            return self._best_for_bytes(ranking, request, room, count, must)
         count = int(min(count, room.get(ALL, _ENDLESS)))
         if ranking is None or count <= 0:
             return []
@@ -280,6 +289,27 @@ class RoundSelector:
                     chosen = np.concatenate([chosen, lists])
                 return [int(id_) for id_ in ids[chosen]]
             limit *= 4
+
+    def _best_for_bytes(
+        self, ranking: ValueSchedule, request: RoundRequest, room: dict[str, float], count: int, must: Sequence[int]
+    ) -> list[int]:
+        """The pages with the best value for their cost, until their expected bytes use up the budget. The last of them
+        may cost more than is left, so that no page is too large to be visited at all."""
+        left = self._ledger.bytes_left - len(must) * self._ledger.visit_bytes
+        if left <= 0 or count <= 0:
+            return []
+        ids = ranking.page_table.ids
+        ranked = ranking.ranked(request.now, 4 * count + 64)
+        others = ranked[~np.isin(ids[ranked], list(must))] if must else ranked
+        chosen = fill_budget(others, count, self._caps(ranking, others, request, room, must))
+        expected = ranking.expected_bytes(chosen, request.now)
+        paid = int(np.searchsorted(np.cumsum(expected) - expected, left, side="left"))
+        rows = chosen[:paid]
+        share = float(expected[:paid].sum()) / max(self._ledger.bytes_per_day, 1e-9)
+        ranking.chosen(rows, paid < len(chosen) or paid >= count, share)
+        self._ledger.visited_at_price(ranking.price)
+        self._expected_bytes = dict(zip(ids[rows].tolist(), expected[:paid].tolist(), strict=True))
+        return [int(id_) for id_ in ids[rows]]
 
     def _caps(
         self,

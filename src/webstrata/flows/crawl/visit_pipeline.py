@@ -21,7 +21,7 @@ from webstrata.detect.memory import unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.flows.crawl.archive_entries import BatchEntries, new_originals
 from webstrata.flows.crawl.discovery import Discovery
-from webstrata.flows.crawl.judge import JudgedVisit, finished_visit, judge_visit
+from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit, judge_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.flows.crawl.polite_client import ChooseHandler
@@ -215,11 +215,14 @@ class VisitPipeline:
         """The next visits, in order; none for requisites, which are visited with their page."""
         next_visits: list[NextVisit | None] = [None] * len(judged)
         scheduled = [i for i, verdict in enumerate(judged) if verdict.result.page.role is not PageRole.REQUISITE]
-        seen = {
-            i: SeenPage(page=judged[i].result.page, at=judged[i].result.at, changed=change.counts)
-            for i in scheduled
-            if (change := judged[i].change) is not None
-        }
+        seen: dict[int, SeenPage] = {}
+        for i in scheduled:
+            change, result = judged[i].change, judged[i].result
+            if change is not None:
+                size, answers_304 = download_size(judged[i])
+                seen[i] = SeenPage(
+                    page=result.page, at=result.at, changed=change.counts, full_bytes=size, answers_304=answers_304
+                )
         for i, next_visit in zip(seen, self._schedule.after_seen(list(seen.values())), strict=True):
             next_visits[i] = with_visit_times(seen[i].page, seen[i].at, next_visit, failed=False)
         for i in scheduled:

@@ -124,6 +124,8 @@ def upgrade() -> None:
         sa.Column("payload", sa.Text(), nullable=True),
         sa.Column("fingerprint", sa.Text(), nullable=True),
         sa.Column("gone", sa.Boolean(), nullable=False),
+        sa.Column("full_bytes", sa.BigInteger(), nullable=True),
+        sa.Column("answers_304", sa.Boolean(), nullable=False),
         sa.Column("page_rules", sa.Text(), nullable=True),
         sa.Column("memory", sa.LargeBinary(), nullable=False),
         sa.Column("edits", sa.Integer(), server_default="0", nullable=False),
