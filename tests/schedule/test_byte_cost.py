@@ -53,3 +53,18 @@ def test_weights_scale_ranks() -> None:
     ranks = COSTS.per_byte(worth * weights, weights)
     assert ranks[:2] == pytest.approx(2 * COSTS.per_byte(worth)[:2])
     assert ranks[2] == 0
+
+
+def test_needed_worth_is_the_inverse() -> None:
+    """At the worth that a rank needs, the rank is reached; a price that no capture repays is never reached."""
+    factors = np.array([1.0, 2.0, 0.5])
+    needed = COSTS.needed_worth(0.3, factors).astype(np.float32)
+    assert COSTS.per_byte(needed * factors, factors) == pytest.approx(np.full(3, 0.3), rel=1e-5)
+    assert np.isinf(COSTS.needed_worth(100.0)[0])
+
+
+def test_a_part_keeps_the_unit_of_all() -> None:
+    """Ranks of some pages are those that they have among all."""
+    worth = np.full(3, 0.3, dtype=np.float32)
+    some = np.array([2, 0])
+    assert COSTS.part(some).per_byte(worth[some]) == pytest.approx(COSTS.per_byte(worth)[some])

@@ -41,7 +41,7 @@ def reserved(
         PAGES,
         names=lambda page: ["all"],
         room=lambda account: account.room(DAY_S, 0, 2.0),
-        visit_bytes=2,
+        visit_bytes=lambda page: 2,
         required=required,
     )
 

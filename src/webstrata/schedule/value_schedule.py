@@ -123,7 +123,8 @@ class ValueSchedule:
         changed = np.ones(len(rows), dtype=np.float64)
         if self.policy.has_forecast:
             changed -= pages.policy_state.unchanged(rows, np.full(len(rows), days), days)
-        return np.maximum(pages.byte_costs(rows).expected(changed) - HEAD_BYTES, 0.0)
+        expected: Days = np.maximum(pages.byte_costs(rows).expected(changed) - HEAD_BYTES, 0.0).astype(np.float64)
+        return expected
 
     def chosen(self, rows: Rows, used_up: bool, share: float) -> None:
         """These pages were chosen from the last ranking. `used_up`: the budget did not pay for more; `share`: of a
