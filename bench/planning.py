@@ -26,7 +26,7 @@ from webstrata.flows.planning import by_host, plan_input
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.plan.estimate import estimate
-from webstrata.schedule.budget import ONE_A_DAY
+from webstrata.schedule.budget import DEFAULT_RATE
 from webstrata.schedule.policy import Bounds
 
 _PAGES, _PAGES_QUICK = 1_000_000, 100_000
@@ -65,7 +65,7 @@ async def _page_by_page(node: Node) -> float:
     start = time.perf_counter()
     async with node.store() as store:
         by_host([visit.url for visit in await store.queue.upcoming(node.clock.now(), _PAGES)])
-        await budget_whatif(store, node.schedule(), ONE_A_DAY, node.clock.now(), Bounds(), sampled=_PAGES)
+        await budget_whatif(store, node.schedule(), DEFAULT_RATE, node.clock.now(), Bounds(), sampled=_PAGES)
     return time.perf_counter() - start
 
 

@@ -33,7 +33,8 @@ TEMPLATE = """\
 contact = ""
 
 [budget]
-# Budget for all visits, like "500/day" or "2GB/day". Empty: on average one visit per page and day.
+# Budget for all visits, like "500/day" or "2GB/day". Empty: six visits per page and day,
+# at most 600 for all pages, but at least one per page and day.
 total = ""
 
 [schedule]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from webstrata.ports import Clock, Handler, Journal, Store, Web
     from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
-    from webstrata.schedule.budget import Budget
+    from webstrata.schedule.budget import Budget, DailyRate
     from webstrata.schedule.schedule import Schedule
     from webstrata.settings import BudgetSettings
 
@@ -211,6 +211,13 @@ class Node:
             schedule.ranking.counts_bytes = total is not None and total.unit == "bytes"
         return schedule
 
+    def total_rate(self) -> DailyRate | None:
+        """The budget of all pages: as it is set, else the default; None for a timer policy without a budget."""
+        from webstrata.schedule.budget import DEFAULT_RATE
+        from webstrata.schedule.registry import is_budgeted
+
+        return self.budget().total or (DEFAULT_RATE if is_budgeted(self.settings.schedule.policy) else None)
+
     def budget(self) -> Budget:
         """The present budget: the settings file may change while a loop runs. Flags and environment stay."""
         from webstrata.schedule.budget import Budget, parse_rate
@@ -351,7 +358,7 @@ class Node:
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
         from webstrata.flows.crawl.round_selector import RoundSelector
         from webstrata.flows.crawl.slot_fitter import SlotFitter
-        from webstrata.schedule.budget import ONE_A_DAY
+        from webstrata.schedule.budget import DEFAULT_RATE
 
         async with self._crawl_parts(wrap_web) as parts:
             if count := await parts.store.queue.end_leases(self.home.node_name):
@@ -359,7 +366,7 @@ class Node:
             ranks = parts.schedule.ranking is not None
             ledger = BudgetLedger(
                 self.budget,
-                ONE_A_DAY if ranks else None,
+                DEFAULT_RATE if ranks else None,
                 least_saved_days=self.settings.crawl.round / DAY_S,
                 first_price=parts.schedule.first_price,
             )

@@ -152,7 +152,8 @@ class BudgetSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(
             description="Budget for all visits, like `500/day`, `20/hour`, `2GB/day` or `0.5/page/day`. Empty: "
-            "`1/page/day` for policies that allocate a budget, no limit for timer policies."
+            "for policies that allocate a budget six visits per page and day, at most 600 for all pages, but at least one "
+            "per page and day; no limit for timer policies."
         ),
     ] = ""
     tags: Annotated[dict[str, str], Meta(description='Budgets for the pages with a tag: `name = "100/day"`.')] = {}

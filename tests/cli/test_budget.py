@@ -62,8 +62,35 @@ def test_plan_says_what_more_would_buy(seen: Path, call: Call) -> None:
     assert [one["share"] for one in result] == [0.8, 1.0, 1.2]
     assert result[0]["captured_per_day"] < result[1]["captured_per_day"] < result[2]["captured_per_day"]
     assert result[0]["freshness"] < result[2]["freshness"]
-    assert result[1]["visits_per_day"] == pytest.approx(2.0, rel=0.01)
+    assert result[1]["visits_per_day"] == pytest.approx(12.0, rel=0.01)
     assert "changes captured a day" in call("--home", seen, "plan", "--offline", "--within", "2d").text
+
+
+def test_limits_that_ask_for_more_than_the_budget_are_named_with_figures(
+    seen: Path, server: LocalServer, call: Call
+) -> None:
+    """`interval`, `watch`, `status` and `plan` say what limits need, what the budget pays for, and what to do."""
+    assert call("--home", seen, "status", "--json").json["budget"]["limit_demand"] is None
+    result = call("--home", seen, "interval", server.url("/a"), "--max", "1h", "--json").json["limit_demand"]
+    assert result == {
+        "pages": 1,
+        "visits_per_day": 24.0,
+        "budget_per_day": 12.0,
+        "is_too_much": True,
+        "shortest_s": 3600.0,
+        "seen_every_s": 7200.0,
+    }
+    said = (
+        "the limits of 1 page need 24 visits a day; the budget pays for 12: they are seen about every 2h instead of 1h"
+    )
+    for words in (("interval",), ("watch", server.url("/a")), ("status",), ("plan", "--offline")):
+        text = call("--home", seen, *words).text
+        assert said in text, words
+        assert 'total = "24/day"' in text, words
+    assert call("--home", seen, "plan", "--offline", "--json").json["limit_demand"] == result
+    assert call("--home", seen, "watch", server.url("/a"), "--json").json["limit_demand"] == result
+    text = call("--home", seen, "interval", server.url("/a"), "--max", "2h").text
+    assert "need" not in text, "the limit is within the budget"
 
 
 def test_a_policy_of_ones_own(

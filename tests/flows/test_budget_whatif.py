@@ -9,7 +9,7 @@ import pytest
 from tests.flows.conftest import DAILY, Archiver
 from tests.flows.scripted_servers import reply
 from webstrata.flows.budget_whatif import budget_whatif
-from webstrata.schedule.budget import ONE_A_DAY, DailyRate
+from webstrata.schedule.budget import DailyRate
 from webstrata.schedule.policy import Bounds
 
 VALUE = "schedule.policy=value"
@@ -27,7 +27,7 @@ def test_a_sample_gives_nearly_the_result_of_all_pages(run_scenario: Callable[..
         await archiver.watch(*[f"http://{'abc'[n % 3]}.test/{n}" for n in range(120)])
         await archiver.run(3 * 86_400)
         async with archiver.node.store() as store:
-            rate = ONE_A_DAY if policy == VALUE else None
+            rate = DailyRate(amount=1.0, per_page=True) if policy == VALUE else None
             now = archiver.clock.now()
             exact = await budget_whatif(store, archiver.node.schedule(), rate, now, Bounds())
             sampled = await budget_whatif(store, archiver.node.schedule(), rate, now, Bounds(), sampled=80)

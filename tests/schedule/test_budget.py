@@ -11,6 +11,7 @@ from webstrata.clock import DAY_S
 from webstrata.errors import BadSettings
 from webstrata.records import BudgetState
 from webstrata.schedule.budget import (
+    DEFAULT_RATE,
     BudgetAccount,
     DailyRate,
     GroupCap,
@@ -185,3 +186,11 @@ def test_intervals_at_a_price() -> None:
         same = yield_of_intervals(rates, np.full(50, days))
         assert same.captured_per_day == pytest.approx(expected.captured_per_day)
         assert interval_at_price(1 / 14, expected.price, bounds) == pytest.approx(2 * days)
+
+
+@pytest.mark.parametrize(
+    ("pages", "visits"), [(0, 0), (1, 6), (50, 300), (100, 600), (300, 600), (600, 600), (601, 601), (100_000, 100_000)]
+)
+def test_the_default_is_generous_for_few_pages(pages: int, visits: float) -> None:
+    """Six visits a day of each page, at most 600 of all; with more than 600 pages one of each."""
+    assert DEFAULT_RATE.per_day(pages) == visits

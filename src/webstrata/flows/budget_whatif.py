@@ -66,7 +66,7 @@ async def budget_whatif(
     totals = await store.maintenance.totals(now)
     sample = None
     if totals.pages > sampled:
-        sample = _sample(await store.queue.largest_id(), totals.pages, sampled)
+        sample = await page_sample(store, totals.pages, sampled)
     intervals: Days | None = None
     weights: Days = np.empty(0)
     if schedule.ranking is not None:
@@ -128,8 +128,9 @@ def _timer_yield(rates: Days, intervals: Days, per_day: float, *, is_limit: bool
     return yield_of_intervals(rates, intervals * (max(factor, 1.0) if is_limit else factor))
 
 
-def _sample(largest_id: int, pages: int, size: int) -> list[int]:
+async def page_sample(store: Store, pages: int, size: int) -> list[int]:
     """Random ids, among which about `size` are those of pages; always the same ones."""
+    largest_id = await store.queue.largest_id()
     count = min(_MOST_IDS, largest_id, size * largest_id // pages)
     ids: list[int] = np.random.default_rng(0).choice(largest_id, count, replace=False).tolist()
     return [1 + id_ for id_ in ids]

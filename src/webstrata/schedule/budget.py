@@ -36,9 +36,12 @@ class DailyRate(Struct, frozen=True, kw_only=True):
     amount: float
     unit: Unit = "visits"
     per_page: bool = False
+    ceiling: float | None = None
+    """With `per_page`: not more than this for all pages together, but one visit per page in any case."""
 
     def per_day(self, pages: int) -> float:
-        return self.amount * pages if self.per_page else self.amount
+        total = self.amount * pages if self.per_page else self.amount
+        return total if self.ceiling is None else min(total, max(self.ceiling, float(pages)))
 
 
 def parse_rate(text: str) -> DailyRate:
@@ -53,12 +56,13 @@ def parse_rate(text: str) -> DailyRate:
     return DailyRate(amount=amount, unit="bytes" if size else "visits", per_page=match["page"] is not None)
 
 
-ONE_A_DAY = DailyRate(amount=1.0, per_page=True)
-"""The default: one visit per page and day on average."""
+DEFAULT_RATE = DailyRate(amount=6.0, per_page=True, ceiling=600.0)
+"""The default: on average six visits a day of each page, at most 600 of all pages; from 600 pages on one visit per page
+and day."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """All budgets, which apply at the same time. Without a total, value policies use `ONE_A_DAY`, timers no limit."""
+    """All budgets, which apply at the same time. Without a total, value policies use `DEFAULT_RATE`, timers none."""
 
     total: DailyRate | None = None
     tags: Mapping[str, DailyRate] = {}

@@ -56,6 +56,8 @@ class PageTable:
         self.max_days: Days = np.empty(0)
         self.allowed_at: Days = np.empty(0)
         """When the page may next be visited, in seconds: windows and snoozes that users set."""
+        self.has_rhythm: Flags = np.empty(0, dtype=bool)
+        """The page is visited in a fixed rhythm: it does not compete."""
         self.is_list: Flags = np.empty(0, dtype=bool)
         """The page is a sitemap: it is visited for what it reveals of other pages, not for its own changes."""
         self.source_rows: Rows = np.empty(0, dtype=np.intp)
@@ -159,10 +161,12 @@ class PageTable:
             self.factor[row] = overrides.factor(self.tags[row], now)
             self.min_days[row], self.max_days[row] = limits.min_s / DAY_S, limits.max_s / DAY_S
         self.allowed_at = np.full(len(self), -np.inf)
+        self.has_rhythm = np.zeros(len(self), dtype=bool)
         for row, times in zip(self.rows(overrides.visit_times), overrides.visit_times.values(), strict=True):
             if row >= 0:
                 self.allowed_at[row] = allowed_at(times, now)
                 if times.every_s is not None:
+                    self.has_rhythm[row] = True
                     self.min_days[row] = self.max_days[row] = times.every_s / DAY_S
 
     # ── sources ─────────────────────────────────────────────────────────────────────────────────────────────

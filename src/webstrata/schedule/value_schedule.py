@@ -1,7 +1,7 @@
 """The schedule under a value policy: all pages are in memory, and the most valuable are visited as the budget allows.
 
 The price of a visit is the value of the last page that the budget paid for, smoothed over a few days. The next visit
-that users see is the time at which the page's value will pass the price.
+that users see is the time at which the page's value will pass the price that is forecast (`crossing`).
 `flows.crawl.schedule_input` reads the pages from the store.
 """
 
@@ -17,7 +17,7 @@ from webstrata.predict.prior import ANY_PAGE
 from webstrata.records import Page
 from webstrata.schedule.allocator import choose
 from webstrata.schedule.byte_cost import HEAD_BYTES
-from webstrata.schedule.crossing import crossing_days
+from webstrata.schedule.crossing import PriceForecast, crossing_days
 from webstrata.schedule.next_visit import NextVisit, SeenPage, past_unchanged, retry
 from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.page_table import PageTable
@@ -39,6 +39,7 @@ class ValueSchedule:
         """The value of the last page that the budget paid for, smoothed."""
         self.counts_bytes = False
         """The total budget is in bytes: pages are ranked by the value of a visit for its cost."""
+        self.price_forecast = PriceForecast()
         self.overrides = Overrides()
         self.page_table = PageTable(policy)
         self.has_new_announcements = True
@@ -136,8 +137,17 @@ class ValueSchedule:
     def crossing(self, rows: Rows, now: float) -> Days:
         """The time of each page's next visit at present: its value passes the threshold, within its limits."""
         pages, days = self.page_table, now / DAY_S
-        wait = crossing_days(pages.policy_state, rows, days, self.price, self._scale(rows))
+        # The price of a budget in bytes is not forecast: it is the smoothed one.
+        price = None if self.counts_bytes else self.price_forecast.prices(pages, days)
         age = self.policy.age(pages.policy_state.state, rows, days)
+        wait = crossing_days(
+            pages.policy_state,
+            rows,
+            days,
+            self.price if price is None else price,
+            self._scale(rows),
+            pages.min_days[rows] - age,
+        )
         lists = np.flatnonzero(pages.is_list[rows])
         if len(lists):  # a list is read for what it reveals of other pages, so far about so often
             wait[lists] = pages.read_interval_days(rows[lists]) - age[lists]
@@ -173,6 +183,7 @@ class ValueSchedule:
         sizes = np.array([np.nan if seen.full_bytes is None else seen.full_bytes for seen in batch], dtype=np.float32)
         pages.downloaded(rows, sizes, np.array([seen.answers_304 for seen in batch], dtype=bool))
         latest = max(seen.at for seen in batch)
+        self.price_forecast.visited(int(known.sum()))
         next_at = np.maximum(self.crossing(rows, latest), latest)
         return [
             self._next_visit(seen.at, float(then), pages.policy_state.state[row].tobytes())

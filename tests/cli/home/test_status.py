@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call, Demo
 
 
 def test_budget(seen: Path, call: Call) -> None:
-    """Without a setting the budget is one visit per page and day; a setting is shown with its amount per day."""
+    """Without a setting the budget is six visits per page and day, with what they cost the hosts; a setting is shown
+    with its amount per day."""
     result = call("--home", seen, "status", "--json").json["budget"]
     assert result["is_default"]
-    assert result["budgets"] == [{"name": "all", "unit": "visits", "per_page": True, "per_day": 2.0, "saved": 0.0}]
+    assert result["budgets"] == [{"name": "all", "unit": "visits", "per_page": True, "per_day": 12.0, "saved": 0.0}]
     assert result["spent_today"]["visits"] == 2
     text = call("--home", seen, "status").text
-    assert "2 visits a day, one per page: no budget is set" in text
+    assert "12 visits a day, the default for 2 pages (6 a day of each on average)" in text
+    (host,) = result["busiest_hosts"]
+    assert host["gap_s"] == pytest.approx(86_400 / host["visits_per_day"], rel=0.01)
+    assert f"{host['host']}: " in text
+    assert " visits a day, one every " in text
     assert "pages are visited from a value of" in text
     env = {"WEBSTRATA_BUDGET_TOTAL": "1MB/hour", "WEBSTRATA_BUDGET_TAGS": "news=3/day"}
     text = call("--home", seen, "status", **env).text

@@ -60,7 +60,7 @@ def test_new_pages_are_visited_at_once_and_lively_ones_most(run_scenario: Callab
 
 
 def test_with_a_visit_a_day_lively_pages_get_several(run_scenario: Callable[..., None]) -> None:
-    """The default budget is an average: pages that change every six hours are seen more than once a day."""
+    """The budget is an average: pages that change every six hours are seen more than once a day."""
 
     async def scenario(archiver: Archiver) -> None:
         pages = _play(archiver, 3, 9)
@@ -71,7 +71,7 @@ def test_with_a_visit_a_day_lively_pages_get_several(run_scenario: Callable[...,
         assert max(visits[url] for url in pages[3:]) < 40
         assert sum(visits.values()) <= 12 + 12 * 41
 
-    run_scenario(scenario, VALUE, "crawl.round=1h")
+    run_scenario(scenario, VALUE, "budget.total=1/page/day", "crawl.round=1h")
 
 
 def test_what_people_see_is_when_the_value_passes_the_price(run_scenario: Callable[..., None]) -> None:

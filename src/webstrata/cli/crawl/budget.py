@@ -1,11 +1,12 @@
-"""The budget in the output of `status`: rates, spending of today, credit, price and boosts."""
+"""The budget in the output of `status`: rates, spending of today, credit, price, boosts, and what it costs hosts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from webstrata.cli.output import iso_or_none, printable, size
-from webstrata.clock import DAY_S
+from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
+from webstrata.cli.output import counted, iso_or_none, printable, size
+from webstrata.clock import DAY_S, span
 
 if TYPE_CHECKING:
     from webstrata.node import Node
@@ -13,31 +14,48 @@ if TYPE_CHECKING:
     from webstrata.records import BudgetState
     from webstrata.schedule.budget import DailyRate
 
+_SHOWN_HOSTS = 3
+_MOST_PAGES = 100_000
+"""With more pages, counting the visits of each host takes longer than people wait for a status."""
+
 
 async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[str, Any] | None:
     """The budget as JSON; None if none is set and the policy needs none."""
-    from webstrata.schedule.budget import ONE_A_DAY
     from webstrata.schedule.registry import is_budgeted
 
     budget = node.budget()
     needs_budget = is_budgeted(node.settings.schedule.policy)
     if not needs_budget and not budget.is_set:
         return None
-    total = budget.total or (ONE_A_DAY if needs_budget else None)
+    total = node.total_rate()
     states = {state.name: state for state in await store.budgets.states()}
     today = await store.maintenance.host_days(since_day=int(now // DAY_S))
     boosts = [boost for boost in await store.budgets.boosts() if boost.until > now]
+    demand = await limit_demand_of(node, store)
     parts = [("all", total), *((f"tag:{tag}", rate) for tag, rate in budget.tags.items())]
     parts += [(f"host:{host}", rate) for host, rate in budget.hosts.items()]
     spent = {"visits": sum(day.visits for day in today), "bytes": sum(day.bytes for day in today)}
     return {
         "is_default": budget.total is None,
+        "pages": pages,
         "spent_today": spent,
         "left_today": None if total is None else max(0.0, total.per_day(pages) - spent[total.unit]),
         "budgets": [_budget(name, rate, pages, states) for name, rate in parts if rate is not None],
         "price": states["all"].price if "all" in states else None,
         "boosts": [{"tag": boost.tag, "factor": boost.factor, "until": iso_or_none(boost.until)} for boost in boosts],
+        "limit_demand": limit_demand_json(demand),
+        "busiest_hosts": await _busiest_hosts(store) if pages <= _MOST_PAGES else [],
     }
+
+
+async def _busiest_hosts(store: Store) -> list[dict[str, Any]]:
+    """The hosts with most visits a day at the present intervals, and the mean time between two visits."""
+    demand = sorted(await store.visit_log.demand(), key=lambda host: -host[3])[:_SHOWN_HOSTS]
+    return [
+        {"host": host, "visits_per_day": round(per_day, 2), "gap_s": round(DAY_S / per_day, 1)}
+        for host, _, _, per_day in demand
+        if per_day > 0
+    ]
 
 
 def _budget(name: str, rate: DailyRate, pages: int, states: dict[str, BudgetState]) -> dict[str, Any]:
@@ -58,7 +76,11 @@ def budget_lines(status: dict[str, Any]) -> list[str]:
         amount = size(budget["per_day"]) if budget["unit"] == "bytes" else f"{budget['per_day']:g} visits"
         of = "" if budget["name"] == "all" else f" for {printable(budget['name'])}"
         each = " of each page" if budget["per_page"] and budget["name"] != "all" else ""
-        why = ", one per page: no budget is set" if budget["name"] == "all" and status["is_default"] else ""
+        why = (
+            f", {_default(status['pages'], budget['per_day'])}"
+            if budget["name"] == "all" and status["is_default"]
+            else ""
+        )
         lines.append(f"{amount} a day{of}{each}{why}{_saved(budget)}")
     spent, left = status["spent_today"], status["left_today"]
     line = f"{spent['visits']} visits and {size(spent['bytes'])} today"
@@ -72,7 +94,16 @@ def budget_lines(status: dict[str, Any]) -> list[str]:
         f"{printable(boost['tag'])} boosted {boost['factor']:g} times until {boost['until']}"
         for boost in status["boosts"]
     ]
+    for host in status["busiest_hosts"]:
+        visits = f"{host['visits_per_day']:.3g} visits a day, one every {span(host['gap_s'])}"
+        lines.append(f"{printable(host['host'])}: {visits}")
+    lines += limit_demand_lines(status["limit_demand"])
     return lines
+
+
+def _default(pages: int, per_day: float) -> str:
+    """What the default buys."""
+    return f"the default for {counted(pages, 'page')} ({per_day / max(pages, 1):.3g} a day of each on average)"
 
 
 def _saved(budget: dict[str, Any]) -> str:

@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 async def budget_whatifs(node: Node, store: Store) -> list[BudgetWhatIf]:
     """The expected yield of the present budget, and of a fifth less and more; empty if no page was seen yet."""
     from webstrata.flows.budget_whatif import budget_whatif
-    from webstrata.schedule.budget import ONE_A_DAY
     from webstrata.schedule.policy import Bounds
-    from webstrata.schedule.registry import is_budgeted
 
     schedule = node.settings.schedule
     bounds = Bounds(min_days=schedule.min_interval / DAY_S, max_days=schedule.max_interval / DAY_S)
-    rate = node.budget().total or (ONE_A_DAY if is_budgeted(schedule.policy) else None)
-    return await budget_whatif(store, node.schedule(), rate, node.clock.now(), bounds)
+    return await budget_whatif(store, node.schedule(), node.total_rate(), node.clock.now(), bounds)
 
 
 def budget_buys(what_ifs: list[BudgetWhatIf]) -> dict[str, Any] | None:

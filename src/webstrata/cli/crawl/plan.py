@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
+from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
 from webstrata.cli.options import HomeOption, JsonOption, SetOption
 from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, printable
 from webstrata.cli.session import open_node, run_async
@@ -66,13 +67,14 @@ def command(
     ahead_s = parse_span(within) if within is not None else SLOT_S
     listed = _read(addresses) if addresses is not None else None
     plan_input = run_async(lambda: _plan_input(node, listed, ahead_s, offline))
-    budget_whatif = run_async(lambda: _budget_whatif(node)) if listed is None else []
-    _plan(node, plan_input, used, picture, budget_whatif, as_json)
+    budget_whatif, demand = run_async(lambda: _budget_whatif(node)) if listed is None else ([], None)
+    _plan(node, plan_input, used, picture, budget_whatif, demand, as_json)
 
 
-async def _budget_whatif(node: Node) -> list[BudgetWhatIf]:
+async def _budget_whatif(node: Node) -> tuple[list[BudgetWhatIf], dict[str, Any] | None]:
+    """What the budget buys, and what the limits of pages ask for."""
     async with node.store() as store:
-        return await budget_whatifs(node, store)
+        return await budget_whatifs(node, store), limit_demand_json(await limit_demand_of(node, store))
 
 
 def _plan(
@@ -81,6 +83,7 @@ def _plan(
     threads: int,
     picture: Path | None,
     budget_whatif: list[BudgetWhatIf],
+    demand: dict[str, Any] | None,
     as_json: bool,
 ) -> None:
     from webstrata.flows.planning import domains_of
@@ -94,10 +97,13 @@ def _plan(
         _draw(plan_input, node, threads, picture)
     report = _report(node.clock.now(), plan_input, simulated, paper)
     if as_json:
-        print_json({**report, "budget": budget_whatif, "budget_buys": budget_buys(budget_whatif)})
+        bought = budget_buys(budget_whatif)
+        print_json({**report, "budget": budget_whatif, "budget_buys": bought, "limit_demand": demand})
     else:
         _show(report, simulated, paper)
         _show_budget_whatif(budget_whatif)
+        for line in limit_demand_lines(demand):
+            typer.echo(line)
         if picture is not None:
             typer.echo(f"The round is drawn in {picture}.")
 

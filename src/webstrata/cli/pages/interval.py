@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
 from webstrata.cli.options import HomeOption, JsonOption, OptionalUrlArgument, TagOption
 from webstrata.cli.output import print_json, print_table, printable
 from webstrata.cli.pages.visit_times import (
@@ -21,6 +22,7 @@ from webstrata.cli.pages.visit_times import (
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_span, span
 from webstrata.errors import UsageError
+from webstrata.flows.limit_demand import LimitDemand
 from webstrata.flows.versions import watched_page
 from webstrata.records import IntervalLimit, VisitTimes
 
@@ -59,7 +61,7 @@ def command(
     node = open_node(home)
     now = node.clock.now()
 
-    async def apply() -> tuple[list[IntervalLimit], list[tuple[str, VisitTimes]]]:
+    async def apply() -> tuple[list[IntervalLimit], list[tuple[str, VisitTimes]], LimitDemand | None]:
         async with node.store() as store:
             if not times.is_empty or none:
                 pages = await selected_pages(store, [address] if address is not None else [], tag)
@@ -71,7 +73,8 @@ def command(
                         kind="tag" if address is None else "page", name=name, min_s=limits[0], max_s=limits[1]
                     )
                 )
-            return await store.budgets.interval_limits(), await timed_pages(store)
+            demand = await limit_demand_of(node, store)
+            return await store.budgets.interval_limits(), await timed_pages(store), demand
 
     _print(*run_async(apply), as_json)
 
@@ -91,11 +94,13 @@ def _limits(minimum: str | None, maximum: str | None, none: bool) -> tuple[float
     return min_s, max_s
 
 
-def _print(limits: list[IntervalLimit], timed: list[tuple[str, VisitTimes]], as_json: bool) -> None:
+def _print(
+    limits: list[IntervalLimit], timed: list[tuple[str, VisitTimes]], demand: LimitDemand | None, as_json: bool
+) -> None:
     timed = [(url, times) for url, times in timed if times.every_s is not None or times.windows is not None]
     if as_json:
         rhythms = [{"url": url, "every_s": times.every_s, "windows": times.windows} for url, times in timed]
-        print_json({"limits": limits, "visit_times": rhythms})
+        print_json({"limits": limits, "visit_times": rhythms, "limit_demand": limit_demand_json(demand)})
         return
     if not limits and not timed:
         typer.echo("There are no limits: schedule.min_interval and schedule.max_interval apply to all pages.")
@@ -106,6 +111,8 @@ def _print(limits: list[IntervalLimit], timed: list[tuple[str, VisitTimes]], as_
         print_table(
             ("every", "windows", "page"), ((_span(times.every_s), times.windows or "-", url) for url, times in timed)
         )
+    for line in limit_demand_lines(limit_demand_json(demand)):
+        typer.echo(line)
 
 
 def _span(seconds: float | None) -> str:

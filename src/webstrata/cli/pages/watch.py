@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
+from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
 from webstrata.cli.options import HomeOption, JsonOption, RuleValues, page_rules_of, with_rule_options
 from webstrata.cli.output import counted, print_json, printable
 from webstrata.cli.pages.visit_times import AtOption, EveryOption, GivenTimes, given_times, set_times
@@ -136,11 +137,13 @@ def command(
     }
     changes = {name: value for name, value in changes.items() if value is not None}
     site_url = urls.canonical(site) if site is not None else None
-    (new, known), new_site = run_async(lambda: _add(home, pages, times, site_url, changes, tags))
+    (new, known), new_site, demand = run_async(lambda: _add(home, pages, times, site_url, changes, tags))
     for line in bad:
         typer.echo(f"line {line.line}: {printable(line.problem)}", err=True)
     if as_json:
-        print_json({"new": new, "known": known, "site": new_site.url if new_site else None, "bad": bad})
+        print_json(
+            {"new": new, "known": known, "site": new_site.url if new_site else None, "bad": bad, "limit_demand": demand}
+        )
         return
     skipped = f", {counted(len(bad), 'bad line')} skipped" if bad else ""
     typer.echo(f"{new} new, {known} already known{skipped}")
@@ -152,6 +155,8 @@ def command(
         )
     elif pages:
         typer.echo("Watched pages keep their schedule: `webstrata crawl URL` visits one now.")
+    for warning in limit_demand_lines(demand):
+        typer.echo(warning)
 
 
 async def _add(
@@ -161,8 +166,9 @@ async def _add(
     site_url: str | None,
     changes: dict[str, Any],
     tags: tuple[str, ...],
-) -> tuple[tuple[int, int], Site | None]:
-    """Add pages, and a site with these changes to what is stored of it; returns (new, known), and the site."""
+) -> tuple[tuple[int, int], Site | None, dict[str, Any] | None]:
+    """Add pages, and a site with these changes to what is stored of it; returns (new, known), the site, and what limits
+    ask for."""
     node = open_node(home)
     now = node.clock.now()
     async with node.store() as store:
@@ -183,7 +189,7 @@ async def _add(
         changed = [page for url in known if (page := await store.pages.get(url)) is not None]
         if changed:
             await set_times(store, changed, times, now)
-        return counts, site
+        return counts, site, limit_demand_json(await limit_demand_of(node, store))
 
 
 def read_list(

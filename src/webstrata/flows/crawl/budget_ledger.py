@@ -77,6 +77,17 @@ class BudgetLedger:
         return self._accounts[ALL].per_day
 
     @property
+    def saved_visits(self) -> float:
+        """The visits, with fractions, that the total budget pays for at the time of the last `rooms`."""
+        total = self._accounts.get(ALL)
+        return 0.0 if total is None else total.credit / max(total.cost(1, round(self.visit_bytes)), 1)
+
+    @property
+    def pays_rhythms(self) -> bool:
+        """Whether visits of pages with a fixed rhythm are taken from the total budget: not if it is the default."""
+        return not self._is_default
+
+    @property
     def has_budgets(self) -> bool:
         return self._default is not None or self._read().is_set
 

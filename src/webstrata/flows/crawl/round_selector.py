@@ -119,6 +119,10 @@ class RoundSelector:
             self._ranking.counts_bytes = self._ledger.counts_bytes
             if self._ledger.counts_bytes and self._ledger.bytes_left > 0:
                 room[ALL] = max(room[ALL], 1.0)  # a first copy does not wait until its unknown size is saved
+            ledger = self._ledger
+            self._ranking.price_forecast.budget(
+                ledger.visits_per_day, ledger.saved_visits, request.now, pays_rhythms=ledger.pays_rhythms
+            )
         return room
 
     async def _reserve(self, leased: list[Page], request: RoundRequest) -> list[Page]:
