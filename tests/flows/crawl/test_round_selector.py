@@ -278,7 +278,7 @@ def test_the_price_is_kept_with_what_is_saved(run_scenario: Callable[..., None])
         await archiver.run(9 * DAY_S)
         assert (await archiver.totals()).visits == before
 
-    run_scenario(scenario, VALUE, "crawl.round=1h")
+    run_scenario(scenario, VALUE, "budget.total=1/page/day", "crawl.round=1h")
 
 
 def test_a_budget_changed_while_running_holds_from_the_next_round(run_scenario: Callable[..., None]) -> None:
