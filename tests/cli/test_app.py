@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "certificate verifier": (),
     "coherence": ("--store", "llvm.test"),
     "lab crawl-time": ("--crawls", "1", "--teach", "0"),
+    "lab live": ("--days", "4", "--pages", "2"),
     "lab sharp": ("--runs", "2", "--starts", "0"),
     "lab policies": ("--policies", "week", "--years", "0.5"),
 }

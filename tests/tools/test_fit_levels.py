@@ -31,6 +31,6 @@ def test_fit_finds_two_levels(tool: ModuleType) -> None:
     levels, likelihoods = tool.fit(flags, 25, levels=2)
 
     assert (np.diff(likelihoods) > -1e-9).all()
-    assert levels.chance == pytest.approx((0.01, 0.3), rel=0.35)
+    assert levels.per_day == pytest.approx((0.01, 0.36), rel=0.35)
     assert levels.start[1] == pytest.approx(frequent.mean(), abs=0.15)
     assert all(sum(row.values()) < 0.05 for row in levels.moves)

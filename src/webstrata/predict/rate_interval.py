@@ -78,6 +78,7 @@ def _crossing(classes: VisitClasses, *, is_low: bool) -> Days:
     at = (low + high) / 2
     low_gap, high_gap = np.full_like(low, -np.inf), np.full_like(low, np.inf)
     was_below = np.zeros(len(low), dtype=np.int8)
+    found = np.zeros(len(low), dtype=bool)
     for step in range(_HALVINGS + _SECANTS):
         tail = _upper_tail(classes, np.exp(at))
         gap = np.log(np.maximum(tail, _TINY) / TAIL) if is_low else -np.log(np.maximum(1.0 - tail, _TINY) / TAIL)
@@ -88,11 +89,14 @@ def _crossing(classes: VisitClasses, *, is_low: bool) -> Days:
         low, low_gap = np.where(below, at, low), np.where(below, gap, low_gap)
         high, high_gap = np.where(below, high, at), np.where(below, high_gap, gap)
         was_below = np.where(below, 1, -1).astype(np.int8)
-        if not ((np.abs(gap) > _EXACT) & (high - low > _EXACT)).any():
+        # A page that is found stays as it is: its answer must not depend on the other pages.
+        found |= (np.abs(gap) <= _EXACT) | (high - low <= _EXACT)
+        if found.all():
             break
-        at = (low + high) / 2
+        following = (low + high) / 2
         secant = np.isfinite(low_gap) & np.isfinite(high_gap) & (step >= _HALVINGS)
-        np.divide(low * high_gap - high * low_gap, high_gap - low_gap, out=at, where=secant)
+        np.divide(low * high_gap - high * low_gap, high_gap - low_gap, out=following, where=secant)
+        at = np.where(found, at, following)
     rate: Days = np.exp(at)
     return rate
 

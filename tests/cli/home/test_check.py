@@ -118,7 +118,7 @@ def test_lost_file(demo: Demo, damaged: Path, call: Call) -> None:
     assert result.json["dangling"] > lines
     assert mended.json["repaired"] == 1  # the segment is set aside
     assert mended.json["dangling"] == result.json["dangling"] - lines
-    assert len(result.json["findings"]) <= 1000
+    assert len(result.json["findings"]) <= 1001, "one more, if only that one has another remedy"
     assert "backup" in text
     assert ("more\n" in text) == (result.json["dangling"] > 1000)
 

@@ -107,7 +107,13 @@ def test_again_is_harmless(home: Path, call: Call) -> None:
     """Watching a page again, in any notation, adds nothing; `unwatch` pauses it and `watch` resumes it."""
     page = "http://one.example/"
     assert call("--home", home, "watch", page, "HTTP://One.Example:80/#x", "--json").json["new"] == 1
-    assert call("--home", home, "watch", page, "--json").json == {"new": 0, "known": 1, "site": None, "bad": []}
+    assert call("--home", home, "watch", page, "--json").json == {
+        "new": 0,
+        "known": 1,
+        "site": None,
+        "bad": [],
+        "limit_demand": None,
+    }
 
     stopped = call("--home", home, "unwatch", page)
     assert (stopped.code, stopped.text) == (0, "1 page no longer watched. Archived versions are kept.\n")

@@ -42,7 +42,7 @@ def test_rules_set_during_a_visit_are_kept(run_scenario: Callable[..., None]) ->
         assert (await archiver.page(PAGE)).etag == '"1"'
         await archiver.crawl(after_s=8 * DAY_S)
         page = await archiver.page(PAGE)
-        assert page.page_rules == PageRules(ignore=("css:.ad",))
+        assert page.page_rules == PageRules(ignore=("css:b", "css:.ad"))
         assert (page.etag, page.edits) == (None, 1), "the response belongs to the old rules"
         assert page.fingerprint is not None
         assert page.fingerprint.selected is None

@@ -84,6 +84,7 @@ class ArchiveCheck:
         self._on_progress = on_progress
         self._captures: dict[str, _CaptureTable] = {}
         self.result = ArchiveCheckResult()
+        self._remedies: set[str] = set()
 
     def run(self) -> ArchiveCheckResult:
         """Check all files and the index. Later calls of `check_position` add to the same result."""
@@ -197,7 +198,9 @@ class ArchiveCheck:
 
     def _add(self, count: FindingKind, file: str, offset: int, what: str, do: str) -> None:
         setattr(self.result, count, getattr(self.result, count) + 1)
-        if len(self.result.findings) < _MAX_FINDINGS:
+        # The list ends at its limit, but the first finding of each remedy is always in it.
+        if len(self.result.findings) < _MAX_FINDINGS or do not in self._remedies:
+            self._remedies.add(do)
             finding = CheckFinding(count=count, file=file, offset=offset, what=what, do=do)
             self.result.findings.append(finding)
 
