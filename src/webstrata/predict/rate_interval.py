@@ -25,8 +25,6 @@ TAIL = 0.0225
 END_TAIL = 1 / 60
 """The same if the interval has only one end."""
 _STEPS = 36
-_HALVINGS, _SECANTS = 8, 16
-_EXACT = 1e-9
 _TINY = 1e-300
 
 
@@ -71,33 +69,20 @@ def _all_changed(classes: VisitClasses) -> Days:
 
 
 def _crossing(classes: VisitClasses, *, is_low: bool) -> Days:
-    """The rate at which the mid-P value of the observed score is `TAIL`: bisection, then the Illinois method."""
+    """The rate at which the mid-P value of the observed score is `TAIL`.
+
+    By bisection of its logarithm: the value may jump, and near a jump the answer of a faster method would depend on
+    rounding, and so on the other pages.
+    """
     days, number = classes.sums(classes.days * classes.number), classes.sums(classes.number)
     shortest = np.minimum.reduceat(classes.days, classes.starts)
     low, high = np.log(1e-3 / days), np.log((np.log(number) + 8.0) / shortest)
-    at = (low + high) / 2
-    low_gap, high_gap = np.full_like(low, -np.inf), np.full_like(low, np.inf)
-    was_below = np.zeros(len(low), dtype=np.int8)
-    found = np.zeros(len(low), dtype=bool)
-    for step in range(_HALVINGS + _SECANTS):
-        tail = _upper_tail(classes, np.exp(at))
-        gap = np.log(np.maximum(tail, _TINY) / TAIL) if is_low else -np.log(np.maximum(1.0 - tail, _TINY) / TAIL)
-        below = gap < 0  # both gaps rise with the rate
-        # An end that stays twice counts half, so that the other one moves too.
-        high_gap = np.where(below & (was_below > 0), high_gap / 2, high_gap)
-        low_gap = np.where(~below & (was_below < 0), low_gap / 2, low_gap)
-        low, low_gap = np.where(below, at, low), np.where(below, gap, low_gap)
-        high, high_gap = np.where(below, high, at), np.where(below, high_gap, gap)
-        was_below = np.where(below, 1, -1).astype(np.int8)
-        # A page that is found stays as it is: its answer must not depend on the other pages.
-        found |= (np.abs(gap) <= _EXACT) | (high - low <= _EXACT)
-        if found.all():
-            break
-        following = (low + high) / 2
-        secant = np.isfinite(low_gap) & np.isfinite(high_gap) & (step >= _HALVINGS)
-        np.divide(low * high_gap - high * low_gap, high_gap - low_gap, out=following, where=secant)
-        at = np.where(found, at, following)
-    rate: Days = np.exp(at)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        tail = _upper_tail(classes, np.exp(middle))
+        below = tail < TAIL if is_low else 1.0 - tail > TAIL  # the tail rises with the rate
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    rate: Days = np.exp((low + high) / 2)
     return rate
 
 

@@ -54,7 +54,11 @@ def test_interval_sets_and_removes_times(home: Path, call: Call) -> None:
     """`interval` sets rhythm and windows of a page or of the pages with a tag, lists them, and removes them."""
     call("--home", home, "watch", ONE, TWO, "--tag", "t")
     shown = call("--home", home, "interval", ONE, "--every", "6h", "--json").json
-    assert shown == {"limits": [], "visit_times": [{"url": ONE, "every_s": 21_600.0, "windows": None}]}
+    assert shown == {
+        "limits": [],
+        "visit_times": [{"url": ONE, "every_s": 21_600.0, "windows": None}],
+        "limit_demand": None,
+    }
     shown = call("--home", home, "interval", "--tag", "t", "--at", "Sat UTC", "--json").json
     assert [(one["every_s"], one["windows"]) for one in shown["visit_times"]] == [
         (21_600.0, "Sat UTC"),

@@ -142,7 +142,8 @@ def test_a_snooze_in_a_running_loop(policy: str, run_scenario: Callable[..., Non
             await set_times(archiver)
 
         await asyncio.gather(archiver.run(12 * DAY_S), snooze())
-        days = {int((visit.at - START_AT) // DAY_S) for visit in await archiver.visits(TIMED)}
+        visits = [visit.at - START_AT for visit in await archiver.visits(TIMED)]
+        days = {int(at // DAY_S) for at in visits if at % DAY_S > 600}  # the round at midnight began before the snooze
         assert days.isdisjoint({2, 3, 4, 8, 9})
         assert days >= {0, 1, 5, 6, 7, 10, 11}
         others = {int((visit.at - START_AT) // DAY_S) for visit in await archiver.visits(OTHER)}
