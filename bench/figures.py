@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -85,3 +87,15 @@ def compiling_once(folder: Path) -> dict[str, str]:
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
+
+
+def command_seconds(arguments: list[str], folder: Path) -> list[float]:
+    """Durations of several runs of a command, without the first one, which compiles the modules."""
+    command = [sys.executable, "-c", "from webstrata.cli import main; main()", *arguments]
+    environment = compiling_once(folder)
+    durations = []
+    for _ in range(6):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+        durations.append(time.perf_counter() - start)
+    return durations[1:]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import uvloop
 
 from bench import store
-from bench.figures import Figure, compiling_once
+from bench.figures import Figure, command_seconds
 from webstrata.home import Home
 from webstrata.node import Node
 from webstrata.settings import Settings
@@ -25,8 +22,8 @@ def run(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         home, _ = Home.create(Path(name))
         measured = uvloop.run(store.run(Node(home, Settings()).store_url, pages, commits=20))
-        status = _seconds(["status", "--json", "--home", name], Path(name))
-        start = _seconds(["settings", "--json", "--home", name], Path(name))
+        status = command_seconds(["status", "--json", "--home", name], Path(name))
+        start = command_seconds(["settings", "--json", "--home", name], Path(name))
 
     def figure(title: str, values: list[float], unit: str, at_most: float | None = None) -> Figure:
         return Figure(bench="million", name=f"{title} ({pages:,} pages)", values=values, unit=unit, at_most=at_most)
@@ -40,15 +37,3 @@ def run(quick: bool) -> list[Figure]:
         figure("database, bytes per page", [measured["bytes_per_page"]], "B"),
         Figure(bench="million", name="`webstrata settings` (start without the store)", values=start, unit="s"),
     ]
-
-
-def _seconds(arguments: list[str], folder: Path) -> list[float]:
-    """Durations of several runs of a command, without the first one, which compiles the modules."""
-    command = [sys.executable, "-c", "from webstrata.cli import main; main()", *arguments]
-    environment = compiling_once(folder)
-    durations = []
-    for _ in range(6):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-        durations.append(time.perf_counter() - start)
-    return durations[1:]

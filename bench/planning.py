@@ -17,7 +17,7 @@ import uvloop
 
 from bench import watched_home
 from bench.contenders.whole_loop import flags, watch_pages
-from bench.figures import Figure, compiling_once
+from bench.figures import Figure, command_seconds
 from bench.origin import serving
 from bench.pages import urls
 from webstrata import settings
@@ -44,7 +44,7 @@ def _plan_of_many_pages(pages: int) -> list[Figure]:
         start = time.perf_counter()
         node = watched_home.build(Path(name), pages, time.time())
         build_s = time.perf_counter() - start
-        seconds = _seconds(["plan", "--offline", "--json", "--home", name], Path(name))
+        seconds = command_seconds(["plan", "--offline", "--json", "--home", name], Path(name))
         page_by_page = uvloop.run(_page_by_page(node))
     title = f"({pages:,} pages due)"
     return [
@@ -67,18 +67,6 @@ async def _page_by_page(node: Node) -> float:
         by_host([visit.url for visit in await store.queue.upcoming(node.clock.now(), _PAGES)])
         await budget_whatif(store, node.schedule(), DEFAULT_RATE, node.clock.now(), Bounds(), sampled=_PAGES)
     return time.perf_counter() - start
-
-
-def _seconds(arguments: list[str], folder: Path) -> list[float]:
-    """Durations of several runs of a command, without the first one, which compiles the modules."""
-    command = [sys.executable, "-c", "from webstrata.cli import main; main()", *arguments]
-    environment = compiling_once(folder)
-    durations = []
-    for _ in range(6):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-        durations.append(time.perf_counter() - start)
-    return durations[1:]
 
 
 def _forecast(pages: int) -> list[Figure]:

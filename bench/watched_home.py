@@ -107,6 +107,8 @@ _PAGE = {
     "payload": "printf('sha1:%032d', number.n)",
     "fingerprint": """printf('{"raw":"%064x","size":20000,"media_type":"text/html"}', number.n)""",
     "gone": "0",
+    "full_bytes": "20000",
+    "answers_304": "1",
     "memory": "x''",
 }
 _HOST_STATE = {

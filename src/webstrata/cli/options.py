@@ -48,6 +48,22 @@ PolicyOption = Annotated[
     ),
 ]
 
+# ── change histories, for commands of `lab` ─────────────────────────────────────────────────────────────────
+
+HistoriesArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[FILE]...", help="More files of change histories.", show_default=False),
+]
+HistoriesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--histories",
+        metavar="FILE",
+        show_default=False,
+        help="Parquet file of change histories, or a folder of such files (default: the shipped extract).",
+    ),
+]
+
 # ── which page, which time ──────────────────────────────────────────────────────────────────────────────────
 
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webstrata.cli.options import JsonOption
+from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption
 from webstrata.cli.output import print_json, print_table
 from webstrata.cli.session import run_async
 from webstrata.errors import UsageError
@@ -47,19 +47,8 @@ OnProgress = Callable[[str, float], object]
 
 
 def command(
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files of change histories.", show_default=False),
-    ] = None,
-    histories: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--histories",
-            metavar="FILE",
-            show_default=False,
-            help="Parquet file of change histories, or a folder of such files (default: the shipped extract).",
-        ),
-    ] = None,
+    more: HistoriesArgument = None,
+    histories: HistoriesOption = None,
     lists: Annotated[
         str,
         typer.Option(

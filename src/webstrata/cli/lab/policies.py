@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webstrata.cli.lab.byte_budgets import show_bytes
-from webstrata.cli.options import JsonOption
+from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption
 from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_span
@@ -26,19 +26,8 @@ _FRESHNESS: dict[Objective, float] = {"capture": 0.0, "mix": 0.5, "freshness": 1
 
 
 def command(
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files of change histories.", show_default=False),
-    ] = None,
-    histories: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--histories",
-            metavar="FILE",
-            show_default=False,
-            help="Parquet file of change histories, or a folder of such files (default: the shipped extract).",
-        ),
-    ] = None,
+    more: HistoriesArgument = None,
+    histories: HistoriesOption = None,
     store: Annotated[
         Path | None,
         typer.Option(

@@ -82,7 +82,7 @@ class RoundSelector:
         rows = await self._input.rows(ids, request.now)
         room = await self._room(request)
         must, moves = self._must_visit(due, rows, request, room)
-        chosen = [] if request.only_due else self._lists(request, room, len(must))
+        chosen = [] if request.only_due else self._lists(request, room, must)
         # Lists are read in a round of their own: the next one, which starts at once, knows what they announce.
         self.has_read_lists = bool(chosen)
         if not chosen and not request.only_due:
@@ -258,14 +258,17 @@ class RoundSelector:
 
     # ── lists and the most valuable pages ─────────────────────────────────────────────────────────────────────────────
 
-    def _lists(self, request: RoundRequest, room: dict[str, float], must: int) -> list[int]:
-        """The lists that are worth a read now; their hosts have time, and the budgets have room."""
+    def _lists(
+        self, request: RoundRequest, room: dict[str, float], taken: Sequence[int], price: float | None = None
+    ) -> list[int]:
+        """The lists that are worth a read at this price (default: the present one), beside the pages that are taken;
+        their hosts have time, and the budgets have room."""
         ranking = self._ranking
-        count = int(min(request.max_pages - must, room.get(ALL, _ENDLESS)))
+        count = int(min(request.max_pages - len(taken), room.get(ALL, _ENDLESS)))
         if ranking is None or count <= 0:
             return []
-        rows = ranking.sources_to_read(request.now, count)
-        chosen = fill_budget(rows, count, self._caps(ranking, rows, request, room, ())) if len(rows) else rows
+        rows = ranking.sources_to_read(request.now, count, price)
+        chosen = fill_budget(rows, count, self._caps(ranking, rows, request, room, taken)) if len(rows) else rows
         return [int(id_) for id_ in ranking.page_table.ids[chosen]]
 
     def _most_valuable(
@@ -288,10 +291,10 @@ class RoundSelector:
             if len(chosen) >= count or len(ranked) < limit:
                 ranking.chosen(chosen, len(chosen) >= count, len(chosen) / max(self._ledger.visits_per_day, 1e-9))
                 self._ledger.visited_at_price(ranking.price)
-                if len(chosen) < count:  # budget that no page needs reads lists: they may lead to new pages
-                    lists = ranking.sources_to_read(request.now, count, price=0.0)[: count - len(chosen)]
-                    chosen = np.concatenate([chosen, lists])
-                return [int(id_) for id_ in ids[chosen]]
+                pages = [int(id_) for id_ in ids[chosen]]
+                if (left := count - len(pages)) > 0:  # what no page needs is spent on lists, which may name new pages
+                    pages += self._lists(request, room, [*must, *pages], price=0.0)[:left]
+                return pages
             limit *= 4
 
     def _best_for_bytes(
