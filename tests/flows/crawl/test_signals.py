@@ -129,6 +129,25 @@ def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str)
     run_scenario(scenario, *WEEKLY)
 
 
+@pytest.mark.parametrize(("kind", "media_type"), [("sitemap", "text/xml"), ("feed", "application/xml")])
+def test_a_list_needs_no_handler(run_scenario: Callable[..., None], kind: str, media_type: str) -> None:
+    """A list is recognised by its content, whatever its URL and media type; HTML with the same links is no list."""
+
+    async def scenario(archiver: Archiver) -> None:
+        url, text = "http://a.test/news?view=3", LISTS[kind][1]({"p": START_AT - DAY_S, "q": START_AT - 2 * DAY_S})
+        archiver.servers.serve(url, reply(text, kind=media_type))
+        archiver.servers.serve("http://a.test/page", reply("<a href='http://b.test/p'>p</a>"))
+        Place(archiver, {"p": [], "q": []})
+        await archiver.watch(url, "http://a.test/page", "http://b.test/p")
+        await archiver.crawl()
+        async with archiver.node.store() as store:
+            assert await store.signals.listed_by(url) == {"http://b.test/p": START_AT - DAY_S}
+            assert await store.signals.listed_by("http://a.test/page") == {}
+        assert set(await archiver.pages()) == {url, "http://a.test/page", "http://b.test/p"}, "no page is added"
+
+    run_scenario(scenario, *WEEKLY)
+
+
 def test_a_list_that_gives_the_present_time_is_not_trusted(run_scenario: Callable[..., None]) -> None:
     """Times that change at every request are found wrong by visits, move no visit, and only a sample is stored."""
 

@@ -20,6 +20,8 @@ from webstrata.observe.page import ObservationFields, ObservedContent, observati
 from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={})
+_LISTS = ("sitemap", "feed")
+"""Handlers, and kinds of data, of lists that announce changes of other pages."""
 _MAX_ERROR_PAGE_BYTES = 200_000
 """A larger page is not checked for being an error page."""
 
@@ -115,12 +117,13 @@ def _parse(job: ParseJob) -> ParsedContent:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
         fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
         error = _error_page(job, observed)
-    listed = _listed(job, decoded.body, fingerprint)
+    kind = _list_kind(job, fingerprint)
+    listed = _listed(job, kind, decoded.body, fingerprint)
     follow = job.want_links and not observed.nofollow and "nofollow" not in job.headers.get("x-robots-tag", "").lower()
     return ParsedContent(
         payload=payload_digest(job.body),
         fingerprint=fingerprint,
-        links=listed.urls if job.handler == "sitemap" else observed.links if follow else (),
+        links=listed.urls if kind == "sitemap" else observed.links if follow else (),
         entries=listed.urls if job.page_rules is not None and job.page_rules.entries else (),
         sitemaps=listed.sitemaps,
         signals=listed.signals,
@@ -143,7 +146,13 @@ def _error_page(job: ParseJob, observed: ObservedContent) -> Failure | None:
     return None if error is None else Failure(kind=error.kind, detail=error.reason)
 
 
-def _listed(job: ParseJob, body: bytes, fingerprint: Fingerprint) -> ListedItems:
-    if job.handler not in ("sitemap", "feed") and not (job.page_rules is not None and job.page_rules.entries):
+def _list_kind(job: ParseJob, fingerprint: Fingerprint) -> str:
+    """The handler of a list: that of the page, else by its content, as the URL of a list may have any form."""
+    found = fingerprint.data_kind or ""
+    return found if job.handler == "http" and found in _LISTS else job.handler
+
+
+def _listed(job: ParseJob, kind: str, body: bytes, fingerprint: Fingerprint) -> ListedItems:
+    if kind not in _LISTS and not (job.page_rules is not None and job.page_rules.entries):
         return ListedItems()
-    return listed_items(body, fingerprint.media_type, header_charset(job.content_type), job.url, job.handler)
+    return listed_items(body, fingerprint.media_type, header_charset(job.content_type), job.url, kind)
