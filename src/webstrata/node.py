@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from webstrata.flows.crawl.loop import CrawlLoop
     from webstrata.flows.crawl.parser_pool import ParserPool
     from webstrata.flows.crawl.polite_client import ChooseHandler
-    from webstrata.flows.crawl.round_selector import RoundSelector
+    from webstrata.flows.crawl.selection.round_selector import RoundSelector
     from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
     from webstrata.permit.gate import PermitGate
@@ -354,9 +354,9 @@ class Node:
         `whole_batches`: all visits of a round are committed together, so that the result of an experiment on a
         simulated clock does not depend on the speed of the machine. A crash then costs the visits of the round.
         """
-        from webstrata.flows.crawl.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
-        from webstrata.flows.crawl.round_selector import RoundSelector
+        from webstrata.flows.crawl.selection.budget_ledger import BudgetLedger
+        from webstrata.flows.crawl.selection.round_selector import RoundSelector
         from webstrata.flows.crawl.slot_fitter import SlotFitter
         from webstrata.schedule.budget import DEFAULT_RATE
 

@@ -10,7 +10,7 @@ import pytest
 from tests.schedule.tables import NOW, table_of
 from webstrata.clock import DAY_S
 from webstrata.records import Announcement, SignalSource
-from webstrata.schedule.announcements import SourceTable
+from webstrata.schedule.announcements import FLOOD_SAMPLE, SourceTable
 from webstrata.schedule.page_table import PageTable
 from webstrata.schedule.source_choice import choose_sources, moved_price, source_worth
 
@@ -106,3 +106,14 @@ def test_the_price_moves_with_the_share_of_the_budget() -> None:
         price = moved_price(price, 0.2, 1 / 24)
     assert price == pytest.approx(moved_price(0.1, 0.2, 1.0))
     assert moved_price(1e-6, 0.0, 1.0) == 1e-6
+
+
+@pytest.mark.parametrize(("renewed", "announced"), [(260, 260), (290, FLOOD_SAMPLE)])
+def test_of_a_flood_only_a_sample_counts(renewed: int, announced: int) -> None:
+    """If a list renews nearly all of its times, only the announcements that are first in the sample's order count."""
+    order = np.random.default_rng(1).permutation(300)
+    table = SourceTable(np.zeros(300, dtype=np.intp), now=0.0, sample_order=order)
+    rows = np.arange(renewed)
+    table.read(0, 2.0, rows, np.full(renewed, 1.0), np.zeros(renewed))
+    assert set(np.flatnonzero(table.announced)) == set(rows[np.argsort(order[:renewed])][:announced])
+    assert table.quality["entries"][0] == renewed, "the quality of the list is judged by all of its entries"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Days
-from webstrata.flows.crawl.schedule_input import ScheduleInput, page_chunks
+from webstrata.flows.crawl.selection.schedule_input import ScheduleInput, page_chunks
 from webstrata.ports import Store
 from webstrata.predict.prior import ANY_PAGE
 from webstrata.schedule.budget import (

@@ -13,7 +13,7 @@ from msgspec import Struct
 from webstrata.clock import DAY_S
 from webstrata.columns import Days
 from webstrata.flows.budget_whatif import SAMPLED, page_sample
-from webstrata.flows.crawl.schedule_input import page_chunks
+from webstrata.flows.crawl.selection.schedule_input import page_chunks
 from webstrata.ports import Store
 from webstrata.schedule.budget import DailyRate
 from webstrata.schedule.overrides import IntervalLimits, Overrides

@@ -16,7 +16,16 @@ from webstrata.columns import Column, Days, Flags, Rows, State
 from webstrata.predict.source_quality import CountedSources, SourceQuality, read_counts
 from webstrata.records import Announcement, SignalSource
 
+FLOOD_MIN, FLOOD_SHARE = 20, 0.9
+"""The number of renewed times, and their share of the listed pages, that make a list a flood."""
+FLOOD_SAMPLE = 200
+"""Announcements that count of a flood: it says nothing about a single page, but visits can check it."""
 _NO_SOURCE = -1
+
+
+def is_flood(renewed: int, listed: int) -> bool:
+    """Whether a list renews nearly all of its times at once."""
+    return renewed >= max(FLOOD_MIN, FLOOD_SHARE * listed)
 
 
 def quality_rows(sources: Sequence[SignalSource]) -> State:
@@ -30,9 +39,11 @@ def quality_rows(sources: Sequence[SignalSource]) -> State:
 class SourceTable:
     """Sources, and for each page the source that counts and whether it announced a change since the last visit."""
 
-    def __init__(self, source: NDArray[np.intp], *, now: float) -> None:
-        """`source`: by page the index of its source; -1: no source lists the page."""
+    def __init__(self, source: NDArray[np.intp], *, now: float, sample_order: NDArray[np.int64] | None = None) -> None:
+        """`source`: by page the index of its source; -1: no source lists the page. `sample_order`: which announcements
+        of a flood count, lowest first; None: all of them."""
         self.sources = SourceQuality()
+        self._sample_order = sample_order
         self.source = source
         self.announced: Flags = np.zeros(len(source), dtype=bool)
         self.urls: list[str] = []
@@ -95,6 +106,9 @@ class SourceTable:
         self.sources.read(
             self.quality, source, read_counts(pages=pages, days=now - before, entries=len(rows), late_days=late)
         )
+        if self._sample_order is not None and is_flood(len(rows), pages):
+            sample = np.argsort(self._sample_order[rows], kind="stable")[:FLOOD_SAMPLE]
+            rows, dated, seen_at = rows[sample], dated[sample], seen_at[sample]
         self.announced[rows[dated > seen_at]] = True
         self.read_at[source] = now
         self._learned()

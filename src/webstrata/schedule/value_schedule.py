@@ -2,7 +2,7 @@
 
 The price of a visit is the value of the last page that the budget paid for, smoothed over a few days. The next visit
 that users see is the time at which the page's value will pass the price that is forecast (`crossing`).
-`flows.crawl.schedule_input` reads the pages from the store.
+`flows.crawl.selection.schedule_input` reads the pages from the store.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import pytest
 from tests.flows.conftest import DAILY, DAY_S, START_AT, Archiver
 from tests.flows.scripted_servers import reply, robots
 from webstrata.flows.crawl import loop
-from webstrata.flows.crawl.round_selector import RoundRequest, RoundSelector
+from webstrata.flows.crawl.selection.page_choice import RoundRequest
+from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.records import Page
 
 VALUE = "schedule.policy=value"

@@ -13,14 +13,13 @@ from tests.lab.policies.made_histories import made
 from webstrata.cli.lab.live import assembler
 from webstrata.errors import UsageError
 from webstrata.lab.live.crawl import crawl_live
-from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveExperiment, means, planned, run_crawl
+from webstrata.lab.live.experiment import LiveCrawl, LiveCrawlRow, LiveExperiment, means, planned, replayed, run_crawl
 from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
 from webstrata.lab.policies.histories import Histories
-from webstrata.lab.policies.replay_budget import ReplaySources, replay_budget
 from webstrata.lab.policies.replay_log import ReplayLog
 from webstrata.lab.policies.truth import Truth
-from webstrata.schedule.registry import policy_state
+from webstrata.schedule.announcements import FLOOD_SAMPLE
 
 
 def only(histories: Histories, experiment: LiveExperiment) -> tuple[LiveCrawl, Histories]:
@@ -36,19 +35,29 @@ def visits_of(log: ReplayLog) -> list[tuple[float, int, bool]]:
     return sorted(zip(log.at.tolist(), log.page.tolist(), log.changed.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("kind", LIST_KINDS)
-def test_the_loop_makes_exactly_the_visits_of_the_lab(tmp_path: Path, kind: ListKind) -> None:
-    """Thirty pages of three sites, 13.7 visits a day: the same pages and lists on the same days, whatever lists say."""
-    days, downloads = 40, 13.7 * 40
-    _, histories = only(made(pages=30, days=days), LiveExperiment(days=days))
+@pytest.mark.parametrize(
+    ("kind", "pages", "days", "per_day"),
+    [
+        *((kind, 30, 40, 13.7) for kind in LIST_KINDS),
+        ("truth", 30, 60, 0.6),
+        ("now", 3 * (FLOOD_SAMPLE + 20), 4, 320.0),
+    ],
+)
+def test_the_loop_makes_exactly_the_visits_of_the_lab(
+    tmp_path: Path, kind: ListKind, pages: int, days: int, per_day: float
+) -> None:
+    """Pages of three sites: the same pages and lists on the same days, whatever lists say; also with less than a visit
+    a day, and if lists renew more times than the loop stores."""
+    crawl, histories = only(made(pages=pages, days=days), LiveExperiment(days=days))
     truth = Truth(histories, days)
     sites = HistorySites(truth)
     lists = site_lists(kind, truth, sites.site)
+    downloads = per_day * days
     live = asyncio.run(
         crawl_live(truth, sites, lists, policy="value", downloads=downloads, assemble=assembler(tmp_path))
     )
-    lab = replay_budget(policy_state("value", sites.site), truth, downloads, ReplaySources(lists=lists))
-    assert len(live.page) + len(live.lists) == 548
+    lab = replayed(crawl, truth, sites, lists, downloads)
+    assert len(live.page) + len(live.lists) == int(downloads)
     assert visits_of(live) == visits_of(lab)
     assert sorted(zip(live.lists, live.lists_page, strict=True)) == sorted(zip(lab.lists, lab.lists_page, strict=True))
 

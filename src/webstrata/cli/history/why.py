@@ -24,7 +24,7 @@ def command(
     as_json: JsonOption = False,
 ) -> None:
     """Explain a page's next visit: policy, interval, evidence, politeness."""
-    from webstrata.flows.crawl.schedule_input import ScheduleInput
+    from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 
     node = open_node(home)
     now = node.clock.now()

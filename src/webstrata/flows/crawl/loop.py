@@ -23,8 +23,9 @@ from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.host_queues import HostQueues
 from webstrata.flows.crawl.parse import with_tag_rules
 from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient
-from webstrata.flows.crawl.round_selector import RoundRequest, RoundSelector
 from webstrata.flows.crawl.round_timer import LEAST_VISITS, RoundTimer
+from webstrata.flows.crawl.selection.page_choice import RoundRequest
+from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.slot_fitter import SlotFitter
 from webstrata.flows.crawl.visit_batcher import CrawlProgress, VisitBatcher
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline

@@ -19,16 +19,12 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.ports import Store
 from webstrata.predict.source_quality import READ_KEEP, SourceQuality, read_counts
 from webstrata.records import Announcement, NewAnnouncements, Page, SignalSource
-from webstrata.schedule.announcements import quality_rows
+from webstrata.schedule.announcements import FLOOD_SAMPLE, is_flood, quality_rows
 
 MAX_VISIT_SOON = 500
 """Pages whose visits one list may bring forward; those with the latest times."""
 REST_S = 3600.0
 """A visit is not brought forward to less than this after the page's last visit."""
-FLOOD_MIN, FLOOD_SHARE = 20, 0.9
-"""The number of renewed times, and their share of the known ones, that make a list a flood."""
-SAMPLE = 200
-"""Announcements that are stored of a flood."""
 MAX_UNWATCHED = 2000
 """URLs of one list that are not watched and are stored all the same; those with the latest times."""
 FEED_MEMORY_S = 180 * DAY_S
@@ -141,9 +137,9 @@ async def _new_announcements(
     # The entries of the first read may be of any age; later ones were missing at the previous read.
     read_before = None if source is None else source.read_at
     late = [(read_before - (given[url] or 0.0)) / DAY_S for url in renewed] if read_before is not None else []
-    flood = entries >= max(FLOOD_MIN, FLOOD_SHARE * sum(known_at is not None for known_at in listed.values()))
+    flood = is_flood(entries, sum(known_at is not None for known_at in listed.values()))
     if flood:
-        renewed = sorted(renewed, key=_sample_key)[:SAMPLE]
+        renewed = sorted(renewed, key=sample_key)[:FLOOD_SAMPLE]
     added = [url for url in unlisted if url in watched or url in discovered]
     signals = tuple((url, given[url], reach(given[url], at)) for url in (*renewed, *added))
     unwatched = [(url, given[url]) for url in unlisted if url not in watched and url not in discovered]
@@ -176,7 +172,7 @@ def _is_later(given_at: float | None, known_at: float | None) -> bool:
     return given_at is not None and (known_at is None or given_at > known_at)
 
 
-def _sample_key(url: str) -> int:
+def sample_key(url: str) -> int:
     """The order of a deterministic sample: each flood of a list is checked by the same pages."""
     return crc32(url.encode("utf-8", "replace"))
 

@@ -26,7 +26,7 @@ from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.flows.crawl.polite_client import ChooseHandler
 from webstrata.flows.crawl.previous_version import with_previous_version
-from webstrata.flows.crawl.round_selector import RoundSelector
+from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.signals import collect_signals
 from webstrata.flows.crawl.source_checks import check_sources
 from webstrata.permit.gate import PermitGate

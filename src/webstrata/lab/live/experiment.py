@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.errors import UsageError
+from webstrata.flows.crawl.signals import sample_key
 from webstrata.lab.live.crawl import Assemble, OnDay, crawl_live
 from webstrata.lab.live.lists import LIST_KINDS, ListKind, site_lists
 from webstrata.lab.live.sites import HistorySites
@@ -164,7 +165,7 @@ async def run_crawl(
     live = await crawl_live(
         truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, on_day=on_day
     )
-    lab = _replayed(crawl, truth, sites, lists, downloads)
+    lab = replayed(crawl, truth, sites, lists, downloads)
     return LiveCrawlRow(
         corpus=crawl.corpus,
         policy=crawl.policy,
@@ -182,11 +183,13 @@ async def run_crawl(
     )
 
 
-def _replayed(
+def replayed(
     crawl: LiveCrawl, truth: Truth, sites: HistorySites, lists: ListedEntries | None, downloads: float
 ) -> ReplayLog:
+    """The same crawl in the lab."""
     pages = policy_state(crawl.policy, sites.site)
-    return replay_budget(pages, truth, downloads, ReplaySources(lists=lists))
+    order = np.array([sample_key(url) for url in sites.page_urls], dtype=np.int64)
+    return replay_budget(pages, truth, downloads, ReplaySources(lists=lists, sample_order=order))
 
 
 def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from webstrata.columns import Column, Flags, Rows
 from webstrata.lab.policies.replay_log import ReplayLog
@@ -28,6 +29,8 @@ class ReplaySources(Struct, frozen=True, kw_only=True):
 
     lists: ListedEntries | None = None
     reports: DatedEntries | None = None
+    sample_order: NDArray[np.int64] | None = None
+    """By page: which announcements of a list count if it renews nearly all of its times, lowest first."""
 
 
 def start_day(truth: Truth) -> int:
@@ -84,7 +87,8 @@ class _BudgetReplay:
         self.lists: list[tuple[float, int]] = []
         nothing = (pages.rows[:0], self.seen_at[:0], self.seen_at[:0])
         if sources.lists is not None:
-            pages.lists = SourceTable(pages.site.copy(), now=0.0)
+            order = np.arange(len(truth)) if sources.sample_order is None else sources.sample_order
+            pages.lists = SourceTable(pages.site.copy(), now=0.0, sample_order=order)
             for site in range(len(pages.lists)):  # the first read of a list is free, as are the first copies of pages
                 pages.lists.read(site, 0.0, *nothing)
         if sources.reports is not None:

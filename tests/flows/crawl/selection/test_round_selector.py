@@ -11,7 +11,7 @@ from tests.flows.conftest import DAY_S, START_AT, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata import settings as settings_file
 from webstrata.clock import iso
-from webstrata.flows.crawl.schedule_input import ScheduleInput
+from webstrata.flows.crawl.selection.schedule_input import ScheduleInput
 from webstrata.node import Node
 from webstrata.records import Boost, BudgetState, IntervalLimit, PageRules
 from webstrata.schedule.page_table import replayed

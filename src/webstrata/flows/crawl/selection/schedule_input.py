@@ -8,7 +8,7 @@ import numpy as np
 
 from webstrata.clock import DAY_S
 from webstrata.columns import Rows
-from webstrata.flows.crawl.budget_ledger import ALL
+from webstrata.flows.crawl.selection.budget_ledger import ALL
 from webstrata.ports import Store
 from webstrata.records import Announcement, Page, PageSummary, VisitTimes
 from webstrata.schedule.overrides import Overrides
