@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.schedule.tables import LIMITS, LIVE, NOW, summaries
 from webstrata.clock import DAY_S
-from webstrata.records import Announcement, Page, SignalSource
+from webstrata.records import Announcement, Page, SignalKind, SignalSource
 from webstrata.schedule.next_visit import SeenPage
 from webstrata.schedule.overrides import Overrides
 from webstrata.schedule.registry import budgeted_policy
@@ -17,7 +17,7 @@ from webstrata.schedule.value_schedule import ValueSchedule
 LIST = SignalSource(
     id=9, url="http://h0.test/0", kind="sitemap-lastmod", announced=40.0, announced_changed=40.0,
     announced_expected=4.0, changes=41.0, days=800.0, reads=11, recent_reads=10.0, entries=41.0, page_days=800.0,
-    read_days=30.0, read_at=NOW * DAY_S,
+    read_days=30.0, read_at=NOW * DAY_S, listed=39,
 )  # fmt: skip
 
 
@@ -49,17 +49,21 @@ def test_a_list_is_read_when_it_is_worth_it() -> None:
     assert schedule_with(useless).sources_to_read((NOW + 5.0) * DAY_S, 10).tolist() == []
 
 
-@pytest.mark.parametrize("kind", ["sitemap-lastmod", "feed-entry"])
-def test_a_sitemap_is_no_page_and_a_feed_is(kind: str) -> None:
-    """A sitemap is not chosen for its own changes, and its visits teach nothing; a feed is a page as well."""
-    schedule = schedule_with(SignalSource(id=9, url=LIST.url, kind=kind, reads=50))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("kind", "listed", "is_page"),
+    [("sitemap-lastmod", 39, False), ("sitemap-lastmod", 0, True), ("feed-entry", 39, True)],
+)
+def test_a_sitemap_of_watched_pages_is_no_page(kind: SignalKind, listed: int, is_page: bool) -> None:
+    """It is not chosen for its own changes, and its visits teach nothing. A feed, and a sitemap that lists no watched
+    page, are pages as well."""
+    schedule = schedule_with(SignalSource(id=9, url=LIST.url, kind=kind, reads=50, listed=listed))
     ranked = schedule.ranked((NOW + 20.0) * DAY_S, 40)
-    assert (0 in ranked.tolist()) is (kind == "feed-entry")
+    assert (0 in ranked.tolist()) is is_page
     state = schedule.page_table.policy_state.state
     before = state["levels"][0].copy()
     for day in range(1, 15):
         schedule.page_table.learn(np.array([0]), np.array([NOW + day]), np.array([True]))
-    assert (state["levels"][0].tolist() != before.tolist()) is (kind == "feed-entry")
+    assert (state["levels"][0].tolist() != before.tolist()) is is_page
     assert state["seen_at"][0] == NOW + 14
 
 

@@ -59,7 +59,8 @@ class PageTable:
         self.has_rhythm: Flags = np.empty(0, dtype=bool)
         """The page is visited in a fixed rhythm: it does not compete."""
         self.is_list: Flags = np.empty(0, dtype=bool)
-        """The page is a sitemap: it is visited for what it reveals of other pages, not for its own changes."""
+        """The page is a sitemap that lists watched pages: it is visited for what it reveals of them, not for its own
+        changes."""
         self.source_rows: Rows = np.empty(0, dtype=np.intp)
         """By source of announcements: the row of its page; -1: the page is not watched."""
         self.policy_state = PolicyState(policy, np.empty(0, dtype=np.intp), now=0.0, weights=self.weight)
@@ -187,9 +188,10 @@ class PageTable:
         table.load(sources, None if announcements is None else known)
         self.policy_state.lists = table if len(sources) else None
         self.source_rows = self.rows(ids.get(source.url, -1) for source in sources)
-        lists = [row for row, source in zip(self.source_rows, sources, strict=True) if source.kind == LIST_KIND]
         self.is_list[:] = False
-        self.is_list[[row for row in lists if row >= 0]] = True
+        for row, source in zip(self.source_rows.tolist(), sources, strict=True):
+            if row >= 0 and source.kind == LIST_KIND and source.listed:
+                self.is_list[row] = True
 
     def read_interval_days(self, rows: Rows) -> Days:
         """The mean number of days between the reads of lists so far; a day before the second read."""
