@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from webstrata.errors import UsageError
 from webstrata.plan.downloads import DownloadTimes
-from webstrata.plan.load import HostLoad, SpacingModel
+from webstrata.plan.load import SLOT_S, HostLoad, SpacingModel
 from webstrata.plan.rounds import RoundPlan
-from webstrata.plan.slots import SLOT_S
 
 _FULLEST = 5
 _UNBOUNDED = 10**12

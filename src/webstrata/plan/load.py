@@ -1,4 +1,4 @@
-"""The input of a plan: the visits of each host, and the spacing of requests."""
+"""The input of a plan: the visits of each host, the spacing of requests, and the length of a slot."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata.errors import UsageError
+
+SLOT_S = 3600.0
+"""Length of a slot: the visits of one hour are planned together."""
 
 
 class SpacingModel(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,8 @@ SATURATED = 0.8
 """Share of a round from which on the machine, not the hosts, decides how long it takes: a round has less work at its
 start and its end."""
 _LEAST_SPREAD = 0.03
+_DISTURBED = 3.0
+"""A round counts at most this many times the cost of the median round."""
 
 
 class LoopPace(Struct, frozen=True, kw_only=True):
@@ -31,7 +33,7 @@ class LoopPace(Struct, frozen=True, kw_only=True):
 
 
 def loop_pace(rounds: Sequence[RoundTiming]) -> LoopPace:
-    """The pace of the last rounds; rounds with more visits count more."""
+    """The pace of the last rounds together: their time, as far as the machine limited them, divided by their visits."""
     timed = [one for one in rounds if one.visits > 0 and 0 < one.seconds < float("inf") and one.limited_s >= 0]
     if not timed:
         return LoopPace()
@@ -39,9 +41,11 @@ def loop_pace(rounds: Sequence[RoundTiming]) -> LoopPace:
     seconds = np.array([one.seconds for one in timed])
     limited = np.array([one.limited_s for one in timed])
     cost = seconds / visits * np.minimum(1.0, limited / seconds / SATURATED)
-    logs = np.log(np.maximum(cost, 1e-9))
-    order = np.argsort(logs)
-    share = np.cumsum(visits[order]) / visits.sum()
-    middle = float(logs[order][np.searchsorted(share, 0.5)])
-    spread = float(np.sqrt(np.average((logs - middle) ** 2, weights=visits)))
-    return LoopPace(visit_s=float(np.exp(middle)), spread=max(spread, _LEAST_SPREAD))
+    # Not the median: a crawl takes the sum of its rounds, and some cost more (they start the parser processes, or read
+    # all pages). Only a round that other programs disturbed is cut off.
+    order = np.argsort(cost)
+    middle = cost[order][np.searchsorted(np.cumsum(visits[order]), visits.sum() / 2)]
+    mean = float(np.average(np.minimum(cost, _DISTURBED * middle), weights=visits))
+    logs = np.log(np.maximum(cost, 1e-9) / max(mean, 1e-9))
+    spread = float(np.sqrt(np.average(logs**2, weights=visits)))
+    return LoopPace(visit_s=mean, spread=max(spread, _LEAST_SPREAD))

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-SLOT_S = 3600.0
-"""Length of a slot."""
 _SHORTEST_INTERVAL_S = 60.0
 
 

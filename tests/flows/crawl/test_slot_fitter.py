@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tests.flows.conftest import START_AT, Archiver
 from tests.flows.scripted_servers import reply, robots
-from webstrata.plan.slots import SLOT_S
+from webstrata.plan.load import SLOT_S
 
 QUIET = ("schedule.start_interval=30d", "schedule.min_interval=30d", "polite.max_delay=1h")
 

@@ -14,9 +14,9 @@ import numpy as np
 from webstrata.clock import iso, span
 from webstrata.flows.planning import download_times, loads_of
 from webstrata.permit.gate import PermitGate
-from webstrata.plan.load import SpacingModel
+from webstrata.plan.load import SLOT_S, SpacingModel
 from webstrata.plan.rounds import RoundPlan
-from webstrata.plan.slots import SLOT_S, PlannedVisits, SlotCapacity, fit, moments
+from webstrata.plan.slots import PlannedVisits, SlotCapacity, fit, moments
 from webstrata.ports import Store
 from webstrata.records import UpcomingVisit
 
