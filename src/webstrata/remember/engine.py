@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Dialect, Engine, NullPool, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
@@ -136,10 +138,26 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
     path = Path(url.database)
     if not create and not path.exists():
         raise StoreError(f"there is no database at {path}. Run `webstrata init` first.")
-    engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": wait_ms / 1000})
+    dialect = _sqlite_dialect()
+    words, options = dialect.create_connect_args(url)
+    options["timeout"] = wait_ms / 1000
+    pool = NullPool(lambda: dialect.connect(*words, **options), dialect=dialect)
+    engine = Engine(pool, dialect, url, execution_options={"compiled_cache": _COMPILED})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+# Compiling the statements of a crawl takes longer than running them on a small home. SQLAlchemy keeps compiled
+# statements by dialect and by engine, so all files share one dialect and one cache.
+_COMPILED: LRUCache[Any, Any] = LRUCache(1000)
+
+
+@cache
+def _sqlite_dialect() -> Dialect:
+    engine = create_engine("sqlite://", poolclass=NullPool)
+    with engine.connect():
+        return engine.dialect  # the first connection has initialised it
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
