@@ -15,6 +15,7 @@ without a change the belief is m exp((Q - Λ) τ), after one with a change the r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -142,6 +143,12 @@ class Activity:
         after = np.where(changed[:, None], np.maximum(any_change - free, 1e-12), none)
         normal: Belief = (after / after.sum(axis=1, keepdims=True)).astype(np.float32)
         return normal
+
+
+@cache
+def pooled_activity() -> Activity:
+    """The model with the pooled levels. Computing its tables takes longer than opening a small home."""
+    return Activity()
 
 
 def _is_in_rows(belief: Belief) -> bool:

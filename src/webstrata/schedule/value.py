@@ -24,7 +24,7 @@ import numpy as np
 
 from webstrata.columns import Column, Days, Flags, Rows, State, columns
 from webstrata.errors import BadSettings
-from webstrata.predict.activity import Activity
+from webstrata.predict.activity import Activity, pooled_activity
 from webstrata.predict.siblings import Siblings
 from webstrata.schedule.forecast import NOTHING, ForecastTable, PageSignals, changed_given
 from webstrata.schedule.policy import Bounds, ValuePolicyBase
@@ -51,7 +51,7 @@ class Value(ValuePolicyBase):
         super().__init__(bounds)
         self.freshness = freshness
         self.siblings = siblings
-        self._activity = activity or Activity()
+        self._activity = activity or pooled_activity()
         self.dtype = columns({"levels": (np.float32, (self._activity.width,)), "seen_at": np.float64})
 
     def start(self, n: int, now: float = 0.0) -> State:
