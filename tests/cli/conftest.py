@@ -111,7 +111,8 @@ class Demo(NamedTuple):
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """The home of a demo run of 30 days; tests must not change it."""
     home = tmp_path_factory.mktemp("demo") / "home"
-    result = call_process("demo", "--home", home, "--days", DEMO_DAYS, "--policy", "dyn", "--json")
+    days = ("--days", DEMO_DAYS)
+    result = call_here("demo", "--home", home, *days, "--policy", "dyn", "--json", WEBSTRATA_CRAWL_WORKERS="0")
     assert result.code == 0, result.err
     return Demo(home, result, result.json)
 

@@ -106,6 +106,7 @@ class Archiver:
         self.home, _ = Home.create(folder / "home")
         shutil.copy(blank, self.home.database)
         self.settings = self._settings(flags)
+        self.make_parsers = make_parsers
         self.node = Node(self.home, self.settings, clock, make_parsers=make_parsers)
         self._opened = AsyncExitStack()
         self._store: SqlStore | None = None

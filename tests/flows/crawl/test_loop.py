@@ -91,9 +91,8 @@ def test_an_error_during_a_round_does_not_end_the_loop(
         assert "new" in await archiver.outcomes(slow)
         assert all(page.visits >= 1 for page in (await archiver.pages()).values())
 
-    run_scenario(
-        scenario, "crawl.round=1h", "polite.delay=0s", "polite.address_delay=0s", "fetch.first_byte_timeout=1s"
-    )
+    at_once = ("polite.delay=0s", "polite.address_delay=0s")
+    run_scenario(scenario, "crawl.round=1h", "budget.total=1/page/day", *at_once, "fetch.first_byte_timeout=1s")
 
 
 def test_politeness_of_a_failed_transaction_is_kept(

@@ -5,47 +5,23 @@ from __future__ import annotations
 import asyncio
 import gzip
 import multiprocessing
-import os
-import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
 
 from tests.flows.conftest import DAILY, Archiver
+from tests.flows.crawl.hostile_parser import DEADLY, ENDLESS, FAULTY, GREEDY, parse_hostile
 from tests.flows.scripted_servers import reply
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.flows.crawl.parser_process import serve
 
-DEADLY = b"<p>deadly"
-
 
 def job(name: str, body: bytes) -> ParseJob:
     return ParseJob(url=f"http://a.test/{name}", body=body, content_type="text/html", max_decoded=1000)
-
-
-ENDLESS = b"<p>endless"
-GREEDY = b"<p>greedy"
-FAULTY = b"<p>faulty"
-
-
-def parse_hostile(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
-    """A parser that some bodies end, or block as native code would: only the end of the process stops it."""
-    for job in jobs:
-        if job.body == DEADLY:
-            os._exit(11)
-        if job.body == ENDLESS:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGALRM})
-            while True:
-                pass
-        if job.body == GREEDY:
-            bytearray(10 * 1024**3)
-        if job.body == FAULTY:
-            raise ZeroDivisionError("an error in the parser")
-    return parse_content(jobs)
 
 
 def test_a_deadly_page_is_compared_by_its_bytes(caplog: pytest.LogCaptureFixture) -> None:

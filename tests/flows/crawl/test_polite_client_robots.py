@@ -191,4 +191,5 @@ def test_situation(run_scenario: Callable[..., None], case: dict[str, Any]) -> N
         assert await archiver.outcomes(url)
         assert set(await archiver.outcomes(url)) == {"dns"}
 
-    run_scenario({"tls": without_tls, "nxdomain": without_name}.get(fault or "", scenario))
+    played = {"tls": without_tls, "nxdomain": without_name}.get(fault or "", scenario)
+    run_scenario(played, *(("budget.total=1/page/day",) if "age_days" in setup else ()))

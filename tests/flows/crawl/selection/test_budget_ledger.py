@@ -17,8 +17,8 @@ from webstrata.node import Node
 from webstrata.records import BudgetState
 
 PER_DAY = 16
-DAYS = 4
-FLAGS = (f"budget.total={PER_DAY}/day", "crawl.round=20m", "schedule.min_interval=1h", "schedule.start_interval=1h")
+DAYS = 2
+FLAGS = (f"budget.total={PER_DAY}/day", "crawl.round=30m", "schedule.min_interval=1h", "schedule.start_interval=1h")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -47,7 +47,7 @@ def test_two_loops_spend_one_budget(
 
     async def scenario(archiver: Archiver) -> None:
         home, _ = Home.create(tmp_path / "neighbour")
-        nodes = [archiver.node, Node(home, archiver.settings, archiver.clock)]
+        nodes = [archiver.node, Node(home, archiver.settings, archiver.clock, make_parsers=archiver.make_parsers)]
         await watch_lively(archiver)
         until = archiver.clock.now() + DAYS * DAY_S
 

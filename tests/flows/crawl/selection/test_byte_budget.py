@@ -19,6 +19,7 @@ from webstrata.node import Node
 from webstrata.records import NewPage, Page
 
 START = 1_700_000_000.0
+FLAGS = ("crawl.round=6h", "crawl.workers=0", "schedule.min_interval=6h", "polite.delay=1s")
 DAYS = 30
 WARM_UP_DAYS = 8
 """First copies of all pages are paid for in this time; visits count after it."""
@@ -45,10 +46,10 @@ def recorded(site: str, paragraphs: int, every_days: float, pages: int, seed: in
 async def crawled(folder: Path, budget: str) -> tuple[int, int, dict[str, Page]]:
     """(changes captured, bytes downloaded, pages by URL) in a month with this budget."""
     clock = JumpingClock(START)
-    recordings = [recorded("large", 2000, 2.0, 10, seed=1), recorded("small", 8, 1.0, 10, seed=2)]
+    recordings = [recorded("large", 500, 2.0, 10, seed=1), recorded("small", 8, 1.0, 10, seed=2)]
     home, _ = Home.create(folder)
     async with LivingWeb(recordings, clock) as living:
-        flags = ("crawl.round=6h", "schedule.min_interval=6h", "polite.delay=1s", f"budget.total={budget}")
+        flags = (*FLAGS, f"budget.total={budget}")
         loaded, _ = settings_file.load(folder, environment={}, flags=flags)
         fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         node = Node(home, msgspec.structs.replace(loaded, fetch=fetch), clock)
