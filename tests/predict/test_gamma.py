@@ -47,8 +47,8 @@ def test_more_changes_never_a_lower_rate(page: list[tuple[float, bool]], place: 
     place %= len(page)
     flags = [flag and at != place for at, (_, flag) in enumerate(page)]
     more = [flag or at == place for at, flag in enumerate(flags)]
-    lengths, ends = [t for t, _ in page], [0, len(page)]
-    before, after = (bayesian(visit_history(ends, lengths, seen), PRIOR).rate[0] for seen in (flags, more))
+    lengths, ends = [t for t, _ in page], [0, len(page), 2 * len(page)]
+    before, after = bayesian(visit_history(ends, lengths * 2, flags + more), PRIOR).rate
     assert after >= before
 
 

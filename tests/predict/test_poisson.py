@@ -80,10 +80,11 @@ def test_agrees_with_brent(intervals: tuple[list[float], list[float]]) -> None:
 def test_scale_of_time(intervals: tuple[list[float], list[float]], scale: float) -> None:
     """Rates scale with the unit of time."""
     updated, still = intervals
-    for estimator in (naive, regular, irregular):
-        one = estimator(history(updated, still))
-        other = estimator(history([t * scale for t in updated], [t * scale for t in still]))
-        assert other.rate[0] * scale == pytest.approx(one.rate[0], rel=1e-8)
+    lengths, flags = [*updated, *still], [True] * len(updated) + [False] * len(still)
+    ends = [0, len(lengths), 2 * len(lengths)]
+    both = visit_history(ends, [*lengths, *(t * scale for t in lengths)], flags * 2)
+    for rates in (naive(both).rate, regular(both).rate, irregular_rate(both)):
+        assert rates[1] * scale == pytest.approx(rates[0], rel=1e-8)
 
 
 @settings(deadline=None, max_examples=40)
@@ -97,11 +98,11 @@ def test_more_changes_never_a_lower_rate(visited: list[tuple[float, bool]], plac
     lengths, flags = [t for t, _ in visited], [flag for _, flag in visited]
     flags[place] = False
     more = [flag or at == place for at, flag in enumerate(flags)]
-    for estimator in (naive, regular, irregular):
-        if estimator is irregular and all(more):
+    both = visit_history([0, len(lengths), 2 * len(lengths)], lengths * 2, flags + more)
+    for estimator in (lambda pages: naive(pages).rate, lambda pages: regular(pages).rate, irregular_rate):
+        if estimator is irregular_rate and all(more):
             continue
-        before = estimator(visit_history([0, len(lengths)], lengths, flags)).rate[0]
-        after = estimator(visit_history([0, len(lengths)], lengths, more)).rate[0]
+        before, after = estimator(both)
         assert after >= before * (1 - 1e-9)
 
 

@@ -108,7 +108,8 @@ def _middle_tail(hits: Days, trials: Days, chance: Days) -> Days:
     """P(X > hits) + P(X = hits) / 2 of a binomial number X, continued to numbers that are not whole."""
     inside = (hits > 0) & (hits < trials)
     some, misses = np.where(inside, hits, 1.0), np.where(inside, trials - hits, 1.0)
-    logs = log_gamma(some + misses + 1) - log_gamma(some + 1) - log_gamma(misses + 1)
+    whole, first, second = log_gamma(np.stack([some + misses + 1, some + 1, misses + 1]))
+    logs = whole - first - second
     equal = np.exp(logs + some * np.log(chance) + misses * np.log1p(-chance))
     tail = np.clip(beta_distribution(some, misses + 1.0, chance) - equal / 2, 0.0, 1.0)
     return np.where(inside, tail, np.where(hits <= 0, 1.0, 0.0))

@@ -18,6 +18,8 @@ def log_gamma(a: Days) -> Days:
     product, at = np.ones_like(a), a.astype(np.float64).copy()
     for _ in range(int(_SHIFT)):
         small = at < _SHIFT
+        if not small.any():
+            break
         product = np.where(small, product * at, product)
         at = np.where(small, at + 1, at)
     inverse = 1 / (at * at)
@@ -110,7 +112,8 @@ def beta_distribution(a: Days, b: Days, x: Days) -> Days:
     mirrored = x > (first + 1) / (first + second + 2)
     one, other = np.where(mirrored, second, first), np.where(mirrored, first, second)
     at = np.where(mirrored, 1 - x, x)
-    logs = log_gamma(one + other) - log_gamma(one) - log_gamma(other) + one * np.log(at) + other * np.log1p(-at)
+    whole, parts, others = log_gamma(np.stack([one + other, one, other]))
+    logs = whole - parts - others + one * np.log(at) + other * np.log1p(-at)
     part = np.exp(logs) * _beta_fraction(one, other, at) / one
     share: Days = np.clip(np.where(mirrored, 1 - part, part), 0.0, 1.0)
     return np.where(a <= 0, 1.0, np.where(b <= 0, 0.0, share))
