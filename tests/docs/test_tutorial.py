@@ -31,7 +31,7 @@ def _script(commands: list[str], port: int) -> str:
     """One shell script that ends at the first command that fails; spans are cut short, the port is a free one."""
     lines = ["set -eu"]
     for command in commands:
-        short = command.replace("--days 90 --budget 0.1/", "--days 15 --budget 1/").replace("8000", str(port))
+        short = command.replace("--days 90 --budget 0.1/", "--days 15 --budget 0.3/").replace("8000", str(port))
         lines.append(short.replace("webstrata crawl", "webstrata crawl --set polite.delay=0.2s"))
         if command.endswith("&"):
             lines += ["trap 'kill $!' EXIT", "sleep 1"]
