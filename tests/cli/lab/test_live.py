@@ -35,8 +35,8 @@ COLUMNS = {
 
 
 def test_document_of_several_crawls(call: Call, file: Path) -> None:
-    """--json: a row for each corpus and kind of lists, and their means; crawls may run at the same time."""
-    options = ("--histories", file, "--lists", "none,truth", "--days", 20, "--budget", 4, "--jobs", 2)
+    """--json: a row for each corpus and kind of lists, and their means."""
+    options = ("--histories", file, "--lists", "none,truth", "--days", 20, "--budget", 4)
     result = call("lab", "live", *options, "--json")
 
     assert result.code == 0, result.err
@@ -52,6 +52,16 @@ def test_document_of_several_crawls(call: Call, file: Path) -> None:
         assert row["visits"] + row["list_visits"] <= row["downloads_allowed"]
         assert (row["list_visits"] > 0) == (row["lists"] == "truth")
     assert [(mean["lists"], mean["corpora"]) for mean in result.json["means"]] == [("none", 2), ("truth", 2)]
+
+
+def test_crawls_at_the_same_time(call: Call, file: Path) -> None:
+    """--jobs: crawls in processes of their own have the same rows, in the same order."""
+    options = ("lab", "live", "--histories", file, "--days", 6, "--pages", 2, "--budget", 4, "--json")
+    parallel, one_by_one = call(*options, "--jobs", 2), call(*options)
+
+    assert parallel.code == 0, parallel.err
+    assert len(parallel.json["rows"]) == 2
+    assert parallel.json == one_by_one.json
 
 
 def test_table(call: Call, file: Path) -> None:
