@@ -46,7 +46,7 @@ def recorded(site: str, paragraphs: int, every_days: float, pages: int, seed: in
 async def crawled(folder: Path, budget: str) -> tuple[int, int, dict[str, Page]]:
     """(changes captured, bytes downloaded, pages by URL) in a month with this budget."""
     clock = JumpingClock(START)
-    recordings = [recorded("large", 200, 2.0, 10, seed=1), recorded("small", 8, 1.0, 10, seed=2)]
+    recordings = [recorded("large", 2000, 2.0, 10, seed=1), recorded("small", 8, 1.0, 10, seed=2)]
     home, _ = Home.create(folder)
     async with LivingWeb(recordings, clock) as living:
         flags = (*FLAGS, f"budget.total={budget}")
