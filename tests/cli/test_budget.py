@@ -79,6 +79,7 @@ def test_limits_that_ask_for_more_than_the_budget_are_named_with_figures(
         "is_too_much": True,
         "shortest_s": 3600.0,
         "seen_every_s": 7200.0,
+        "hosts": [],
     }
     said = (
         "the limits of 1 page need 24 visits a day; the budget pays for 12: they are seen about every 2h instead of 1h"
@@ -91,6 +92,24 @@ def test_limits_that_ask_for_more_than_the_budget_are_named_with_figures(
     assert call("--home", seen, "watch", server.url("/a"), "--json").json["limit_demand"] == result
     text = call("--home", seen, "interval", server.url("/a"), "--max", "2h").text
     assert "need" not in text, "the limit is within the budget"
+
+
+def test_hosts_that_cannot_keep_the_limits_are_named(seen: Path, server: LocalServer, call: Call) -> None:
+    """The budget of a host may allow less than the limits of its pages need, and its delay too."""
+    call("--home", seen, "interval", server.url("/a"), "--max", "1h")
+    settings = '[budget]\ntotal = "100/day"\n[budget.hosts]\n"127.0.0.1" = "6/day"\n'
+    (seen / "webstrata.toml").write_text(settings, encoding="utf-8")
+    text = call("--home", seen, "status").text
+    assert "the limits of pages of 127.0.0.1 need 24 visits a day; its budget pays for 6: raise it" in text
+    slow = ("--set", "polite.delay=6h")
+    found = call("--home", seen, "plan", "--offline", "--json", *slow).json["limit_demand"]
+    assert found["hosts"] == [
+        {"host": "127.0.0.1", "visits_per_day": 24.0, "possible_per_day": 4.0, "limited_by": "delay"}
+    ]
+    assert (
+        "the delay between requests allows 4: lengthen the limits"
+        in call("--home", seen, "plan", "--offline", *slow).text
+    )
 
 
 def test_a_policy_of_ones_own(

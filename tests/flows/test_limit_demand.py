@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.flows.conftest import Archiver
-from webstrata.flows.limit_demand import demand_of, limit_demand
+from webstrata.flows.limit_demand import HostLimitDemand, HostRoom, demand_of, limit_demand
 from webstrata.records import IntervalLimit
 from webstrata.schedule.budget import DEFAULT_RATE, DailyRate
 
@@ -51,5 +51,55 @@ def test_the_demand_of_a_store(run_scenario: Callable[..., None]) -> None:
         assert sampled is not None
         assert sampled.is_too_much
         assert sampled.visits_per_day == pytest.approx(every.visits_per_day, rel=0.2)
+
+    run_scenario(scenario)
+
+
+HOST_CASES = [
+    ("there is room", 1.0, {}, []),
+    ("the delay", 60.0, {}, [("a.test", 1440.0, "delay")]),
+    ("the budget of the host", 60.0, {"a.test": DailyRate(amount=960.0)}, [("a.test", 960.0, "budget")]),
+    ("the budget of another host", 1.0, {"b.test": DailyRate(amount=0.1, per_page=True)}, [("b.test", 1.0, "budget")]),
+    (
+        "the worst first",
+        60.0,
+        {"b.test": DailyRate(amount=12.0)},
+        [("b.test", 12.0, "budget"), ("a.test", 1440.0, "delay")],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "budgets", "expected"), [case[1:] for case in HOST_CASES], ids=[c[0] for c in HOST_CASES]
+)
+def test_hosts_that_cannot_be_visited_so_often(
+    run_scenario: Callable[..., None],
+    delay_s: float,
+    budgets: dict[str, DailyRate],
+    expected: list[tuple[str, float, str]],
+) -> None:
+    """Limits of a host's pages are compared with what its delay and its own budget allow; a sample says nothing."""
+
+    async def scenario(archiver: Archiver) -> None:
+        await archiver.watch(*(f"http://a.test/{n}" for n in range(100)), tags=("often",))
+        await archiver.watch(*(f"http://b.test/{n}" for n in range(10)), tags=("often",))
+        now = archiver.clock.now()
+        async with archiver.node.store() as store:
+            await store.budgets.set_interval_limit(IntervalLimit(kind="tag", name="often", min_s=None, max_s=3600.0))
+
+            async def room() -> HostRoom:
+                return HostRoom(gate=await archiver.node.gate(store), delay_s=delay_s, budgets=budgets)
+
+            found = await limit_demand(store, DailyRate(amount=5000.0), now, host_room=room)
+            sampled = await limit_demand(store, DailyRate(amount=5000.0), now, sampled=50, host_room=room)
+        needed = {"a.test": 2400.0, "b.test": 240.0}
+        assert found is not None
+        assert not found.is_too_much
+        assert found.hosts == tuple(
+            HostLimitDemand(host=host, visits_per_day=needed[host], possible_per_day=possible, limited_by=limited_by)
+            for host, possible, limited_by in expected
+        )
+        assert sampled is not None
+        assert sampled.hosts == ()
 
     run_scenario(scenario)

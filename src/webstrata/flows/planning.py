@@ -110,9 +110,10 @@ async def plan_input(
     addresses = await addresses_of(web, pages[:MAX_RESOLVED]) if web is not None else {}
     loads = loads_of(pages, gate, now, addresses)
     sums = await store.visit_log.download_sums()
+    pace = loop_pace(await store.visit_log.rounds(_ROUNDS))
     return PlanInput(
         loads=[load for load in loads if load.free_in_s <= CRAWL_PATIENCE_S],
         resting=[load.host for load in loads if load.free_in_s > CRAWL_PATIENCE_S],
         downloads=await download_times(store, sums),
-        pace=loop_pace(await store.visit_log.rounds(_ROUNDS)),
+        pace=pace,
     )
