@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def test_hosts_that_cannot_be_visited_so_often(
     run_scenario: Callable[..., None],
     delay_s: float,
     budgets: dict[str, DailyRate],
-    expected: list[tuple[str, float, str]],
+    expected: list[tuple[str, float, Literal["delay", "budget"]]],
 ) -> None:
     """Limits of a host's pages are compared with what its delay and its own budget allow; a sample says nothing."""
 

@@ -29,13 +29,14 @@ def _record(recall: float, noise: float, changing: float = 0.3, visits: int = 60
 
 
 def test_nothing_shown_yet() -> None:
-    """A new source has a low quality and an allowance for its first reads."""
+    """A new source has a low quality and no record, and there is no doubt about it yet."""
     state = SOURCES.start(1)
 
     assert SOURCES.precision(state)[0] == pytest.approx(0.25)
     assert SOURCES.recall(state)[0] == pytest.approx(0.25)
     assert SOURCES.proven_recall(state)[0] == pytest.approx(0.25)
-    assert SOURCES.max_worth(state)[0] == pytest.approx(0.25)
+    assert SOURCES.proven_worth(state)[0] == 0.0
+    assert SOURCES.doubt(state)[0] == 1.0
     assert SOURCES.delay_days(state)[0] == 0.0
 
 
@@ -45,7 +46,8 @@ def test_a_complete_and_truthful_source() -> None:
 
     assert SOURCES.precision(state)[0] > 0.9
     assert SOURCES.recall(state)[0] > 0.95
-    assert SOURCES.max_worth(state)[0] > 0.2
+    assert SOURCES.proven_worth(state)[0] > 0.2
+    assert SOURCES.doubt(state)[0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("recall", "noise"), [(0.0, 0.0), (0.0, 0.3), (0.0, 0.9)])
@@ -55,7 +57,8 @@ def test_useless_sources(recall: float, noise: float) -> None:
 
     assert SOURCES.proven_recall(state)[0] < 0.15
     assert SOURCES.precision(state)[0] < 0.15 or noise == 0.0
-    assert SOURCES.max_worth(state)[0] < 0.05
+    assert SOURCES.proven_worth(state)[0] < 0.05
+    assert SOURCES.doubt(state)[0] > 10.0
 
 
 @pytest.mark.parametrize("forecast", [0.1, 0.3, 0.6])
@@ -67,7 +70,7 @@ def test_random_sources_are_not_paid_for_by_luck(seed: int, forecast: float) -> 
     paid = 0
     for _ in range(1000):
         announced, changed = random.random(1) < 0.3, random.random(1) < 0.3
-        paid += int(SOURCES.max_worth(state)[0] > 0.1)
+        paid += int(SOURCES.proven_worth(state)[0] > 0.1)
         _read(state, int(announced[0]), 5.0)
         expected = np.array([1 - forecast])
         SOURCES.add(state, SOURCES.visit_counts(1, ONE, np.array([5.0]), announced, changed, expected, expected))
@@ -84,7 +87,7 @@ def test_a_few_right_announcements() -> None:
 
     assert SOURCES.precision(state)[0] > 0.5
     assert SOURCES.recall(state)[0] > 0.7
-    assert SOURCES.max_worth(state)[0] > 2.0
+    assert SOURCES.proven_worth(state)[0] > 2.0
 
 
 def test_a_low_forecast_credits_no_source() -> None:

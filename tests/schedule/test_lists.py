@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from tests.schedule.tables import LIMITS, LIVE, NOW, summaries
 from webstrata.clock import DAY_S
-from webstrata.records import Announcement, Page, SignalKind, SignalSource
+from webstrata.records import Announcement, IntervalLimit, Page, SignalKind, SignalSource
 from webstrata.schedule.next_visit import SeenPage
-from webstrata.schedule.overrides import Overrides
+from webstrata.schedule.overrides import IntervalLimits, Overrides
 from webstrata.schedule.registry import budgeted_policy
 from webstrata.schedule.value_schedule import ValueSchedule
 
@@ -40,13 +40,31 @@ def schedule_with(source: SignalSource, news: tuple[int, ...] = ()) -> ValueSche
 def test_a_list_is_read_when_it_is_worth_it() -> None:
     """Not at once after a read, but after some days; not while the budget is needed for announced pages."""
     schedule = schedule_with(LIST)
-    assert schedule.sources_to_read((NOW + 0.01) * DAY_S, 10).tolist() == []
-    assert schedule.sources_to_read((NOW + 5.0) * DAY_S, 10).tolist() == [0]
+    assert schedule.sources_to_read((NOW + 0.01) * DAY_S, 10, 10.0).tolist() == []
+    assert schedule.sources_to_read((NOW + 5.0) * DAY_S, 10, 10.0).tolist() == [0]
     busy = schedule_with(LIST, news=tuple(range(1, 11)))
-    assert busy.sources_to_read((NOW + 5.0) * DAY_S, 10).tolist() == []
-    assert busy.sources_to_read((NOW + 5.0) * DAY_S, 11).tolist() == [0]
+    assert busy.sources_to_read((NOW + 5.0) * DAY_S, 10, 10.0).tolist() == []
+    assert busy.sources_to_read((NOW + 5.0) * DAY_S, 11, 10.0).tolist() == [0]
     useless = replace(LIST, announced_changed=4.0, silent_changed=36.0, silent_expected=36.0, reads=100)
-    assert schedule_with(useless).sources_to_read((NOW + 5.0) * DAY_S, 10).tolist() == []
+    assert schedule_with(useless).sources_to_read((NOW + 5.0) * DAY_S, 10, 10.0).tolist() == []
+
+
+def test_a_list_that_only_announces_has_no_longest_interval() -> None:
+    """The longest interval of all pages holds for a list that leads to new pages, or if it is the list's own."""
+    never = SignalSource(id=9, url=LIST.url, kind="sitemap-lastmod", reads=100, recent_reads=100.0, listed=39)
+    late = (NOW + LIVE.max_days + 1.0) * DAY_S
+
+    def is_read(source: SignalSource, limits: IntervalLimits | None = None) -> bool:
+        schedule = schedule_with(source)
+        if limits is not None:
+            own = {LIST.url: IntervalLimit(kind="page", name=LIST.url, min_s=limits.min_s, max_s=limits.max_s)}
+            row_id = int(schedule.page_table.ids[0])
+            schedule.page_table.apply_overrides(Overrides(pages=own), LIMITS, {row_id: LIST.url}, late)
+        return schedule.sources_to_read(late, 10, 1e-3, 0.5).tolist() == [0]
+
+    assert not is_read(never)
+    assert is_read(replace(never, finds_pages=True))
+    assert is_read(never, IntervalLimits(0.0, DAY_S))
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_it_gets_announcements() -> None:
     assert after[0] > 0.9 > before[0]
     assert after[1] < before[1]
     assert after[2:] == pytest.approx(before[2:], abs=1e-6)
-    assert source_worth(pages.lists, pages.values(40.0), 1.0, 0.01)[0] > 0
+    assert source_worth(pages.lists, *pages.values_and_chances(40.0), 1.0, 0.01).proven[0] > 0
 
 
 def test_it_gets_predicted_visits_and_its_first_price() -> None:

@@ -1,8 +1,8 @@
 """The rate by eq. 5, updated visit by visit from sums instead of histories.
 
 Eq. 5 needs every interval that saw a change. The state keeps 24 classes of length (each 1.6 times the previous one)
-with number and sum, and eq. 5 is solved for their means: exact if the intervals of a class are equal, within about one
-per cent otherwise.
+with number and sum, and eq. 5 is solved for their means: exact if the intervals of a class are equal, otherwise usually
+within one per cent, and within a fifth at worst (nearly every visit found a change, at both ends of one class).
 """
 
 from __future__ import annotations

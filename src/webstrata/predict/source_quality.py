@@ -46,8 +46,8 @@ class SourcePrior(Struct, frozen=True, kw_only=True):
     wrong: float = 0.75
     announced: float = 0.25
     silent: float = 0.75
-    chance: float = 0.25
-    """Captures that all reads of a source together may cost before it has announced a change."""
+    doubt_per_error: float = 0.5
+    """A new source whose record has two errors is tried half as often."""
     memory: float = 1000.0
     """Visits after which a check counts half, since the quality of sources changes."""
     per_change: float = 1.5
@@ -111,12 +111,16 @@ class SourceQuality:
         proven: Column = np.maximum(recall - error, 0.0).astype(np.float32)
         return proven
 
-    def max_worth(self, state: State) -> Column:
-        """Upper limit of the value of a read: twice what the last reads have proven to bring, plus an allowance for
-        new sources that falls with each read."""
-        proven = 2.0 * self._brought(state, 2.0) / (state["recent_reads"] + 1.0)
-        limit: Column = proven + self._prior.chance / (state["reads"] + 1.0)
-        return limit.astype(np.float32)
+    def proven_worth(self, state: State) -> Column:
+        """Upper limit of the value of a read: twice what the last reads have proven to bring."""
+        proven: Column = 2.0 * self._brought(state, 2.0) / (state["recent_reads"] + 1.0)
+        return proven.astype(np.float32)
+
+    def doubt(self, state: State) -> Column:
+        """1 for a new source; more, the more announcements were wrong and the more changes it did not announce."""
+        wrong = state["announced"] - state["announced_changed"] + state["silent_changed"]
+        doubt: Column = 1.0 + self._prior.doubt_per_error * wrong
+        return doubt.astype(np.float32)
 
     def trusted(self, state: State) -> Flags:
         """Whether more than half of the announcements are right, beyond what was expected anyway."""

@@ -80,6 +80,8 @@ class SignalSource(Struct, frozen=True, kw_only=True, gc=False):
     """Number of watched pages that the source lists."""
     read_at: float | None = None
     """When the source was last read."""
+    finds_pages: bool = False
+    """Its entries become watched pages."""
 
 
 class Announcement(Struct, frozen=True, kw_only=True, gc=False):
@@ -117,6 +119,8 @@ class NewAnnouncements(Struct, frozen=True, kw_only=True, gc=False):
     """The old counts of reads are multiplied by this factor, 0 to 1."""
     counted: Mapping[str, float] = {}
     """What the read adds to the counts (`READ_COUNTS`)."""
+    finds_pages: bool = False
+    """The entries of the source become watched pages."""
     flood: bool = False
     """The source announced a change of nearly all listed pages."""
     visit_soon: tuple[str, ...] = ()

@@ -66,6 +66,7 @@ def announce(connection: Connection, announced: Sequence[NewAnnouncements]) -> N
 def _source_id(connection: Connection, one: NewAnnouncements) -> int:
     values: dict[str, Any] = {"url": named(one.source, "URL"), "kind": one.kind, **dict.fromkeys(_COUNTS, 0.0)}
     values |= {**one.counted, "recent_reads": 1.0, "listed": one.listed, "read_at": one.seen_at}
+    values["finds_pages"] = one.finds_pages
     statement = insert_into(connection, sources).values(**values, reads=1, floods=int(one.flood))
     statement = statement.on_conflict_do_update(
         index_elements=["url"],
@@ -76,6 +77,7 @@ def _source_id(connection: Connection, one: NewAnnouncements) -> int:
             "floods": sources.c.floods + int(one.flood),
             "listed": one.listed,
             "read_at": one.seen_at,
+            "finds_pages": one.finds_pages,
             **{name: sources.c[name] * one.keep + one.counted.get(name, 0.0) for name in READ_COUNTS},
         },
         where=func.coalesce(sources.c.read_at, 0.0) < one.seen_at,
@@ -183,7 +185,7 @@ def _counts(one: SourceCheck) -> dict[str, float]:
 
 _SOURCES = select(
     sources.c.id, sources.c.url, sources.c.kind, *(sources.c[name] for name in _COUNTS),
-    sources.c.reads, sources.c.floods, sources.c.listed, sources.c.read_at,
+    sources.c.reads, sources.c.floods, sources.c.listed, sources.c.read_at, sources.c.finds_pages,
 ).order_by(sources.c.id)  # fmt: skip
 _ANNOUNCEMENTS = select(
     signals.c.page_id, signals.c.source_id, signals.c.given_at.label("at"), signals.c.seen_at, signals.c.news

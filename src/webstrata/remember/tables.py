@@ -189,6 +189,7 @@ sources = Table(
     Column("floods", Integer, nullable=False),
     Column("listed", Integer, nullable=False),
     Column("read_at", Double),
+    Column("finds_pages", Boolean, nullable=False),
 )
 
 # The latest announcement of a source about a page.

@@ -48,6 +48,8 @@ class SourceTable:
         self.announced: Flags = np.zeros(len(source), dtype=bool)
         self.urls: list[str] = []
         """By source, where sources have a URL."""
+        self.finds_pages: Flags = np.zeros(int(source.max(initial=-1)) + 1, dtype=bool)
+        """By source: its entries become pages."""
         self._set_sources(self.sources.start(int(source.max(initial=-1)) + 1), now)
 
     def __len__(self) -> int:
@@ -79,6 +81,7 @@ class SourceTable:
         page; None: no source has announced anything new. Of several sources that list a page the one with an
         announcement counts, else the one with most recall."""
         self.urls = [source.url for source in sources]
+        self.finds_pages = np.array([source.finds_pages for source in sources], dtype=bool)
         read_at = np.array([(source.read_at or 0.0) / DAY_S for source in sources])
         self._set_sources(quality_rows(sources), read_at)
         if announcements is None:

@@ -63,15 +63,25 @@ class PolicyState:
         worth = self._worth(now) if self.policy.has_forecast else self.policy.value(self.state, self.rows, now)
         return worth if self.weights is None else worth * self.weights
 
-    def _worth(self, now: float) -> Column:
-        """Values from the forecasts, computed in chunks."""
+    def values_and_chances(self, now: float) -> tuple[Column, Column]:
+        """What a visit of each page is worth now, and the probability that the page has changed: of a policy with a
+        forecast."""
+        chances = np.empty(len(self), dtype=np.float32)
+        worth = self._worth(now, chances)
+        return worth if self.weights is None else worth * self.weights, chances
+
+    def _worth(self, now: float, chances: Column | None = None) -> Column:
+        """Values from the forecasts, computed in chunks; and the probabilities of a change, into `chances`."""
         worth = np.empty(len(self), dtype=np.float32)
         sites = self._sites_now(now)
         for begin in range(0, len(self), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             age = np.maximum(now - self._seen_at[part], 0.0).astype(np.float32)
             signals = self.signals(self.rows[part], now) if sites is None else self._site_signals(sites, part, now, age)
-            worth[part] = self.policy.worth(self._forecast(part, age), age, signals)
+            forecast = self._forecast(part, age)
+            if chances is not None:
+                chances[part] = changed_given(signals.own_or_site(forecast.unchanged_at(age)), signals.hints)
+            worth[part] = self.policy.worth(forecast, age, signals)
         return worth
 
     def _forecast(self, part: slice, age: Column) -> ForecastTable:

@@ -81,27 +81,32 @@ class ValueSchedule:
 
     # ── choosing ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def sources_to_read(self, now: float, count: int, price: float | None = None) -> Rows:
-        """The rows of the lists that are read now, best first, if the budget pays for this number of visits, each at
-        this price (default: the present one)."""
+    def sources_to_read(self, now: float, count: int, visits_per_day: float, price: float | None = None) -> Rows:
+        """The rows of the lists that are read now, best first, if the budget pays for `count` visits now and for
+        `visits_per_day`, each at this price (default: the present one)."""
         price = self.price if price is None else price
         pages, days = self.page_table, now / DAY_S
         table, rows = pages.policy_state.lists, pages.source_rows
         if table is None or not len(rows) or not self.policy.has_forecast:
             return np.empty(0, dtype=np.intp)
-        values, known = pages.policy_state.values(days), rows >= 0
+        values, chances = pages.policy_state.values_and_chances(days)
         weights = (pages.weight * pages.factor).astype(np.float32)
-        values = values / np.maximum(pages.weight, 1e-9)
-        worth = np.maximum(source_worth(table, values, weights, price), discovery_worth(table, days))
+        values, known = values / np.maximum(pages.weight, 1e-9), rows >= 0
+        worth = source_worth(table, values, chances, weights, price)
+        worth = worth._replace(proven=np.maximum(worth.proven, discovery_worth(table, days)))
         age = np.where(known, pages.policy_state.age(days)[rows], 0.0)
+        # A list that only announces changes is read if it is worth it, unless the user limits its interval.
+        limited = table.finds_pages | (pages.max_days[rows] < self.policy.bounds.max_days)
         chosen = choose_sources(
             table,
             values,
             worth,
             count,
             price,
+            now=days,
+            visits_per_day=visits_per_day,
             ready=known & pages.ready[rows] & (age >= pages.min_days[rows]) & (pages.allowed_at[rows] <= now),
-            overdue=age >= pages.max_days[rows],
+            overdue=limited & (age >= pages.max_days[rows]),
         )
         return rows[chosen]
 

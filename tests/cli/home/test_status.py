@@ -34,7 +34,7 @@ def test_status(demo: Demo, home: Path, call: Call) -> None:
     text = call("--home", demo.home, "status").text
 
     assert [line.split()[0] for line in text.splitlines()] == [
-        *("home", "pages", "due", "visits", "schedule", "expected", "disk")
+        *("home", "pages", "due", "visits", "schedule", "expected", "signals", "disk")
     ]
     assert "first since 2023-" in text
     assert "`webstrata watch URL`" in call("--home", home, "status").text

@@ -92,6 +92,7 @@ async def _renewed_announcements(
                     kind=source.kind,
                     seen_at=seen_at,
                     signals=((url, given_at, reach(given_at, seen_at)),),
+                    finds_pages=source.finds_pages,
                     visit_soon=(url,),
                     rest_s=REST_S,
                     reason=_reason(source),
@@ -115,6 +116,7 @@ def _nothing_new(source: SignalSource, at: float) -> NewAnnouncements:
         kind=source.kind,
         seen_at=at,
         listed=source.listed,
+        finds_pages=source.finds_pages,
         keep=READ_KEEP,
         counted=read_counts(pages=source.listed, days=_days_since(source, at), entries=0, late_days=np.zeros(0)),
     )
@@ -161,6 +163,7 @@ async def _new_announcements(
             late_days=np.array(late, dtype=np.float64),
             discovered=0 if source is None else sum(url in discovered for url in unlisted),
         ),
+        finds_pages=page.site_id is not None or bool(parsed.entries),
         flood=flood,
         visit_soon=_visit_soon(signals) if trusted else (),
         rest_s=REST_S,

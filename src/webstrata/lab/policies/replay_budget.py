@@ -19,7 +19,7 @@ from webstrata.predict.source_quality import CountedSources
 from webstrata.schedule.allocator import EvenShare, choose
 from webstrata.schedule.announcements import SourceTable
 from webstrata.schedule.policy_state import PolicyState
-from webstrata.schedule.source_choice import choose_sources, discovery_worth, moved_price, source_worth
+from webstrata.schedule.source_choice import choose_sources, moved_price, source_worth
 
 WEEK_DAYS = 7
 
@@ -98,9 +98,9 @@ class _BudgetReplay:
         """One step: receive reports, read the lists that are worth it, visit the most valuable pages."""
         now = float(day)
         self._receive_reports(now)
-        values = self.pages.values(now)
-        if number := self._read_lists(day, allowed, values):
-            allowed -= number
+        values, number = self._read_lists(day, allowed)
+        allowed -= number
+        if values is None or number:
             values = self.pages.values(now)
         age, bounds = self.pages.age(now), self.pages.policy.bounds
         rows = choose(values, age, allowed, bounds)
@@ -130,27 +130,30 @@ class _BudgetReplay:
         for site in range(len(table)):
             self._read(table, reports, site, now - self.step_days, now)
 
-    def _read_lists(self, day: float, allowed: int, values: Column) -> int:
-        """Read the lists that are worth it; returns their number."""
+    def _read_lists(self, day: float, allowed: int) -> tuple[Column | None, int]:
+        """Read the lists that are worth it; the values of pages before that, if they were computed, and the number of
+        lists."""
         table, lists = self.pages.lists, self.sources.lists
-        if table is None or lists is None or allowed <= 0:
-            return 0
-        age = day - table.read_at[:-1]
+        if table is None or lists is None or allowed <= 0 or not self.pages.policy.has_forecast:
+            return None, 0
+        values, chances = self.pages.values_and_chances(float(day))
         weights = 1.0 if self.pages.weights is None else self.pages.weights
-        worth = source_worth(table, values / np.maximum(weights, 1e-9), weights, self.price)
+        worth = source_worth(table, values / np.maximum(weights, 1e-9), chances, weights, self.price)
         chosen = choose_sources(
             table,
             values,
-            np.maximum(worth, discovery_worth(table, float(day))),
+            worth,
             allowed,
             self.price,
-            ready=age >= lists.every_days,
-            overdue=age >= self.pages.policy.bounds.max_days,
+            now=float(day),
+            visits_per_day=self.per_day,
+            ready=day - table.read_at[:-1] >= lists.every_days,
+            overdue=np.zeros(len(table), dtype=bool),
         )
         for site in chosen.tolist():
             self._read(table, lists, site, float(table.read_at[site]), float(day))
             self.lists.append((day, site))
-        return len(chosen)
+        return values, len(chosen)
 
     def _read(self, table: SourceTable, source: DatedEntries, site: int, since: float, now: float) -> None:
         rows, dated = source.news(site, since, now)

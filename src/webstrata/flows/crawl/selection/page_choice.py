@@ -103,7 +103,7 @@ class PageChoice:
         count = int(min(request.max_pages - len(taken), room.get(ALL, _ENDLESS)))
         if ranking is None or count <= 0:
             return []
-        rows = ranking.sources_to_read(request.now, count, price)
+        rows = ranking.sources_to_read(request.now, count, self._ledger.visits_per_day, price)
         chosen = fill_budget(rows, count, self._caps(ranking, rows, request, room, taken)) if len(rows) else rows
         return [int(id_) for id_ in ranking.page_table.ids[chosen]]
 

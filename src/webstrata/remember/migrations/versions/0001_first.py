@@ -256,6 +256,7 @@ def upgrade() -> None:
         sa.Column("floods", sa.Integer(), nullable=False),
         sa.Column("listed", sa.Integer(), nullable=False),
         sa.Column("read_at", sa.Double(), nullable=True),
+        sa.Column("finds_pages", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
         sa.UniqueConstraint("url", name=op.f("uq_sources_url")),
     )
