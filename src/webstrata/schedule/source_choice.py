@@ -90,7 +90,8 @@ class _ListedPages(NamedTuple):
             return now
         cost = np.minimum(self.price / np.maximum(self.weights, 1e-9), 1.0)
         gain = self._by_source(self.weights * _gain(self.changed, announced, silent, cost))
-        return np.minimum(now, gain / _MARGIN)
+        worth: Column = np.minimum(now, gain / _MARGIN)
+        return worth
 
     def _by_source(self, of_pages: Column) -> Column:
         """The sum over the pages of each source of which it has not announced a change yet."""
