@@ -9,32 +9,27 @@ from __future__ import annotations
 
 import sys
 
-from webstrata.lab.estimators.coverage import SPEEDS, VISITS, Intervals, covered_at_speed, covered_under_prior
+from webstrata.lab.estimators.coverage import SPEEDS, VISITS, Intervals, covered_at_speed
 from webstrata.lab.estimators.registry import ESTIMATORS
 from webstrata.predict.prior import ANY_PAGE
 
 _SEED = 1
+_ESTIMATOR = "irregular"
 _KINDS: tuple[Intervals, ...] = ("regular", "irregular")
 
 
 def main() -> None:
     pages = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
-    for name in ("irregular", "bayesian"):
-        for kind in _KINDS:
-            print(f"\n`{name}`, {kind} visits, one rate for all pages (changes per mean interval):\n")
-            print("| visits | " + " | ".join(f"{speed:g}" for speed in SPEEDS) + " |")
-            print("|---" * (len(SPEEDS) + 1) + "|")
-            for visits in VISITS:
-                shares = [
-                    covered_at_speed(ESTIMATORS[name], speed, visits, kind, ANY_PAGE, pages, _SEED) for speed in SPEEDS
-                ]
-                print(f"| {visits} | " + " | ".join(f"{share:.3f}" for share in shares) + " |", flush=True)
-    print("\nRates that follow the prior:\n\n| estimator, visits | " + " | ".join(map(str, VISITS)) + " |")
-    print("|---" * (len(VISITS) + 1) + "|")
-    for name in ("bayesian", "irregular"):
-        for kind in _KINDS:
-            shares = [covered_under_prior(ESTIMATORS[name], visits, kind, ANY_PAGE, pages, _SEED) for visits in VISITS]
-            print(f"| `{name}`, {kind} | " + " | ".join(f"{share:.3f}" for share in shares) + " |", flush=True)
+    for kind in _KINDS:
+        print(f"\n`{_ESTIMATOR}`, {kind} visits, one rate for all pages (changes per mean interval):\n")
+        print("| visits | " + " | ".join(f"{speed:g}" for speed in SPEEDS) + " |")
+        print("|---" * (len(SPEEDS) + 1) + "|")
+        for visits in VISITS:
+            shares = [
+                covered_at_speed(ESTIMATORS[_ESTIMATOR], speed, visits, kind, ANY_PAGE, pages, _SEED)
+                for speed in SPEEDS
+            ]
+            print(f"| {visits} | " + " | ".join(f"{share:.3f}" for share in shares) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -72,12 +72,3 @@ def test_mean_and_spread() -> None:
     found = believed(np.ones(1), np.full(1, 30.0))
     assert found.rate[0] == found.error[0] == pytest.approx(1 / 30)
     assert not found.has_interval
-
-
-def test_only_a_steady_rate_has_an_interval() -> None:
-    """The interval is that of the exact posterior and contains the rate; with forgetting there is none."""
-    history = visit_history([0, 4], [7.0] * 4, [True, False, False, True])
-    found = bayesian(history, PRIOR)
-    assert found.has_interval
-    assert found.low[0] < found.rate[0] < found.high[0]
-    assert not bayesian(history, PRIOR, 90.0).has_interval

@@ -4,11 +4,11 @@ Shape a and days b mean "a changes in b days". A visit after t days adds t to b;
 expected number of changes in t days given at least one, x / (1 - exp(-x)) with x = t a / b. The distribution before the
 first visit is the prior (`prior.py`); archived captures count as visits.
 
-The distribution gives the rate. The interval comes from the exact posterior (`posterior.py`): the distribution itself
-is too narrow for it, because expected changes are added as if they had been seen.
+The distribution gives the rate, and no interval: after few visits, that of a page far from the prior would be nearly
+that of the prior, and would not contain its rate (docs/decisions/0047-calibrated-intervals.md).
 
 With `half_life_days` the distribution returns towards the prior between visits, so that old visits count less; 90 days
-was best on real histories. Then there is no interval: a rate that drifts has no posterior of this form.
+was best on real histories.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 
 from webstrata.columns import Days, Flags
 from webstrata.predict.poisson import RateEstimate, without_interval
-from webstrata.predict.posterior import posterior_interval
 from webstrata.predict.prior import GammaPrior
 from webstrata.predict.visit_history import VisitHistory
 
@@ -70,14 +69,4 @@ def believed(shape: Days, days: Days) -> RateEstimate:
 
 def bayesian(history: VisitHistory, prior: GammaPrior, half_life_days: float | None = None) -> RateEstimate:
     """The rates after a history, with the same prior for every page."""
-    found = believed(*learned(history, *begin(prior, history.pages), half_life_days))
-    if half_life_days is not None:
-        return found
-    low, high = posterior_interval(history, prior)
-    return RateEstimate(
-        rate=found.rate,
-        error=found.error,
-        low=np.minimum(low, found.rate),
-        high=np.maximum(high, found.rate),
-        has_interval=True,
-    )
+    return believed(*learned(history, *begin(prior, history.pages), half_life_days))

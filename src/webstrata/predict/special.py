@@ -1,4 +1,4 @@
-"""Functions of the Gamma and Beta distributions over arrays: log gamma, digamma, distribution functions, quantiles."""
+"""Functions over arrays: log gamma, digamma, and the Beta distribution."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import numpy as np
 
 from webstrata.columns import Days
 
-NORMAL = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
 _SHIFT = 8.0  # from here on the asymptotic series are exact to the last digits
 _TERMS = 300
-_NEWTON = 40
 
 
 def log_gamma(a: Days) -> Days:
@@ -38,72 +35,6 @@ def digamma(a: Days) -> Days:
     inverse = 1 / (at * at)
     series = inverse * (1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse / 132))))
     return sums + np.log(at) - 0.5 / at - series
-
-
-def gamma_distribution(a: Days, x: Days) -> Days:
-    """P(X <= x) for X of the Gamma distribution with shape a and scale 1."""
-    a, x = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.maximum(np.asarray(x, dtype=np.float64), 1e-300))
-    front = np.exp(a * np.log(x) - x - log_gamma(a))
-    return np.where(x < a + 1, front * _series(a, x), 1 - front * _fraction(a, x))
-
-
-def _series(a: Days, x: Days) -> Days:
-    term = 1 / a
-    total, at = term.copy(), a.copy()
-    for _ in range(_TERMS):
-        at = at + 1
-        term = term * np.minimum(x, a + 1) / at
-        total = total + term
-        if not (term > 1e-16 * total).any():
-            break
-    return total
-
-
-def _fraction(a: Days, x: Days) -> Days:
-    """Lentz's continued fraction for the upper tail."""
-    x = np.maximum(x, a + 1)
-    b = x + 1 - a
-    c, d = np.full_like(b, 1e300), 1 / b
-    total = d.copy()
-    for n in range(1, _TERMS):
-        factor = -n * (n - a)
-        b = b + 2
-        d = 1 / (factor * d + b)
-        c = b + factor / c
-        total = total * d * c
-        if not (np.abs(d * c - 1) > 1e-15).any():
-            break
-    return total
-
-
-def gamma_quantile(share: float, a: Days) -> Days:
-    """The x with P(X <= x) = share. Shapes above 200 use the approximation of Wilson and Hilferty, good to 1e-5."""
-    a = np.asarray(a, dtype=np.float64)
-    normal = -NORMAL if share == 0.025 else NORMAL if share == 0.975 else _normal_quantile(share)
-    cube = 1 - 1 / (9 * a) + normal / (3 * np.sqrt(a))
-    start = np.where(cube > 0, a * cube**3, 0.0)
-    small = np.exp((np.log(share) + log_gamma(a + 1)) / a)
-    x = np.log(np.maximum(np.where((a < 1) | (start <= small), small, start), 1e-300))
-    done = a > 200
-    for _ in range(_NEWTON):
-        at = np.exp(np.where(done, 0.0, x))
-        density = np.exp(np.clip(a * x - at - log_gamma(a), -700, 700))
-        step = np.clip((gamma_distribution(np.where(done, 1.0, a), at) - share) / np.maximum(density, 1e-300), -1, 1)
-        x = np.where(done, x, x - step)
-        if not (np.abs(step[~done]) > 1e-12).any():
-            break
-    return np.where(done, start, np.exp(x))
-
-
-def _normal_quantile(share: float) -> float:
-    """By bisection of the error function; only for unusual shares."""
-    from math import erf, sqrt
-
-    low, high = -10.0, 10.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if (1 + erf(middle / sqrt(2))) / 2 < share else (low, middle)
-    return low
 
 
 def beta_distribution(a: Days, b: Days, x: Days) -> Days:

@@ -34,24 +34,10 @@ def simulated(rates: Days, visits: int, intervals: Intervals, seed: int) -> Visi
     return visit_history(np.arange(len(rates) + 1) * visits, days.ravel(), changed.ravel())
 
 
-def covered(
-    estimator: Estimator, rates: Days, visits: int, intervals: Intervals, prior: GammaPrior, seed: int
-) -> float:
-    """The share of pages whose interval contains the page's true rate."""
-    found = estimator(simulated(rates, visits, intervals, seed), prior)
-    return float(np.mean((found.low <= rates) & (rates <= found.high)))
-
-
 def covered_at_speed(
     estimator: Estimator, speed: float, visits: int, intervals: Intervals, prior: GammaPrior, pages: int, seed: int
 ) -> float:
-    """The same for pages that all have one rate: `speed` changes per mean interval."""
-    return covered(estimator, np.full(pages, speed / MEAN_DAYS), visits, intervals, prior, seed)
-
-
-def covered_under_prior(
-    estimator: Estimator, visits: int, intervals: Intervals, prior: GammaPrior, pages: int, seed: int
-) -> float:
-    """The same for pages whose rates follow the prior."""
-    rates = np.random.default_rng(seed).gamma(prior.shape, 1 / prior.days, pages)
-    return covered(estimator, rates, visits, intervals, prior, seed)
+    """The share of pages whose interval contains the true rate, which is `speed` changes per mean interval for all."""
+    rates = np.full(pages, speed / MEAN_DAYS)
+    found = estimator(simulated(rates, visits, intervals, seed), prior)
+    return float(np.mean((found.low <= rates) & (rates <= found.high)))
