@@ -106,13 +106,12 @@ def _upper_tail(classes: VisitClasses, rate: Days) -> Days:
 
 def _middle_tail(hits: Days, trials: Days, chance: Days) -> Days:
     """P(X > hits) + P(X = hits) / 2 of a binomial number X, continued to numbers that are not whole, and beyond the
-    possible ones: the binomial distribution may have fewer trials than the observed score needs."""
+    trials: the binomial distribution may have fewer than the score needs if nearly every visit found a change."""
     inside = (hits > 0) & (hits < trials)
     some, misses = np.where(inside, hits, 1.0), np.where(inside, trials - hits, 1.0)
     whole, first, second = log_gamma(np.stack([some + misses + 1, some + 1, misses + 1]))
     logs = whole - first - second
     equal = np.exp(logs + some * np.log(chance) + misses * np.log1p(-chance))
     tail = np.clip(beta_distribution(some, misses + 1.0, chance) - equal / 2, 0.0, 1.0)
-    above = np.exp(np.maximum(hits, 0.0) * np.log(chance)) / 2
-    below = 1.0 - np.exp(np.maximum(trials - hits, 0.0) * np.log1p(-chance)) / 2
-    return np.where(inside, tail, np.where(hits <= 0, below, above))
+    every = np.exp(np.maximum(hits, 0.0) * np.log(chance)) / 2
+    return np.where(inside, tail, np.where(hits <= 0, 1.0, every))
