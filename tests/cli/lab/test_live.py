@@ -64,6 +64,17 @@ def test_crawls_at_the_same_time(call: Call, file: Path) -> None:
     assert parallel.json == one_by_one.json
 
 
+def test_replays_of_several_seeds(call: Call, file: Path) -> None:
+    """--lab-only: no crawl, so there are no captures of the loop; --seed: a row for each."""
+    options = ("lab", "live", "--histories", file, "--days", 60, "--lists", "none,truth", "--lab-only", "--seed", "1,2")
+    result = call(*options, "--json")
+
+    assert result.code == 0, result.err
+    assert [(row["seed"], row["captured"]) for row in result.json["rows"]] == [(1, None), (2, None)] * 4
+    assert all(mean["ratio"] is None and mean["of_no_list"] for mean in result.json["means"])
+    assert "÷ no lists" in call(*options).text
+
+
 def test_table(call: Call, file: Path) -> None:
     """Without --json: a table of the crawls and one of the means."""
     result = call("lab", "live", "--histories", file, "--days", 10, "--pages", 4)
@@ -80,6 +91,7 @@ def test_table(call: Call, file: Path) -> None:
         (("--lists", "wrong"), "no kind of lists 'wrong'"),
         (("--budget", "much"), "no budget 'much'"),
         (("--policies", "dyn"), "shares no budget"),
+        (("--seed", "one"), "no seed 'one'"),
     ],
 )
 def test_bad_options(call: Call, file: Path, options: tuple[str, ...], text: str) -> None:

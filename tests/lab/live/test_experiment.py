@@ -90,6 +90,9 @@ def test_a_row_counts_live_and_lab(tmp_path: Path) -> None:
     row = run(tmp_path, crawl, histories)
     assert (row.corpus, row.policy, row.lists, row.match, row.budget) == ("packages", "value", "truth", "state-2", 3.0)
     assert row.downloads_allowed % 3 == 0
+    assert row.visits is not None
+    assert row.list_visits is not None
+    assert row.captured is not None
     assert row.visits + row.list_visits <= row.downloads_allowed
     assert row.lab_list_visits <= row.downloads_allowed
     assert 0 < row.captured <= row.changes
@@ -139,13 +142,16 @@ def test_impossible_options_are_errors(experiment: LiveExperiment, text: str) ->
 def test_means_are_geometric_over_the_corpora() -> None:
     """Two corpora with ratios 2 and 0.5 have the mean 1; other budgets are other groups."""
 
-    def row(corpus: str, budget: float, captured: int, lab: int) -> LiveCrawlRow:
+    def row(
+        corpus: str, budget: float, captured: int | None, lab: int, lists: ListKind = "none", seed: int = 1
+    ) -> LiveCrawlRow:
         return LiveCrawlRow(
             corpus=corpus,
             policy="value",
-            lists="none",
+            lists=lists,
             match="dyn",
             budget=budget,
+            seed=seed,
             captured=captured,
             changes=500,
             visits=9,
@@ -159,3 +165,25 @@ def test_means_are_geometric_over_the_corpora() -> None:
     first, second = means([row("a", 1.0, 200, 400), row("b", 1.0, 50, 100), row("a", 2.0, 100, 100)])
     assert (first.budget, first.corpora, first.ratio, first.lab_ratio) == (1.0, 2, 1.0, 2.0)
     assert (second.budget, second.corpora, second.ratio) == (2.0, 1, 1.0)
+    assert second.of_no_list == {"a": 1.0}
+    replays = [row("a", 1.0, None, 50), row("a", 1.0, None, 200, seed=2)]
+    replays += [row("a", 1.0, None, 100, "truth"), row("a", 1.0, None, 400, "truth", seed=2)]
+    without, with_lists = means(replays)
+    assert (without.ratio, without.lab_ratio, without.by_corpus) == (None, 1.0, {"a": 1.0})
+    assert (with_lists.lab_ratio, with_lists.of_no_list, with_lists.corpora) == (2.0, {"a": 2.0}, 1)
+
+
+def test_a_seed_draws_another_order_of_the_pages() -> None:
+    """The first seed keeps the order of the histories; another one has the same pages of each site in another order."""
+    first, second = (only(extract("packages"), LiveExperiment(days=60, seeds=(seed,)))[1] for seed in (1, 2))
+    assert first.site == second.site
+    assert first.page != second.page
+    assert sorted(first.page) == sorted(second.page)
+
+
+def test_only_a_replay(tmp_path: Path) -> None:
+    """Without a node there is no crawl, and the replay is the same."""
+    crawl, histories = only(extract("packages"), LiveExperiment(lists=("truth",), budgets=(3.0,), days=30))
+    replay = asyncio.run(run_crawl(crawl, histories, None))
+    assert (replay.captured, replay.visits, replay.list_visits) == (None, None, None)
+    assert replay.lab_captured == run(tmp_path, crawl, histories).lab_captured

@@ -44,6 +44,7 @@ _MEMORY = Path("/dev/shm")
 
 OnProgress = Callable[[str, float], object]
 """(what runs, crawls that are finished, with the part of the one that runs)"""
+MakeCrawl = Callable[["LiveCrawl", "Histories", Callable[[float], object]], "LiveCrawlRow"]
 
 
 def command(
@@ -73,7 +74,15 @@ def command(
     policies: Annotated[
         str, typer.Option("--policies", help="Names of budgeted policies, separated by commas.")
     ] = "value",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random entries of lists.")] = 1,
+    seed: Annotated[
+        str,
+        typer.Option(
+            help="Seed of the random entries of lists and of the order of pages; several separated by commas, for means."
+        ),
+    ] = "1",
+    lab_only: Annotated[
+        bool, typer.Option("--lab-only", help="Only replay in the lab, which takes seconds instead of minutes.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Number of crawls that run at the same time.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
@@ -89,11 +98,12 @@ def command(
         budgets=tuple(_factor(text) for text in _names(budget)),
         days=days,
         pages=pages,
-        seed=seed,
+        seeds=tuple(_seed(text) for text in _names(seed)),
     )
     crawls = planned(read_histories(files) if files else shipped_histories(), experiment)
     with _progress_bar(len(crawls)) as on_progress:
-        rows = _run(crawls, on_progress) if jobs == 1 else _run_parallel(crawls, jobs, on_progress)
+        make = partial(_crawl, lab_only=lab_only)
+        rows = _run(crawls, make, on_progress) if jobs == 1 else _run_parallel(crawls, make, jobs, on_progress)
     if as_json:
         print_json({"rows": rows, "means": means(rows)})
     else:
@@ -111,13 +121,19 @@ def _factor(text: str) -> float:
         raise UsageError(f"no budget {text!r}. Write a factor of the matched downloads, for example 0.5.") from None
 
 
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise UsageError(f"no seed {text!r}. Write a whole number, for example 1.")
+    return int(text)
+
+
 # ── crawls ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _run(crawls: Sequence[tuple[LiveCrawl, Histories]], on_progress: OnProgress) -> list[LiveCrawlRow]:
+def _run(crawls: Sequence[tuple[LiveCrawl, Histories]], make: MakeCrawl, on_progress: OnProgress) -> list[LiveCrawlRow]:
     rows: list[LiveCrawlRow] = []
     for crawl, histories in crawls:
-        rows.append(_crawl(crawl, histories, partial(_part_done, on_progress, _title(crawl), len(rows))))
+        rows.append(make(crawl, histories, partial(_part_done, on_progress, _title(crawl), len(rows))))
     return rows
 
 
@@ -126,23 +142,29 @@ def _part_done(on_progress: OnProgress, title: str, done: int, part: float) -> N
 
 
 def _run_parallel(
-    crawls: Sequence[tuple[LiveCrawl, Histories]], jobs: int, on_progress: OnProgress
+    crawls: Sequence[tuple[LiveCrawl, Histories]], make: MakeCrawl, jobs: int, on_progress: OnProgress
 ) -> list[LiveCrawlRow]:
     """Each crawl in a process of its own: a crawl uses one core."""
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        running = [pool.submit(_crawl, crawl, histories) for crawl, histories in crawls]
+        running = [pool.submit(make, crawl, histories, _ignore_progress) for crawl, histories in crawls]
         for done, finished in enumerate(as_completed(running), 1):
             on_progress(_title(crawls[running.index(finished)][0]), done)
         return [future.result() for future in running]
 
 
+def _ignore_progress(part: float) -> None:
+    """The progress of a crawl in another process."""
+
+
 def _crawl(
-    crawl: LiveCrawl, histories: Histories, on_progress: Callable[[float], object] = lambda part: None
+    crawl: LiveCrawl, histories: Histories, on_progress: Callable[[float], object], *, lab_only: bool
 ) -> LiveCrawlRow:
     """One crawl in a temporary home, in memory where the system has a folder for that."""
     from webstrata.lab.live.experiment import run_crawl
 
     logging.basicConfig(level=logging.ERROR, format="webstrata: %(message)s")
+    if lab_only:
+        return run_async(lambda: run_crawl(crawl, histories, None))
     with tempfile.TemporaryDirectory(prefix="webstrata-lab-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
         assemble = assembler(Path(folder))
         return run_async(lambda: run_crawl(crawl, histories, assemble, lambda day: on_progress(day / crawl.days)))
@@ -194,7 +216,7 @@ def _progress_bar(crawls: int) -> Iterator[OnProgress]:
 
 
 def _title(crawl: LiveCrawl) -> str:
-    return f"{crawl.corpus}, {crawl.policy}, lists: {crawl.lists}, {crawl.budget:g} × {crawl.match}"
+    return f"{crawl.corpus}, {crawl.policy}, lists: {crawl.lists}, {crawl.budget:g} × {crawl.match}, seed {crawl.seed}"
 
 
 def _show(rows: Sequence[LiveCrawlRow]) -> None:
@@ -206,6 +228,7 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
             "policy",
             "lists",
             "budget",
+            "seed",
             "captured",
             "in the lab",
             "changes",
@@ -221,11 +244,12 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
                 row.policy,
                 row.lists,
                 f"{row.budget:g} × {row.match}",
-                row.captured,
+                row.seed,
+                _or_dash(row.captured),
                 row.lab_captured,
                 row.changes,
-                row.visits,
-                row.list_visits,
+                _or_dash(row.visits),
+                _or_dash(row.list_visits),
                 row.lab_list_visits,
                 f"{row.downloads_allowed:.0f}",
                 row.matched_captured,
@@ -235,12 +259,33 @@ def _show(rows: Sequence[LiveCrawlRow]) -> None:
     )
     typer.echo(
         "\nChanges captured, divided by those that the matched policy captures at its own pace (geometric mean over the "
-        "corpora):\n"
+        "corpora and seeds), and in the lab by corpus; last, divided by those without lists, on the corpus where this is "
+        "least:\n"
     )
+    corpora = list(dict.fromkeys(row.corpus for row in rows))
     print_table(
-        ("policy", "lists", "budget", "live", "in the lab"),
+        ("policy", "lists", "budget", "live", "in the lab", *corpora, "÷ no lists, least"),
         [
-            (mean.policy, mean.lists, f"{mean.budget:g} × {mean.match}", f"{mean.ratio:.3f}", f"{mean.lab_ratio:.3f}")
+            (
+                mean.policy,
+                mean.lists,
+                f"{mean.budget:g} × {mean.match}",
+                "-" if mean.ratio is None else f"{mean.ratio:.3f}",
+                f"{mean.lab_ratio:.3f}",
+                *(f"{mean.by_corpus[corpus]:.3f}" for corpus in corpora),
+                _least(mean.of_no_list),
+            )
             for mean in means(rows)
         ],
     )
+
+
+def _or_dash(number: int | None) -> int | str:
+    return "-" if number is None else number
+
+
+def _least(ratios: Mapping[str, float]) -> str:
+    if not ratios:
+        return "-"
+    corpus = min(ratios, key=lambda name: ratios[name])
+    return f"{ratios[corpus]:.3f} ({corpus})"

@@ -7,7 +7,7 @@ the live crawl and of the same policy's replay in the lab, with the same lists.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -25,6 +25,9 @@ from webstrata.lab.policies.simulated_sources import ListedEntries
 from webstrata.lab.policies.truth import Truth
 from webstrata.schedule.registry import budgeted_names, is_budgeted, names, policy, policy_state
 
+_FIRST_SEED = 1
+_NO_LISTS = LIST_KINDS[0]
+
 
 class LiveExperiment(Struct, frozen=True, kw_only=True):
     """The options of the experiment. It crawls once for each corpus and each combination of the other options."""
@@ -37,7 +40,9 @@ class LiveExperiment(Struct, frozen=True, kw_only=True):
     days: int = 1095
     pages: int | None = None
     """About this many pages of each corpus, a sample by site; None: all."""
-    seed: int = 1
+    seeds: tuple[int, ...] = (1,)
+    """Each seed draws the random entries of lists, and the order of the pages of a site: of pages of equal value the
+    first are visited. The seed 1 keeps the order of the histories."""
 
 
 class LiveCrawl(Struct, frozen=True, kw_only=True):
@@ -60,12 +65,13 @@ class LiveCrawlRow(Struct, frozen=True, kw_only=True):
     lists: str
     match: str
     budget: float
-    captured: int
-    """Changes that the live loop captured."""
+    seed: int
+    captured: int | None
+    """Changes that the live loop captured; None if there was only a replay."""
     changes: int
-    visits: int
+    visits: int | None
     """Visits of pages after the first copies."""
-    list_visits: int
+    list_visits: int | None
     downloads_allowed: float
     """For visits of pages and lists together."""
     lab_captured: int
@@ -76,15 +82,20 @@ class LiveCrawlRow(Struct, frozen=True, kw_only=True):
 
 
 class LiveMean(Struct, frozen=True, kw_only=True):
-    """Geometric means over the corpora of captured changes, divided by those of the matched policy."""
+    """Geometric means over corpora and seeds of captured changes, divided by those of the matched policy."""
 
     policy: str
     lists: str
     match: str
     budget: float
     corpora: int
-    ratio: float
+    ratio: float | None
+    """Of the live loop; None if there were only replays."""
     lab_ratio: float
+    by_corpus: dict[str, float]
+    """The replays of each corpus alone."""
+    of_no_list: dict[str, float]
+    """By corpus: the replays, divided by those without lists. Empty if there were none."""
 
 
 def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[LiveCrawl, Histories]]:
@@ -94,7 +105,8 @@ def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[Live
     corpora = np.array(histories.corpus)
     for corpus in dict.fromkeys(histories.corpus):
         existing = Truth(histories.take(np.flatnonzero(corpora == corpus)), experiment.days).histories
-        own = _by_site(_sample(existing, experiment.pages))
+        sample = _sample(existing, experiment.pages)
+        ordered = {seed: _by_site(_shuffled(sample, seed)) for seed in experiment.seeds}
         crawls += [
             (
                 LiveCrawl(
@@ -104,14 +116,15 @@ def planned(histories: Histories, experiment: LiveExperiment) -> list[tuple[Live
                     match=match,
                     budget=budget,
                     days=experiment.days,
-                    seed=experiment.seed,
+                    seed=seed,
                 ),
-                own,
+                ordered[seed],
             )
             for match in experiment.match
             for budget in experiment.budgets
             for kind in experiment.lists
             for name in experiment.policies
+            for seed in experiment.seeds
         ]
     return crawls
 
@@ -140,6 +153,12 @@ def _by_site(histories: Histories) -> Histories:
     return histories.take(np.argsort(np.array(histories.site), kind="stable"))
 
 
+def _shuffled(histories: Histories, seed: int) -> Histories:
+    if seed == _FIRST_SEED:
+        return histories
+    return histories.take(np.random.default_rng(seed).permutation(len(histories)))
+
+
 def _sample(histories: Histories, limit: int | None) -> Histories:
     """About `limit` pages: of each site the same share, at equal distances in the order of the histories."""
     if limit is None or len(histories) <= limit:
@@ -154,17 +173,19 @@ def _sample(histories: Histories, limit: int | None) -> Histories:
 
 
 async def run_crawl(
-    crawl: LiveCrawl, histories: Histories, assemble: Assemble, on_day: OnDay = lambda day: None
+    crawl: LiveCrawl, histories: Histories, assemble: Assemble | None, on_day: OnDay = lambda day: None
 ) -> LiveCrawlRow:
-    """Crawl live, replay the same in the lab, and count."""
+    """Crawl live, replay the same in the lab, and count. Without `assemble`, only replay."""
     truth = Truth(histories, crawl.days)
     sites = HistorySites(truth)
     lists = site_lists(crawl.lists, truth, sites.site, crawl.seed)
     matched = replay_timer(policy(crawl.match), truth)
     downloads = crawl.budget * len(matched.page)
-    live = await crawl_live(
-        truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, on_day=on_day
-    )
+    live = None
+    if assemble is not None:
+        live = await crawl_live(
+            truth, sites, lists, policy=crawl.policy, downloads=downloads, assemble=assemble, on_day=on_day
+        )
     lab = replayed(crawl, truth, sites, lists, downloads)
     return LiveCrawlRow(
         corpus=crawl.corpus,
@@ -172,10 +193,11 @@ async def run_crawl(
         lists=crawl.lists,
         match=crawl.match,
         budget=crawl.budget,
-        captured=int(judge(live, truth).captured.sum()),
+        seed=crawl.seed,
+        captured=None if live is None else int(judge(live, truth).captured.sum()),
         changes=int(truth.total().sum()),
-        visits=len(live.page),
-        list_visits=len(live.lists),
+        visits=None if live is None else len(live.page),
+        list_visits=None if live is None else len(live.lists),
         downloads_allowed=downloads,
         lab_captured=int(judge(lab, truth).captured.sum()),
         lab_list_visits=len(lab.lists),
@@ -193,24 +215,41 @@ def replayed(
 
 
 def means(rows: Sequence[LiveCrawlRow]) -> list[LiveMean]:
-    """The means over the corpora, for each combination of the other options."""
+    """The means over corpora and seeds, for each combination of the other options."""
     groups: dict[tuple[str, str, str, float], list[LiveCrawlRow]] = {}
     for row in rows:
         groups.setdefault((row.policy, row.lists, row.match, row.budget), []).append(row)
-    return [
-        LiveMean(
-            policy=policy_name,
-            lists=kind,
-            match=match,
-            budget=budget,
-            corpora=len(group),
-            ratio=_geometric(row.captured / max(row.matched_captured, 1) for row in group),
-            lab_ratio=_geometric(row.lab_captured / max(row.matched_captured, 1) for row in group),
+    found = []
+    for (policy_name, kind, match, budget), group in groups.items():
+        matched = {(row.corpus, row.seed): row.matched_captured for row in group}
+        without = groups.get((policy_name, _NO_LISTS, match, budget), [])
+        live = [(row.captured, row.matched_captured) for row in group if row.captured is not None]
+        found.append(
+            LiveMean(
+                policy=policy_name,
+                lists=kind,
+                match=match,
+                budget=budget,
+                corpora=len({row.corpus for row in group}),
+                ratio=_geometric(live) if len(live) == len(group) else None,
+                lab_ratio=_geometric((row.lab_captured, row.matched_captured) for row in group),
+                by_corpus=_by_corpus(group, matched),
+                of_no_list=_by_corpus(group, {(row.corpus, row.seed): row.lab_captured for row in without}),
+            )
         )
-        for (policy_name, kind, match, budget), group in groups.items()
-    ]
+    return found
 
 
-def _geometric(ratios: Iterable[float]) -> float:
-    known = [math.log(max(ratio, 1e-9)) for ratio in ratios]
-    return round(math.exp(sum(known) / len(known)), 6)
+def _by_corpus(rows: Sequence[LiveCrawlRow], base: Mapping[tuple[str, int], int]) -> dict[str, float]:
+    """The captures of the replays divided by others, of the same corpus and seed."""
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for row in rows:
+        if (row.corpus, row.seed) in base:
+            pairs.setdefault(row.corpus, []).append((row.lab_captured, base[row.corpus, row.seed]))
+    return {corpus: _geometric(of_corpus) for corpus, of_corpus in pairs.items()}
+
+
+def _geometric(pairs: Iterable[tuple[int, int]]) -> float:
+    """The geometric mean of the ratios of these pairs."""
+    logs = [math.log(max(one, 1e-9) / max(other, 1)) for one, other in pairs]
+    return round(math.exp(sum(logs) / len(logs)), 6)
