@@ -64,6 +64,13 @@ HistoriesOption = Annotated[
     ),
 ]
 
+RecordedOption = Annotated[
+    bool,
+    typer.Option(
+        "--recorded", help="Use the pages of the demo's recorded sites instead: 197 pages of twelve sites, two years."
+    ),
+]
+
 # ── which page, which time ──────────────────────────────────────────────────────────────────────────────────
 
 UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.", show_default=False)]

@@ -92,6 +92,7 @@ def test_table(call: Call, file: Path) -> None:
         (("--budget", "much"), "no budget 'much'"),
         (("--policies", "dyn"), "shares no budget"),
         (("--seed", "one"), "no seed 'one'"),
+        (("--recorded",), "either files of histories or --recorded"),
     ],
 )
 def test_bad_options(call: Call, file: Path, options: tuple[str, ...], text: str) -> None:

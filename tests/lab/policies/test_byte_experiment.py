@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,9 @@ DAYS = 300
 
 def test_equal_bytes_capture_more_by_value_per_byte() -> None:
     """Both rankings keep the budget and spend nearly all of it; value per byte captures at least 1.3 times as much."""
-    results = run_bytes(made(120, 600, seed=2), days=DAYS, match="state-2", share=0.5, seed=1)
+    results = run_bytes(
+        made(120, 600, seed=2), days=DAYS, match="state-2", share=0.5, costs_of=partial(simulated_sizes, seed=1)
+    )
     by_visit, by_byte = results.rows
     assert (by_visit.ranked_by, by_byte.ranked_by) == ("value", "value per byte")
     for row in results.rows:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption
+from webstrata.cli.lab.named_histories import named_histories
+from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
 from webstrata.cli.output import print_json, print_table
 from webstrata.cli.session import run_async
 from webstrata.errors import UsageError
@@ -50,6 +51,7 @@ MakeCrawl = Callable[["LiveCrawl", "Histories", Callable[[float], object]], "Liv
 def command(
     more: HistoriesArgument = None,
     histories: HistoriesOption = None,
+    recorded: RecordedOption = False,
     lists: Annotated[
         str,
         typer.Option(
@@ -66,7 +68,14 @@ def command(
     budget: Annotated[
         str, typer.Option(metavar="FACTOR", help="Multiple of these downloads; several separated by commas.")
     ] = "1",
-    days: Annotated[int, typer.Option(min=2, help="Length of the window before the end of the histories.")] = 3 * 365,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            show_default=False,
+            help="Length of the window before the end of the histories (default: 1095; with --recorded, 730).",
+        ),
+    ] = None,
     pages: Annotated[
         int | None,
         typer.Option(min=1, help="Crawl about this many pages of each corpus, a sample by site.", show_default=False),
@@ -88,7 +97,6 @@ def command(
 ) -> None:
     """Crawl real change histories with the real loop (HTTP, WARC, SQLite), and compare with the replay of the lab."""
     from webstrata.lab.live.experiment import LiveExperiment, means, planned
-    from webstrata.lab.policies.histories import read_histories, shipped_histories
 
     files = [*(histories or []), *(more or [])]
     experiment = LiveExperiment(
@@ -96,11 +104,11 @@ def command(
         lists=_names(lists),
         match=_names(match),
         budgets=tuple(_factor(text) for text in _names(budget)),
-        days=days,
+        days=days or (2 if recorded else 3) * 365,
         pages=pages,
         seeds=tuple(_seed(text) for text in _names(seed)),
     )
-    crawls = planned(read_histories(files) if files else shipped_histories(), experiment)
+    crawls = planned(named_histories(files, recorded=recorded), experiment)
     with _progress_bar(len(crawls)) as on_progress:
         make = partial(_crawl, lab_only=lab_only)
         rows = _run(crawls, make, on_progress) if jobs == 1 else _run_parallel(crawls, make, jobs, on_progress)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from webstrata.cli.lab.byte_budgets import show_bytes
-from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption
+from webstrata.cli.lab.named_histories import named_histories
+from webstrata.cli.options import HistoriesArgument, HistoriesOption, JsonOption, RecordedOption
 from webstrata.cli.output import counted, print_json, print_table
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import DAY_S, parse_span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
+    from webstrata.lab.policies.byte_experiment import CostsOf
     from webstrata.lab.policies.experiment import PolicyExperiment, PolicyResults
     from webstrata.lab.policies.histories import Histories
 
@@ -28,6 +31,7 @@ _FRESHNESS: dict[Objective, float] = {"capture": 0.0, "mix": 0.5, "freshness": 1
 def command(
     more: HistoriesArgument = None,
     histories: HistoriesOption = None,
+    recorded: RecordedOption = False,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -60,7 +64,8 @@ def command(
         typer.Option(
             min=0.002,
             show_default=False,
-            help="Length of the window before the end of the histories (default: 3; with --store, what most pages cover).",
+            help="Length of the window before the end of the histories (default: 3; with --store, what most pages cover; with "
+            "--recorded, 2).",
         ),
     ] = None,
     step: Annotated[
@@ -105,7 +110,7 @@ def command(
             min=0.001,
             show_default=False,
             help="Compare rankings at equal bytes instead: by the value of a visit, and by its value per byte. The budget "
-            "is this share of the bytes that value downloads at --match. Sizes are simulated.",
+            "is this share of the bytes that value downloads at --match. Sizes are simulated, but with --recorded.",
         ),
     ] = None,
     objective: Annotated[Objective, typer.Option(help="What `value` maximises.")] = "capture",
@@ -119,10 +124,11 @@ def command(
     """Replay policies over real change histories: recall, precision, freshness and delay with equal downloads."""
     from webstrata.lab.policies.experiment import PolicyExperiment, run
 
-    loaded = _histories([*(histories or []), *(more or [])], store)
-    days = _window_days(years, loaded, of_store=store is not None)
+    loaded = _histories([*(histories or []), *(more or [])], store, recorded=recorded)
+    days = _window_days(years, loaded, of_store=store is not None, recorded=recorded)
     if byte_share is not None:
-        show_bytes(loaded, days=days, match=_names(match), share=byte_share, seed=seed, as_json=as_json)
+        costs_of = _costs_of(seed, recorded=recorded)
+        show_bytes(loaded, days=days, match=_names(match), share=byte_share, costs_of=costs_of, as_json=as_json)
         return
     experiment = PolicyExperiment(
         policies=_names(policies),
@@ -156,14 +162,12 @@ def command(
         _show(results)
 
 
-def _histories(files: list[Path], store: Path | None) -> Histories:
+def _histories(files: list[Path], store: Path | None, *, recorded: bool) -> Histories:
     """Read histories from files, from the store of a home, or by default from the shipped extract."""
-    from webstrata.lab.policies.histories import read_histories, shipped_histories
-
     if store is None:
-        return read_histories(files) if files else shipped_histories()
-    if files:
-        raise UsageError("name either files of histories or --store, not both.")
+        return named_histories(files, recorded=recorded)
+    if files or recorded:
+        raise UsageError("name either files of histories or --recorded, or --store, not both.")
     from webstrata.lab.policies.stored_histories import stored_histories
 
     node = open_node(store)
@@ -175,9 +179,22 @@ def _histories(files: list[Path], store: Path | None) -> Histories:
     return run_async(read)
 
 
-def _window_days(years: float | None, histories: Histories, *, of_store: bool) -> float:
+def _costs_of(seed: int, *, recorded: bool) -> CostsOf:
+    """The real sizes of recorded pages, or simulated ones."""
+    if recorded:
+        from webstrata.lab.policies.recorded_histories import recorded_costs
+
+        return recorded_costs
+    from webstrata.lab.policies.page_sizes import simulated_sizes
+
+    return partial(simulated_sizes, seed=seed)
+
+
+def _window_days(years: float | None, histories: Histories, *, of_store: bool, recorded: bool) -> float:
     if years is not None:
         return max(1.0, round(years * 365.0))
+    if recorded:
+        return 2 * 365.0
     if not of_store:
         return 3 * 365.0
     from webstrata.lab.policies.stored_histories import covered_days

@@ -5,17 +5,17 @@ The budget is a share of the bytes that `value` downloads if it makes as many vi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from webstrata.lab.policies.histories import Histories
-from webstrata.lab.policies.page_sizes import simulated_sizes
 from webstrata.lab.policies.replay_budget import replay_budget
 from webstrata.lab.policies.replay_bytes import replay_bytes, visit_bytes
 from webstrata.lab.policies.replay_timer import replay_timer
 from webstrata.lab.policies.truth import Truth
+from webstrata.schedule.byte_cost import ByteCosts
 from webstrata.schedule.policy_state import PolicyState
 from webstrata.schedule.registry import policy, policy_state
 from webstrata.schedule.value import Value
@@ -45,18 +45,20 @@ class ByteResults(Struct, frozen=True, kw_only=True):
     """By corpus, then `geometric mean`."""
 
 
-def run_bytes(histories: Histories, *, days: float, match: str, share: float, seed: int) -> ByteResults:
+CostsOf = Callable[[Histories], ByteCosts]
+
+
+def run_bytes(histories: Histories, *, days: float, match: str, share: float, costs_of: CostsOf) -> ByteResults:
     """Replay both rankings over the last days of the histories."""
     corpora = np.array(histories.corpus)
     rows: list[ByteRow] = []
     for corpus in dict.fromkeys(histories.corpus):
         truth = Truth(histories.take(np.flatnonzero(corpora == corpus)), days)
-        rows += _corpus(corpus, truth, match, share, seed)
+        rows += _corpus(corpus, truth, match, share, costs_of(truth.histories))
     return ByteResults(rows=rows, ratios=_ratios(rows))
 
 
-def _corpus(corpus: str, truth: Truth, match: str, share: float, seed: int) -> list[ByteRow]:
-    costs = simulated_sizes(truth.histories, seed)
+def _corpus(corpus: str, truth: Truth, match: str, share: float, costs: ByteCosts) -> list[ByteRow]:
     downloads = len(replay_timer(policy(match), truth).at)
     log = replay_budget(_pages(truth), truth, downloads)
     allowed = share * float(visit_bytes(costs, log.page, log.changed).sum())
