@@ -20,6 +20,8 @@ def test_budget(seen: Path, call: Call) -> None:
     assert "12 visits a day, the default for 2 pages (6 a day of each on average)" in text
     (host,) = result["busiest_hosts"]
     assert host["gap_s"] == pytest.approx(86_400 / host["visits_per_day"], rel=0.01)
+    assert host["visits_per_day"] <= 12.0  # not more than the budget pays for, whatever the first intervals ask for
+    assert call("--home", seen, "status", "--json").json["expected_visits_per_day"] <= 12.0
     assert f"{host['host']}: " in text
     assert " visits a day, one every " in text
     assert "pages are visited from a value of" in text

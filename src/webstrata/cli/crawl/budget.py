@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from webstrata.cli.crawl.limit_demand import limit_demand_json, limit_demand_lines, limit_demand_of
@@ -44,17 +45,32 @@ async def budget_json(node: Node, store: Store, pages: int, now: float) -> dict[
         "price": states["all"].price if "all" in states else None,
         "boosts": [{"tag": boost.tag, "factor": boost.factor, "until": iso_or_none(boost.until)} for boost in boosts],
         "limit_demand": limit_demand_json(demand),
-        "busiest_hosts": await _busiest_hosts(store) if pages <= _MOST_PAGES else [],
+        "busiest_hosts": await _busiest_hosts(store, _visits_a_day(total, pages)) if pages <= _MOST_PAGES else [],
     }
 
 
-async def _busiest_hosts(store: Store) -> list[dict[str, Any]]:
-    """The hosts with most visits a day at the present intervals, and the mean time between two visits."""
-    demand = sorted(await store.visit_log.demand(), key=lambda host: -host[3])[:_SHOWN_HOSTS]
+def _visits_a_day(total: DailyRate | None, pages: int) -> float:
+    """What the total budget pays for; infinite without one, or if it is in bytes."""
+    return total.per_day(pages) if total is not None and total.unit == "visits" else math.inf
+
+
+def within_budget(visits_per_day: float, status: dict[str, Any] | None) -> float:
+    """The visits a day of the present intervals, as far as the total budget (of `budget_json`) pays for them."""
+    totals = (
+        [] if status is None else [one for one in status["budgets"] if (one["name"], one["unit"]) == ("all", "visits")]
+    )
+    return min([visits_per_day, *(float(one["per_day"]) for one in totals)])
+
+
+async def _busiest_hosts(store: Store, most: float) -> list[dict[str, Any]]:
+    """The hosts with most visits a day at the present intervals, and the mean time between two visits. If the intervals
+    ask for more than `most` visits of all hosts, each gets its share of these."""
+    demand = await store.visit_log.demand()
+    share = min(1.0, most / max(sum(per_day for _, _, _, per_day in demand), 1e-9))
     return [
-        {"host": host, "visits_per_day": round(per_day, 2), "gap_s": round(DAY_S / per_day, 1)}
-        for host, _, _, per_day in demand
-        if per_day > 0
+        {"host": host, "visits_per_day": round(share * per_day, 2), "gap_s": round(DAY_S / (share * per_day), 1)}
+        for host, _, _, per_day in sorted(demand, key=lambda host: -host[3])[:_SHOWN_HOSTS]
+        if share * per_day > 0
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from webstrata.cli.crawl.budget import budget_json, budget_lines
+from webstrata.cli.crawl.budget import budget_json, budget_lines, within_budget
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption
@@ -31,6 +31,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
             return totals, await store.signals.sources(), budget, await store.pages.visit_times(), buys
 
     totals, sources, budget, times, buys = run_async(count)
+    expected_per_day = within_budget(totals.expected_per_day, budget)
     visit_times = visit_times_summary(times, now)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
@@ -53,7 +54,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "policy": node.settings.schedule.policy,
                 "budget": budget,
                 "budget_buys": buys,
-                "expected_visits_per_day": totals.expected_per_day,
+                "expected_visits_per_day": expected_per_day,
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
                 "visit_times": visit_times,
@@ -72,9 +73,7 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         f"visits     {totals.visits}: {counted(totals.changes, 'change')}, {counted(totals.errors, 'error')}, {size(totals.bytes)}"
     )
     unset = "no budget, " if budget is None else ""
-    typer.echo(
-        f"schedule   {node.settings.schedule.policy}; {unset}{totals.expected_per_day:.1f} visits per day expected"
-    )
+    typer.echo(f"schedule   {node.settings.schedule.policy}; {unset}{expected_per_day:.1f} visits per day expected")
     for number, line in enumerate(budget_lines(budget) if budget is not None else []):
         typer.echo(f"{'' if number else 'budget':<10} {line}")
     if buys is not None:
