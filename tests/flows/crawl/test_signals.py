@@ -129,6 +129,28 @@ def test_a_correct_list_is_trusted(run_scenario: Callable[..., None], kind: str)
     run_scenario(scenario, *WEEKLY)
 
 
+def test_a_list_whose_entries_become_pages_is_known(run_scenario: Callable[..., None]) -> None:
+    """A sitemap of a watched site, or with `--entries`, finds pages; one that is only watched does not. This is known
+    also after reads that found the list unchanged."""
+
+    async def scenario(archiver: Archiver) -> None:
+        place = Place(archiver, {"p": []})
+        for url in (MAP, "http://b.test/sitemap.xml", "http://a.test/entries.xml"):
+            archiver.servers.serve(url, lambda request: reply(sitemap(place.last(request.at)), kind="text/xml"))
+        await archiver.watch(MAP, page_rules=PageRules(handler="sitemap"))
+        await archiver.watch("http://a.test/entries.xml", page_rules=PageRules(handler="sitemap", entries=True))
+        await archiver.watch_site("http://b.test/")
+        for days in (0, 200):
+            await archiver.crawl(after_s=days * DAY_S)
+            found = {
+                url: (await source_of(archiver, url)).finds_pages
+                for url in (MAP, "http://b.test/sitemap.xml", "http://a.test/entries.xml")
+            }
+            assert list(found.values()) == [False, True, True]
+
+    run_scenario(scenario, *WEEKLY)
+
+
 @pytest.mark.parametrize(("kind", "media_type"), [("sitemap", "text/xml"), ("feed", "application/xml")])
 def test_a_list_needs_no_handler(run_scenario: Callable[..., None], kind: str, media_type: str) -> None:
     """A list is recognised by its content, whatever its URL and media type; HTML with the same links is no list."""

@@ -71,16 +71,24 @@ async def a_repeated_signal_is_stored_once(store: Store) -> None:
     for _ in range(2):
         await store.visit_log.commit(
             _announced(
-                ("1", NOW + 11, NOW + 11), at=NOW + 12, dropped=gone, flood=True, listed=2, keep=0.5, counted=read
+                ("1", NOW + 11, NOW + 11),
+                at=NOW + 12,
+                dropped=gone,
+                flood=True,
+                listed=2,
+                keep=0.5,
+                counted=read,
+                finds_pages=True,
             )
         )
     assert await _news(store, "1", "2", "3") == [2, -1, 0]
     (source,) = await store.signals.sources()
     assert (source.url, source.reads, source.floods, source.read_at) == (_LIST, 3, 1, NOW + 12)
-    assert (source.listed, source.recent_reads) == (2, 3.0)
+    assert (source.listed, source.recent_reads, source.finds_pages) == (2, 3.0, True)
     assert {name: getattr(source, name) for name in READ_COUNTS} == read, "a read that comes twice counts once"
     await store.visit_log.commit(_announced(at=NOW + 13, listed=2, keep=0.5, counted=read))
     (source,) = await store.signals.sources()
+    assert not source.finds_pages, "the last read says it"
     assert {name: getattr(source, name) for name in READ_COUNTS} == {name: 1.5 * one for name, one in read.items()}
     assert await store.signals.sources([_LIST]) == [source]
     assert await store.signals.sources_by_id([source.id, source.id + 1]) == {source.id: source}
