@@ -151,6 +151,8 @@ def test_lists_without_a_record_are_tried_with_one_visit_of_a_hundred() -> None:
     lists.quality["announced"][1] = 8.0  # all of them wrong
     assert (tried(10.0), tried(20.0), tried(90.0)) == ([0], [0], [0, 1])
     assert tried(1.0, price=0.0) == [1, 0, 2]
+    worth.proven[:] = 5.0
+    assert tried(1.0) == [0, 1, 2]
 
 
 def test_the_price_moves_with_the_share_of_the_budget() -> None:

@@ -146,8 +146,9 @@ def choose_sources(
     if left <= 0:
         return np.empty(0, dtype=np.intp)
     least = max(price, _LEAST_PRICE)
-    is_read = overdue | ((worth.proven if price else worth.possible) > least)
-    rank = np.where(overdue, np.inf, worth.proven if price else worth.possible)
+    # A read that costs nothing needs no record.
+    rank = np.where(overdue, np.inf, worth.proven if price else np.maximum(worth.proven, worth.possible))
+    is_read = rank > least
     chosen = np.flatnonzero(ready & is_read)
     chosen = chosen[np.argsort(-rank[chosen], kind="stable")]
     tried = _trials(table, worth, ready & ~is_read, least, now, _TRIALS * visits_per_day)
@@ -159,8 +160,10 @@ def _trials(
 ) -> Rows:
     """The sources without a good record to try now, the most promising first."""
     read_at, doubt = table.read_at[:-1], table.sources.doubt(table.quality)
-    last = float(np.max(read_at[worth.proven <= least], initial=-np.inf))
-    count = int(min((now - last) * trials_per_day + _ROUNDING, len(table)))
+    unproven = worth.proven <= least
+    if not unproven.any():
+        return np.empty(0, dtype=np.intp)
+    count = int(min((now - float(read_at[unproven].max())) * trials_per_day + _ROUNDING, len(table)))
     rested = (now - read_at) * trials_per_day + _ROUNDING >= doubt
     promising = np.flatnonzero(ready & rested & (worth.possible > least))
     return promising[np.argsort(-(worth.possible / doubt)[promising], kind="stable")][:count]
