@@ -110,7 +110,7 @@ def command(
             min=0.001,
             show_default=False,
             help="Compare rankings at equal bytes instead: by the value of a visit, and by its value per byte. The budget "
-            "is this share of the bytes that value downloads at --match. Sizes are simulated, but with --recorded.",
+            "is this share of the bytes that value downloads at --match. Sizes are simulated; those of --recorded are real.",
         ),
     ] = None,
     objective: Annotated[Objective, typer.Option(help="What `value` maximises.")] = "capture",
