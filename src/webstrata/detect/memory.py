@@ -2,7 +2,7 @@
 
 | part | contents | max. bytes |
 |---|---|---:|
-| `runs` | hashes of the last version's text runs, or of its data fields | 9,024 |
+| `runs` | hashes of the last version's text runs, or of its data fields | about 90,000 |
 | `links` | hashes of all links ever seen on the page | 8,192 |
 | `versions` | hashes of the last 20 versions | 160 |
 | `noise` | places that keep changing (`noise.py`) | about 8,000 |
@@ -55,7 +55,7 @@ class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Language of the last version, if the server offers several."""
 
 
-_FORMAT = 1
+_FORMAT = 2
 """First byte of a packed memory. A new format gets a new number; memories in an older format are discarded."""
 
 

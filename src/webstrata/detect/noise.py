@@ -30,7 +30,8 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.runs import DATA, TextRuns
+from webstrata.columns import Part, RunFlag
+from webstrata.detect.runs import TextRuns
 
 MAX_GAP_RUNS = 4
 _MIN_CHANGES_STAMP, _MIN_CHANGES_GAP = 2, 3
@@ -131,15 +132,15 @@ def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: f
 
 def _shape_only(shape: int, words: int, part: int) -> int:
     """A value that keeps the shape, so that a removed stamp differs; of data also the number of values (rows)."""
-    return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
+    return -(words << 32 | shape) - 1 if part == Part.DATA else -shape - 1
 
 
 def new_sentence_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
     """Number of sentences in `parts` whose shape does not occur anywhere in the previous version."""
     known, in_gap = set(before.shapes), _in_learned_gap(after, noise)
     return sum(
-        sentence and part in parts and shape not in known and not skip
-        for shape, sentence, part, skip in zip(after.shapes, after.sentences, after.parts, in_gap, strict=True)
+        bool(flags & RunFlag.SENTENCE) and part in parts and shape not in known and not skip
+        for shape, flags, part, skip in zip(after.shapes, after.flags, after.parts, in_gap, strict=True)
     )
 
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.columns import RUN
+from webstrata.columns import RUN, Part
 
-TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAIN_PARTS = frozenset({TITLE, BODY})
-ALL_TEXT_PARTS = frozenset({TITLE, BODY, HEADER, FOOTER})
-DATA_PARTS = frozenset({DATA})
+MAIN_PARTS: frozenset[int] = frozenset({Part.TITLE, Part.BODY, Part.SIDE})
+ALL_TEXT_PARTS: frozenset[int] = MAIN_PARTS | {Part.HEADER, Part.FOOTER}
+DATA_PARTS: frozenset[int] = frozenset({Part.DATA})
 
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Odd constants that spread shapes over 64 bits."""
@@ -34,8 +33,10 @@ class TextRuns(NamedTuple):
     words: list[int]
     """Number of words in each run."""
     parts: list[int]
-    sentences: list[bool]
-    """Whether a run of text is a sentence; of data, whether the value consists of times or tokens only."""
+    flags: list[int]
+    """`RunFlag`s."""
+    figures: list[float]
+    """The only number in a run; NaN if there is none, or more than one."""
     places: list[int]
     value_at: dict[int, int]
     """Place -> value."""
@@ -53,7 +54,8 @@ def parse_runs(packed: bytes) -> TextRuns:
         shapes=rows["shape"].tolist(),
         words=rows["words"].tolist(),
         parts=rows["part"].tolist(),
-        sentences=rows["sentence"].tolist(),
+        flags=rows["flags"].tolist(),
+        figures=rows["figure"].tolist(),
         places=places,
         value_at=dict(zip(places, values, strict=True)),
     )
@@ -65,7 +67,9 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     mixed = (
         (shapes * _MULTIPLIERS[0]) ^ (before * _MULTIPLIERS[1]) ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2]) ^ parts
     )
-    mixed = np.where(parts == DATA, shapes * _MULTIPLIERS[0], mixed)  # the shape of data is the hash of its field name
+    mixed = np.where(
+        parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed
+    )  # the shape of data is the hash of its field name
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():
