@@ -86,11 +86,20 @@ class RunFlag(IntFlag):
 
 
 RUN = np.dtype(
-    [("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1"), ("flags", "u1"), ("figure", "<f4")]
+    [
+        ("value", "<u8"),
+        ("sketch", "<u8"),
+        ("shape", "<u4"),
+        ("figure", "<f4"),
+        ("words", "<u2"),
+        ("part", "u1"),
+        ("flags", "u1"),
+    ]
 )
-"""One run of a page (20 bytes): `observe` computes runs, `detect` compares them.
+"""One run of a page (28 bytes): `observe` computes runs, `detect` compares them.
 
-`value` is a hash of the run's words; `shape` is a hash of the same words with numbers, dates and tokens masked;
+`value` is a hash of the run's words; `sketch` has a bit set for each word (of a block of runs, for each run), so that
+the sketches of similar runs are similar; `shape` is a hash of the same words with numbers, dates and tokens masked;
 `words` is the number of words; `part` is a `Part`; `flags` are `RunFlag`s; `figure` is the number in the run if there
 is exactly one, else NaN.
 

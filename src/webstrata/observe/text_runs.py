@@ -62,8 +62,9 @@ _CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
 _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 
 
-Row = tuple[int, int, int, int, int, float]
-_NO_FIGURE = float("nan")
+Row = tuple[int, int, int, float, int, int, int]
+"""A row of `RUN`: value, sketch, shape, figure, words, part, flags."""
+NO_FIGURE = float("nan")
 
 
 def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
@@ -97,14 +98,15 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
 
 def runs_of_data(fields: Sequence[DataField]) -> bytes:
     """The fields of data as runs: the name of a field is its shape, all its values are its words."""
-    rows = [
+    rows: list[Row] = [
         (
             field.value,
+            0,
             crc32(field.name.encode("utf-8", "replace")),
+            NO_FIGURE,
             min(field.size, _MAX_WORDS),
             Part.DATA,
             RunFlag.TIMES if field.stamps else 0,
-            _NO_FIGURE,
         )
         for field in fields
     ]
@@ -169,20 +171,34 @@ def _block_rows(part: Part, runs: list[str], shapes: list[str]) -> list[Row]:
     for index, run in enumerate(runs, 1):
         is_end = crc32(run.encode("utf-8", "replace")) % _BLOCK_RUNS == 0 or index - start == _MAX_BLOCK_RUNS
         if index == len(runs) or (is_end and len(blocks) < _MAX_BLOCKS - 1):
-            row = _row(part, "\n".join(runs[start:index]), "\n".join(shapes[start:index]))
-            blocks.append((*row[:4], 0, row[5]))  # a block is never a sentence
+            blocks.append(_block_row(part, runs[start:index], shapes[start:index]))
             start = index
     return blocks
 
 
+def _block_row(part: Part, runs: list[str], shapes: list[str]) -> Row:
+    """The row of a block. Its sketch has a bit for each run, because the words of a block would set all bits."""
+    value, _, shape, figure, words, _, _ = _row(part, "\n".join(runs), "\n".join(shapes))
+    return value, _sketch(runs), shape, figure, words, part, 0
+
+
 def _row(part: Part, run: str, shape: str) -> Row:
-    words = run.count(" ") + run.count("\n") + 1
-    flags = RunFlag.SENTENCE if words >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
+    words = run.split()
+    flags = RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
     return (
         hash64(run),
+        _sketch(words),
         crc32(shape.encode("utf-8", "replace")),
-        min(words, _MAX_WORDS),
+        NO_FIGURE,
+        min(len(words), _MAX_WORDS),
         part,
         flags,
-        _NO_FIGURE,
     )
+
+
+def _sketch(words: Iterable[str]) -> int:
+    """64 bits, of which each word sets one."""
+    sketch = 0
+    for word in words:
+        sketch |= 1 << (crc32(word.encode("utf-8", "replace")) & 63)
+    return sketch

@@ -5,7 +5,7 @@ record is never changed: the next stage creates a new one (`msgspec.structs.repl
 """
 
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
-from webstrata.records.changes import Change, ChangeKind, Outcome
+from webstrata.records.changes import Change, ChangeKind, Outcome, ValueChange
 from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
 from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
@@ -86,6 +86,7 @@ __all__ = [
     "StoreTotals",
     "UpcomingVisit",
     "Validators",
+    "ValueChange",
     "Visit",
     "VisitResult",
     "VisitTimes",

@@ -77,6 +77,10 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
     Empty: all graphs together.
     """
+    attributes: tuple[str, ...] = ()
+    """Kinds of attributes that count in addition to the default ones."""
+    ignore_attributes: tuple[str, ...] = ()
+    """Kinds of attributes that do not count."""
     page_rows: int = 0
     """SPARQL without a query: number of rows in each request; 0 for the default."""
 
@@ -113,6 +117,8 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """64-bit hashes of the page's links (`observe/text_runs.py`)."""
     excerpts: dict[int, str] = {}
     """The first characters of the runs that the previous version did not have, by the hash of the run."""
+    products: dict[str, str] = {}
+    """What the page states of products to programs (price, currency, availability), by name."""
     address: str = ""
     """Final URL after all redirects; empty if it is `url` or unknown."""
     negotiated: bool = False

@@ -98,6 +98,8 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     hosts: tuple[HostState, ...] = ()
     addresses: tuple[AddressState, ...] = ()
     robots: tuple[RobotsState, ...] = ()
+    templates: tuple[tuple[str, bytes], ...] = ()
+    """(host, template of its pages)."""
     announced: tuple[NewAnnouncements, ...] = ()
     checked: tuple[SourceCheck, ...] = ()
     payer: str = ""

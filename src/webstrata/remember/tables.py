@@ -229,6 +229,13 @@ hosts = Table(
     sqlite_with_rowid=False,
 )
 
+site_templates = Table(
+    "site_templates",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("template", LargeBinary, nullable=False),
+)
+
 addresses = Table(
     "addresses",
     metadata,

@@ -56,6 +56,8 @@ class ParseJob(Struct, frozen=True, kw_only=True):
     """The text runs of the last version, as detection remembers them."""
     want_lines: bool = False
     """Extract text runs even if this is the page's first version."""
+    want_template: bool = False
+    """The same, if it is an HTML page: it teaches the template of its site."""
     failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
@@ -115,7 +117,8 @@ def _parse(job: ParseJob) -> ParsedContent:
     fields, error = _NO_FIELDS, None
     if job.before is None or job.before.raw != fingerprint.raw:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
-        fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
+        with_lines = job.before is not None or job.want_lines or (job.want_template and fingerprint.parts is not None)
+        fields = observation_fields(observed, job.lines, with_lines=with_lines)
         error = _error_page(job, observed)
     kind = _list_kind(job, fingerprint)
     listed = _listed(job, kind, decoded.body, fingerprint)
