@@ -1,4 +1,4 @@
-"""Chooses the pairs of versions that people label: `python tools/choose_labelled_pairs.py --data FOLDER [--out FOLDER]`.
+"""Chooses the pairs that people label: `python tools/choose_labelled_pairs.py --data FOLDER [--out FOLDER]`.
 
 FOLDER contains recorded sites in the format of `webstrata.lab.livingweb.recording`. The rule is written in the README
 of the data set. It depends on names, times and lengths of contents only, never on what differs, and on no other source
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,7 +98,7 @@ def candidates(recording: Recording) -> Iterator[Pair]:
     for path, versions in recording.pages.items():
         if path.endswith(_REQUISITES):
             continue
-        for (at_before, before), (at_after, after) in zip(versions, versions[1:], strict=False):
+        for (at_before, before), (at_after, after) in pairwise(versions):
             if before and after and max(lengths[before], lengths[after]) <= LARGEST_BYTES:
                 yield Pair(recording.site, path, at_before, at_after, before, after)
 
