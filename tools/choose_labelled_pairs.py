@@ -1,4 +1,4 @@
-"""Chooses the pairs that people label: `python tools/choose_labelled_pairs.py --data FOLDER [--out FOLDER]`.
+"""Chooses the pairs of versions to label: `python tools/choose_labelled_pairs.py --data FOLDER [--out FOLDER]`.
 
 FOLDER contains recorded sites in the format of `webstrata.lab.livingweb.recording`. The rule is written in the README
 of the data set. It depends on names, times and lengths of contents only, never on what differs, and on no other source
