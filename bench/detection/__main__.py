@@ -13,9 +13,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from bench.detection.judges import JUDGES
 from bench.detection.pairs import DISPUTED, MEANINGFUL, LabelledPair, read_pairs
 from bench.detection.scores import BIN_NAMES, Judged, Score, misjudged, score, significances
-from bench.detection.verdicts import JUDGES
 
 _DATA = Path("tests/data/labelled-pairs")
 _SPLITS = ("report", "tune")

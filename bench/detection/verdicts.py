@@ -1,15 +1,13 @@
 """The verdicts that are measured: for each pair, whether it counts as a change, and how significant it is.
 
-Every judge gets the pairs alone. A judge that also learns the template of a site from its other pages
-(`LabelledPair.others`), as the crawl does, is one more function with this signature in `JUDGES`.
+These judges get the pairs alone; `crawl.py` also learns the template of a site from its other pages.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,14 +37,14 @@ def by_default_rules(pairs: Sequence[LabelledPair]) -> list[Verdict]:
             for file, content in zip(files, (pair.before, pair.after), strict=True):
                 file.write_bytes(content)
             address = f"https://{pair.site}.example/{pair.path}"
-            words = ["compare", *map(str, files), "--type", _with_charset(pair), "--url", address, "--json"]
+            words = ["compare", *map(str, files), "--type", with_charset(pair), "--url", address, "--json"]
             found = json.loads(run.invoke(webstrata, words, catch_exceptions=False).stdout)
             why = "; ".join([found["kind"], *map(str, found["reasons"])])
             verdicts.append(Verdict(found["changed"], found["significance"], why))
     return verdicts
 
 
-def _with_charset(pair: LabelledPair) -> str:
+def with_charset(pair: LabelledPair) -> str:
     """Both versions have the charset that a server would send for them."""
     try:
         (pair.before + pair.after).decode()
@@ -64,11 +62,3 @@ def by_text_of(name: str, pairs: Sequence[LabelledPair]) -> list[Verdict]:
 def by_bytes(pairs: Sequence[LabelledPair]) -> list[Verdict]:
     """Whether the bytes differ. They always do: this is the share of meaningful pairs."""
     return [Verdict(pair.before != pair.after) for pair in pairs]
-
-
-JUDGES: dict[str, Callable[[Sequence[LabelledPair]], list[Verdict]]] = {
-    "webstrata": by_default_rules,
-    "changedetection.io": partial(by_text_of, "changedetection.io"),
-    "urlwatch": partial(by_text_of, "urlwatch"),
-    "bytes": by_bytes,
-}

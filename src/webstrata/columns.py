@@ -83,6 +83,8 @@ class RunFlag(IntFlag):
     """A field of data: all of its values are times or tokens."""
     WATCHED = 4
     """It has a figure that people watch (a price, a stock, a score): it is never learned as noise by itself."""
+    STAMP = 8
+    """It only says when or from what the page was made: its dates, numbers and tokens do not count."""
 
 
 RUN = np.dtype(
@@ -98,10 +100,10 @@ RUN = np.dtype(
 )
 """One run of a page (28 bytes): `observe` computes runs, `detect` compares them.
 
-`value` is a hash of the run's words; `sketch` has a bit set for each word (of a block of runs, for each run), so that
-the sketches of similar runs are similar; `shape` is a hash of the same words with numbers, dates and tokens masked;
-`words` is the number of words; `part` is a `Part`; `flags` are `RunFlag`s; `figure` is the number in the run if there
-is exactly one, else NaN.
+`value` is a hash of the run's words; `sketch` has one bit inverted for each word, so that the sketches of two runs
+differ in about as many bits as the runs have other words; `shape` is a hash of the same words with numbers, dates and
+tokens masked; `figure` is the number in the run if there is exactly one, else NaN; `words` is the number of words;
+`part` is a `Part`; `flags` are `RunFlag`s.
 
 A link is a run whose value is a hash of its address. A field of a data document is a run too: `shape` is a hash of the
 field's name and `words` is the number of its values. The same holds for attributes.

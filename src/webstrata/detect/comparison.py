@@ -1,9 +1,9 @@
 """Two versions of a page compared run by run: which runs only one of them has, and how many words differ in them.
 
-Runs are hashes, so the words of a changed run are not known. Each run has a *sketch*: 64 bits of which every word sets
-one (of a block of runs, every run). A run that only the old version has is paired with the most similar one that only
-the new version has; the bits in which their sketches differ estimate how many of their words do. One word changed in
-a sentence then counts as one word, not as a sentence.
+Runs are hashes, so the words of a changed run are not known. Each run has a *sketch*: 64 bits of which every word
+inverts one. Common words of two runs cancel out, so the number of bits in which their sketches differ estimates how
+many words only one of them has, whatever their length. A run that only the old version has is paired with the most
+similar one that only the new version has. One word changed in a sentence then counts as one word, not as a sentence.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webstrata.columns import RunFlag
 from webstrata.detect.noise import NoisyPlace, compared_values
 from webstrata.detect.runs import TextRuns
 
 _SKETCH_BITS = 64
-_MIN_SIMILARITY = 0.4
-"""Share of common bits from which on two runs are versions of one another."""
+_MAX_BITS = 0.45
+"""Share of differing bits that is evaluated; unrelated runs differ in half of them."""
+_MAX_OTHER_WORDS = 0.6
+"""Share of other words up to which two runs are versions of one another."""
 _MAX_PAIRS = 250_000
 """Product of the numbers of runs that are searched for pairs; above it, none are paired."""
 
@@ -59,14 +62,27 @@ class WordCounts(NamedTuple):
 class RunComparison:
     """Two versions of a page, compared without learned noise."""
 
-    def __init__(self, old: TextRuns, new: TextRuns, noise: tuple[NoisyPlace, ...] = ()) -> None:
+    def __init__(
+        self, old: TextRuns, new: TextRuns, noise: tuple[NoisyPlace, ...] = (), *, with_stamps: bool = True
+    ) -> None:
+        """`with_stamps`: the dates and numbers of stamps differ, too."""
         self.old = old
         self.new = new
         self._noise = noise
+        self._with_stamps = with_stamps
 
     @cached_property
     def _values(self) -> tuple[list[int | None], list[int | None]]:
-        return compared_values(self.old, self._noise), compared_values(self.new, self._noise)
+        return self._compared(self.old), self._compared(self.new)
+
+    def _compared(self, runs: TextRuns) -> list[int | None]:
+        values = compared_values(runs, self._noise)
+        if self._with_stamps:
+            return values
+        return [
+            -shape - 1 if flags & RunFlag.STAMP and value is not None else value
+            for value, shape, flags in zip(values, runs.shapes, runs.flags, strict=True)
+        ]
 
     def difference(self, parts: frozenset[int], universe: frozenset[int] | None = None) -> RunDifference:
         """The runs of these parts that only one version has.
@@ -107,35 +123,36 @@ class RunComparison:
         old, new = self.old, self.new
         removed = {i: old.words[i] for i in difference.removed}
         added = {i: new.words[i] for i in difference.added}
-        for i, j in self._pairs(difference):
-            removed[i] = _bits_only_in(old.sketches[i], new.sketches[j], old.words[i])
-            added[j] = _bits_only_in(new.sketches[j], old.sketches[i], new.words[j])
-            if not removed[i] and not added[j]:  # the values differ, but no bit does
-                removed[i], added[j] = min(1, old.words[i]), min(1, new.words[j])
+        for i, j, other_words in self._pairs(difference):
+            removed[i], added[j] = _one_sided(other_words, old.words[i], new.words[j])
         total = sum(
             words for runs in (old, new) for words, part in zip(runs.words, runs.parts, strict=True) if part in parts
         )
         return WordCounts(sum(removed.values()), sum(added.values()), _longest_sequence(added), total)
 
-    def _pairs(self, difference: RunDifference) -> list[tuple[int, int]]:
-        """Runs of both versions that are similar, each at most once, the most similar first."""
+    def _pairs(self, difference: RunDifference) -> list[tuple[int, int, int]]:
+        """(Old run, new run, words that only one of them has) of similar runs, each at most once."""
         if not difference.removed or not difference.added:
             return []
         if len(difference.removed) * len(difference.added) > _MAX_PAIRS:
             return []
-        similarity = _similarities(
+        other_words = _other_words(
             [self.old.sketches[i] for i in difference.removed], [self.new.sketches[j] for j in difference.added]
         )
-        candidates = np.argwhere(similarity >= _MIN_SIMILARITY)
-        order = np.argsort(-similarity[candidates[:, 0], candidates[:, 1]], kind="stable")
-        pairs: list[tuple[int, int]] = []
+        words = np.array([self.old.words[i] for i in difference.removed])[:, None] + np.array(
+            [self.new.words[j] for j in difference.added]
+        )
+        share = other_words / np.maximum(words, 1)
+        candidates = np.argwhere(share <= _MAX_OTHER_WORDS)
+        order = np.argsort(share[candidates[:, 0], candidates[:, 1]], kind="stable")
+        pairs: list[tuple[int, int, int]] = []
         used_old: set[int] = set()
         used_new: set[int] = set()
         for i, j in candidates[order].tolist():
             if i not in used_old and j not in used_new:
                 used_old.add(i)
                 used_new.add(j)
-                pairs.append((difference.removed[i], difference.added[j]))
+                pairs.append((difference.removed[i], difference.added[j], int(other_words[i, j])))
         return pairs
 
 
@@ -179,13 +196,16 @@ def _only_in(side: dict[int, _IndexedValues], other: dict[int, _IndexedValues]) 
     return found
 
 
-def _similarities(old: list[int], new: list[int]) -> NDArray[np.float64]:
-    """For each pair of sketches, the number of common bits divided by the number of bits that either has."""
+def _other_words(old: list[int], new: list[int]) -> NDArray[np.int64]:
+    """For each pair of sketches, the estimated number of words that only one of the two runs has.
+
+    With m such words, 32 (1 - (31/32)^m) of 64 bits are expected to differ.
+    """
     ones, others = _bits(old), _bits(new)
-    common = ones @ others.T
-    either = ones.sum(axis=1)[:, None] + others.sum(axis=1)[None, :] - common
-    shares: NDArray[np.float64] = common / np.maximum(either, 1)
-    return shares
+    differing = ones.sum(axis=1)[:, None] + others.sum(axis=1)[None, :] - 2 * (ones @ others.T)
+    share = np.minimum(differing / _SKETCH_BITS, _MAX_BITS)
+    words: NDArray[np.int64] = np.rint(np.log1p(-2 * share) / np.log1p(-2 / _SKETCH_BITS)).astype(np.int64)
+    return words
 
 
 def _bits(sketches: list[int]) -> NDArray[np.float64]:
@@ -193,14 +213,14 @@ def _bits(sketches: list[int]) -> NDArray[np.float64]:
     return np.unpackbits(packed, axis=1).astype(np.float64)
 
 
-def _bits_only_in(sketch: int, other: int, words: int) -> int:
-    """Estimated number of a run's words that another run does not have.
+def _one_sided(other_words: int, old: int, new: int) -> tuple[int, int]:
+    """How many of the words that only one of two runs has are in the old one, and how many in the new one.
 
-    A word whose bit the other run has set by chance is not seen; the share of such bits is known.
+    Their values differ, so at least one word does.
     """
-    free = _SKETCH_BITS - other.bit_count()
-    only = (sketch & ~other).bit_count()
-    return min(words, round(only * _SKETCH_BITS / free)) if free else 0
+    removed = min(old, max(0, round((other_words + old - new) / 2)))
+    added = min(new, max(0, round((other_words + new - old) / 2)))
+    return (removed, added) if removed or added else (min(1, old), min(1, new))
 
 
 def _longest_sequence(added: dict[int, int]) -> int:

@@ -76,7 +76,10 @@ def findings(
         return Findings(text=text, links=links)
     new = parse_runs(after.lines)
     noise = _applicable_noise(memory.noise, new, layer)
-    comparison = RunComparison(parse_runs(memory.runs), new, noise)
+    has_own_layer = page_rules is not None and page_rules.layer != "auto"
+    comparison = RunComparison(
+        parse_runs(memory.runs), new, noise, with_stamps=has_own_layer or layer not in ("main", "text")
+    )
     found = _on_page(comparison, text, links, template) if layer == "main" else _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
     hidden = changed_noise_count(comparison.old, new, noise)

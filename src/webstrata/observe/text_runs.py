@@ -22,6 +22,7 @@ import numpy as np
 from webstrata.columns import RUN, Part, RunFlag
 from webstrata.observe.data.fields import DataField
 from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.stamps import is_stamp
 
 
 def simhash(text: bytes) -> int | None:
@@ -177,14 +178,15 @@ def _block_rows(part: Part, runs: list[str], shapes: list[str]) -> list[Row]:
 
 
 def _block_row(part: Part, runs: list[str], shapes: list[str]) -> Row:
-    """The row of a block. Its sketch has a bit for each run, because the words of a block would set all bits."""
-    value, _, shape, figure, words, _, _ = _row(part, "\n".join(runs), "\n".join(shapes))
-    return value, _sketch(runs), shape, figure, words, part, 0
+    value, sketch, shape, figure, words, _, _ = _row(part, "\n".join(runs), "\n".join(shapes))
+    return value, sketch, shape, figure, words, part, 0
 
 
 def _row(part: Part, run: str, shape: str) -> Row:
     words = run.split()
     flags = RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
+    if is_stamp(run, shape):
+        flags |= RunFlag.STAMP
     return (
         hash64(run),
         _sketch(words),
@@ -197,8 +199,8 @@ def _row(part: Part, run: str, shape: str) -> Row:
 
 
 def _sketch(words: Iterable[str]) -> int:
-    """64 bits, of which each word sets one."""
+    """64 bits, of which each word inverts one: the bits in which two sketches differ are those of other words."""
     sketch = 0
     for word in words:
-        sketch |= 1 << (crc32(word.encode("utf-8", "replace")) & 63)
+        sketch ^= 1 << (crc32(word.encode("utf-8", "replace")) & 63)
     return sketch
