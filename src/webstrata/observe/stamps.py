@@ -12,7 +12,7 @@ MAX_STAMP_WORDS = 14
 
 _WORDS = re.compile(
     r"\b(?:(?:last |page |site |recently )*(?:updated|modified|changed|revised|edited|generated|rendered|compiled"
-    r"|rebuilt|refreshed|retrieved)\b|last (?:update|modification|change|revision|build|refresh|edit)|last-modified|lastmod"
+    r"|rebuilt|refreshed|retrieved)\b|last (?:update|modification|change|revision|build|refresh|edit)|last-modified"
     r"|date of (?:last )?(?:update|revision)|build (?:date|time|id|number)|built (?:on|at|with|from|by)|code version"
     r"|git (?:commit|revision|sha|hash)|commit(?: id| hash)?:|revision:|as of:?$|copyright"
     r"|zuletzt (?:geändert|aktualisiert|bearbeitet)|letzte (?:änderung|aktualisierung|bearbeitung)|aktualisiert am"

@@ -82,6 +82,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     """The text runs of the last version, if detection did not remember them."""
     link_hashes: bytes = b""
     excerpts: dict[int, str] = {}
+    products: dict[str, str] = {}
+    """What the page states of products to programs."""
     error_page: Failure | None = None
     """Set if this is an error page, not the page."""
     problem: str | None = None
