@@ -59,3 +59,6 @@ its values, and `sentence` is true if all of them are times or tokens.
 """
 LINK = np.dtype("<u8")
 """Hash of a link."""
+LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?")])
+"""A link with its place (13 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
+tokens and long values of the query masked; `main` is true in the body part."""

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_digest
@@ -46,7 +48,7 @@ class PartTexts(NamedTuple):
 class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """The result of observing one body.
 
-    What few callers need is computed at each access (`links`, `text`, `part_texts`, `requisites`).
+    What few callers need is computed at each access (`links`, `link_rows`, `text`, `part_texts`, `requisites`).
     """
 
     fingerprint: Fingerprint
@@ -73,6 +75,11 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     def links(self) -> tuple[str, ...]:
         """Canonical absolute URLs of other pages, in order of appearance, without duplicates."""
         return self.linked.urls
+
+    @property
+    def link_rows(self) -> NDArray[np.void]:
+        """Rows of `LINK_PLACE` for the different links and contacts; see `PageLinks.rows`."""
+        return self.linked.rows(self.main_linked)
 
     @property
     def text(self) -> str | None:
