@@ -10,6 +10,7 @@ E-mail addresses and telephone numbers are part of digests and hashes, and are n
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -143,26 +144,35 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
-def srcset_urls(srcset: str) -> list[str]:
-    """The addresses in a `srcset`: white space ends an address, and a comma at its end does not belong to it."""
-    urls: list[str] = []
-    rest = srcset.lstrip(" \t\n\r\f,")
-    while rest and len(urls) < _MAX_CANDIDATES:
-        url, *more = rest.split(None, 1)
-        rest = more[0] if more else ""
-        bare = url.rstrip(",")
-        urls.append(bare)
-        if bare == url:
-            rest = _after_descriptors(rest)
-        rest = rest.lstrip(" \t\n\r\f,")
-    return urls
-
-
 _MAX_CANDIDATES = 100
+_SRCSET_SPACE = " \t\n\r\f"
+_SRCSET_ADDRESS = re.compile(f"[^{_SRCSET_SPACE}]+")
 
 
-def _after_descriptors(text: str) -> str:
-    """The text after the comma that ends the descriptors; commas in parentheses do not count."""
+def srcset_urls(srcset: str) -> list[str]:
+    """The addresses in a `srcset`."""
+    return [url for url, _ in srcset_candidates(srcset)]
+
+
+def srcset_candidates(srcset: str) -> list[tuple[str, str]]:
+    """The addresses in a `srcset`, each with its descriptors (`2x`, `640w`).
+
+    White space ends an address, and a comma at its end does not belong to it.
+    """
+    candidates: list[tuple[str, str]] = []
+    rest = srcset.lstrip(_SRCSET_SPACE + ",")
+    while len(candidates) < _MAX_CANDIDATES and (found := _SRCSET_ADDRESS.match(rest)) is not None:
+        url, rest = found[0], rest[found.end() :]
+        bare, end = url.rstrip(","), 0
+        if bare == url:
+            end = _descriptors_end(rest)
+        candidates.append((bare, rest[:end].strip(_SRCSET_SPACE)))
+        rest = rest[end:].lstrip(_SRCSET_SPACE + ",")
+    return candidates
+
+
+def _descriptors_end(text: str) -> int:
+    """The position of the comma that ends the descriptors, or of the end; commas in parentheses do not count."""
     depth = 0
     for index, char in enumerate(text):
         if char == "(":
@@ -170,5 +180,5 @@ def _after_descriptors(text: str) -> str:
         elif char == ")":
             depth = max(0, depth - 1)
         elif char == "," and not depth:
-            return text[index + 1 :]
-    return ""
+            return index
+    return len(text)
