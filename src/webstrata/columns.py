@@ -110,3 +110,6 @@ field's name and `words` is the number of its values. The same holds for attribu
 """
 LINK = np.dtype("<u8")
 """Hash of a link."""
+LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?")])
+"""A link with its place (13 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
+tokens and long values of the query masked; `main` is true in the body part."""

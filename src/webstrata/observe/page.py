@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_digest
@@ -25,7 +27,7 @@ from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
-from webstrata.records import Fingerprint, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
 
 VERSION = 2
 """Version of the rules that define the layers. Digests of different versions are never compared."""
@@ -46,7 +48,8 @@ class PartTexts(NamedTuple):
 class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """The result of observing one body.
 
-    What few callers need is computed at each access (`links`, `text`, `part_texts`, `requisites`).
+    What few callers need is computed at each access (`links`, `link_rows`, `text`, `part_texts`, `attributes`,
+    `requisites`).
     """
 
     fingerprint: Fingerprint
@@ -68,11 +71,18 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
     read_fields: Callable[[], list[DataField]] | None = None
     """Computes the fields of data; detection learns which of them are noise."""
+    read_attributes: Callable[[], list[PageAttribute]] | None = None
+    """Computes the attributes that count by the page's rules; None if the content is no page, or too large."""
 
     @property
     def links(self) -> tuple[str, ...]:
         """Canonical absolute URLs of other pages, in order of appearance, without duplicates."""
         return self.linked.urls
+
+    @property
+    def link_rows(self) -> NDArray[np.void]:
+        """Rows of `LINK_PLACE` for the different links and contacts; see `PageLinks.rows`."""
+        return self.linked.rows(self.main_linked)
 
     @property
     def text(self) -> str | None:
@@ -83,6 +93,11 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     def part_texts(self) -> PartTexts | None:
         """The useful text by part; None if the content has no parts."""
         return None if self.read_parts is None else self.read_parts()
+
+    @property
+    def attributes(self) -> list[PageAttribute]:
+        """The attributes that count by the page's rules: title, canonical URL, robots and products by default."""
+        return [] if self.read_attributes is None else self.read_attributes()
 
     @property
     def requisites(self) -> tuple[str, ...]:
@@ -109,7 +124,8 @@ def observe_typed(
     if kind in HTML:
         default = encoding.DEFAULT if kind == "text/html" else "utf-8"
         content, name = encoding.decode(body, charset, html=True, default=default)
-        observed = _html(content, replace(base, charset=name), url)
+        attributes = page_rules.counted_attributes if page_rules is not None else DEFAULT_ATTRIBUTES
+        observed = _html(content, replace(base, charset=name), url, attributes)
     else:
         data = data_digest(body, kind, charset, url, page_rules)
         if data is not None:
@@ -140,7 +156,7 @@ def _plain(text: str, base: Fingerprint) -> ObservedContent:
     return ObservedContent(fingerprint=fingerprinted, read_text=partial(plain_lines, text))
 
 
-def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
+def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -> ObservedContent:
     tree = parse(html)
     if tree is None:
         visible = without_invisible(html)
@@ -149,7 +165,7 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         return _observed(base, scan_metadata(visible, url), text, None, partial(plain_lines, scanned))
     body = outline(tree.body)
     parts = PageParts(body)
-    metadata = page_metadata(tree, url, body, parts)
+    metadata = page_metadata(tree, url, body, parts, attributes)
     title = b" ".join(metadata.title)
     base = replace(base, parts=parts.digests(title), main_links=metadata.main_links.digest)
     text = b" ".join(filter(None, (title, body.text)))
@@ -194,6 +210,7 @@ def _observed(
         read_text=read_text,
         read_parts=read_parts,
         read_requisites=metadata.read_requisites,
+        read_attributes=metadata.read_attributes,
     )
 
 

@@ -22,7 +22,10 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
 
-@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered")
+@with_rule_options(
+    *("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered"),
+    *("attributes", "ignore_attributes"),
+)
 def command(
     *,
     before: FileArgument,
