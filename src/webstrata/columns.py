@@ -110,6 +110,7 @@ field's name and `words` is the number of its values. The same holds for attribu
 """
 LINK = np.dtype("<u8")
 """Hash of a link."""
-LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?")])
-"""A link with its place (13 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
-tokens and long values of the query masked; `main` is true in the body part."""
+LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?"), ("stamp", "?")])
+"""A link with its place (14 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
+tokens and long values of the query masked; `main` is true in the body part; `stamp` is true if the address has a token
+or the version of a file."""

@@ -15,7 +15,7 @@ from webstrata.detect.noise import NoisyPlace, changed_noise_count, noise_share
 from webstrata.detect.page_difference import ALL_LINKS, page_difference
 from webstrata.detect.runs import ALL_TEXT_PARTS, DATA_PARTS, MAIN_PARTS, TextRuns, parse_runs
 from webstrata.detect.template import TemplateOfPage
-from webstrata.records import Observation, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Observation, PageRules
 
 _MAX_NOISE_SHARE = 0.5
 """From this share of words on, noise is the subject of the page (a price, the time of day) and counts."""
@@ -32,9 +32,7 @@ PART_OF_ATTRIBUTE = {
     "structured": Part.STRUCTURED,
     "product": Part.PRODUCT,
 }
-"""Kinds of attributes, as rules name them, and the part of their runs."""
-_COUNTED_ATTRIBUTES = frozenset({"canonical", "robots", "product"})
-"""The kinds that count unless a rule says otherwise."""
+"""Kinds of attributes, as rules name them, and the part of their runs. (The title is a part of the main content.)"""
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -80,7 +78,11 @@ def findings(
     comparison = RunComparison(
         parse_runs(memory.runs), new, noise, with_stamps=has_own_layer or layer not in ("main", "text")
     )
-    found = _on_page(comparison, text, links, template) if layer == "main" else _in_layer(comparison, text, layer)
+    if layer == "main":
+        ignores_title = "title" not in _counted_attributes(page_rules, layer)
+        found = _on_page(comparison, text, links, template, ignores_title=ignores_title)
+    else:
+        found = _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
     hidden = changed_noise_count(comparison.old, new, noise)
     return Findings(
@@ -113,9 +115,11 @@ def _in_layer(comparison: RunComparison, differs: bool, layer: str) -> Findings:
     return Findings(text=differs and bool(difference), words=words)
 
 
-def _on_page(comparison: RunComparison, text: bool, links: bool, template: TemplateOfPage | None) -> Findings:
+def _on_page(
+    comparison: RunComparison, text: bool, links: bool, template: TemplateOfPage | None, *, ignores_title: bool
+) -> Findings:
     """The difference of an HTML page: its main content, its links, and what is around them."""
-    difference = page_difference(comparison, template)
+    difference = page_difference(comparison, template, ignores_title=ignores_title)
     has_links = not ALL_LINKS.isdisjoint((*comparison.old.parts, *comparison.new.parts))
     main = difference.main if text else RunDifference()
     counted = RunDifference(
@@ -133,14 +137,13 @@ def _on_page(comparison: RunComparison, text: bool, links: bool, template: Templ
 
 def _attributes(comparison: RunComparison, layer: str, page_rules: PageRules | None) -> tuple[bool, bool]:
     """(Whether a product differs, whether other attributes that count do)."""
-    kinds = counted_attributes(page_rules, layer)
+    kinds = [kind for kind in _counted_attributes(page_rules, layer) if kind in PART_OF_ATTRIBUTE]
     changed = {kind for kind in kinds if comparison.difference(frozenset({PART_OF_ATTRIBUTE[kind]}))}
     return "product" in changed, bool(changed - {"product"})
 
 
-def counted_attributes(page_rules: PageRules | None, layer: str) -> frozenset[str]:
-    """The kinds of attributes that count: on pages without selected content, some do by default."""
-    defaults = _COUNTED_ATTRIBUTES if layer == "main" else frozenset()
+def _counted_attributes(page_rules: PageRules | None, layer: str) -> tuple[str, ...]:
+    """The kinds of attributes that count: some do by default, unless rules select a part of the page or a layer."""
     if page_rules is None:
-        return defaults
-    return (defaults - {*page_rules.ignore_attributes}) | {*page_rules.attributes}
+        return DEFAULT_ATTRIBUTES if layer == "main" else ()
+    return page_rules.counted_attributes if layer == "main" else page_rules.attributes

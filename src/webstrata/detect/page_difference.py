@@ -38,9 +38,12 @@ class PageDifference(NamedTuple):
     """They differ outside the main content, and no other page has shown this before."""
 
 
-def page_difference(comparison: RunComparison, template: TemplateOfPage | None) -> PageDifference:
+def page_difference(
+    comparison: RunComparison, template: TemplateOfPage | None, *, ignores_title: bool = False
+) -> PageDifference:
     """Compare two versions; `template` is that of the site, if at least two pages taught it."""
-    main = comparison.difference(MAIN_PARTS, ALL_TEXT_PARTS)
+    main_parts = MAIN_PARTS - {Part.TITLE} if ignores_title else MAIN_PARTS
+    main = comparison.difference(main_parts, ALL_TEXT_PARTS)
     links = comparison.difference(MAIN_LINKS, ALL_LINKS)._replace(is_reordered=False)
     outside = comparison.difference(OUTSIDE_PARTS, ALL_TEXT_PARTS)._replace(is_reordered=False)
     if template is None:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from webstrata.observe.attribute_runs import runs_of_attributes, runs_of_links
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.data.fields import DataField, data_fields
@@ -230,6 +231,7 @@ class ObservationFields(NamedTuple):
     lines: bytes
     link_hashes: bytes
     excerpts: dict[int, str]
+    products: dict[str, str]
 
 
 def observation_fields(
@@ -240,16 +242,20 @@ def observation_fields(
     `previous` are the lines of that version. Lines and excerpts are empty unless `with_lines`.
     """
     if not with_lines:
-        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={})
+        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={}, products={})
     if content.read_fields is not None and (content.selected is None or content.selected.text is None):
         fields = content.read_fields()
         if fields:
-            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts_of_data(fields, previous))
+            excerpts = excerpts_of_data(fields, previous)
+            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts, products={})
     title, header, body, footer = _texts(content)
+    attributes = content.attributes
+    links = runs_of_links(content.link_rows) if content.fingerprint.parts is not None else b""
     return ObservationFields(
-        lines=runs_of(title, body, header, footer),
+        lines=runs_of(title, body, header, footer) + links + runs_of_attributes(attributes),
         link_hashes=content.linked.hashes,
         excerpts=excerpts_of((title, body, header, footer), previous),
+        products={attribute.name: attribute.value for attribute in attributes if attribute.kind == "product"},
     )
 
 

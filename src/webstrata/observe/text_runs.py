@@ -189,7 +189,7 @@ def _row(part: Part, run: str, shape: str) -> Row:
         flags |= RunFlag.STAMP
     return (
         hash64(run),
-        _sketch(words),
+        sketch_of(words),
         crc32(shape.encode("utf-8", "replace")),
         NO_FIGURE,
         min(len(words), _MAX_WORDS),
@@ -198,7 +198,7 @@ def _row(part: Part, run: str, shape: str) -> Row:
     )
 
 
-def _sketch(words: Iterable[str]) -> int:
+def sketch_of(words: Iterable[str]) -> int:
     """64 bits, of which each word inverts one: the bits in which two sketches differ are those of other words."""
     sketch = 0
     for word in words:

@@ -95,10 +95,6 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
 
     Empty: all graphs together.
     """
-    attributes: tuple[str, ...] = ()
-    """Kinds of attributes that count in addition to the default ones."""
-    ignore_attributes: tuple[str, ...] = ()
-    """Kinds of attributes that do not count."""
     page_rows: int = 0
     """SPARQL without a query: number of rows in each request; 0 for the default."""
     attributes: tuple[str, ...] = ()

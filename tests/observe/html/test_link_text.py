@@ -103,7 +103,7 @@ def test_other_link(one: str, other: str) -> None:
     assert links(one).hashes != links(other).hashes
 
 
-NAMES = [*TRACKING_PARAMETERS, *SESSION_PARAMETERS, *TOKEN_SESSION_PARAMETERS, "utm_x", "hsa_acc", "mtm_kwd",
+NAMES = [*sorted(TRACKING_PARAMETERS | SESSION_PARAMETERS | TOKEN_SESSION_PARAMETERS), "utm_x", "hsa_acc", "mtm_kwd",
          "matomo_a", "aspsessionidq", "aspsessionid", "id", "page", "x" * 33, "utm_" + "y" * 40, ""]  # fmt: skip
 
 

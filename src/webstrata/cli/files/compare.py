@@ -53,6 +53,7 @@ def command(
                 "layer": change.layer,
                 "layers": change.layers,
                 "reasons": change.reasons,
+                "values": change.values,
                 "notes": [note for note in (old.fingerprint.data_note, new.fingerprint.data_note) if note],
             }
         )
@@ -74,4 +75,5 @@ def _observed(content: ParsedContent) -> Observation:
         fingerprint=content.fingerprint,
         lines=content.lines,
         link_hashes=content.link_hashes,
+        products=content.products,
     )

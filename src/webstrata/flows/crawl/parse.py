@@ -19,7 +19,7 @@ from webstrata.observe.media import header_charset
 from webstrata.observe.page import ObservationFields, ObservedContent, observation_fields, observe
 from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
 
-_NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={})
+_NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
 _LISTS = ("sitemap", "feed")
 """Handlers, and kinds of data, of lists that announce changes of other pages."""
 _MAX_ERROR_PAGE_BYTES = 200_000
@@ -136,6 +136,7 @@ def _parse(job: ParseJob) -> ParsedContent:
         lines=fields.lines,
         link_hashes=fields.link_hashes,
         excerpts=fields.excerpts,
+        products=fields.products,
         error_page=error,
         problem=decoded.problem,
         torn=decoded.torn,

@@ -30,6 +30,12 @@ _MAX_CACHED_LENGTH = 256
 
 _ROW = np.dtype([("value", "<u8"), ("shape", "<u4")])
 
+_STAMP = re.compile(
+    rb"(?<![0-9A-Za-z])(?:(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}|(?=[A-Za-z_-]*[0-9])[0-9A-Za-z_-]{24,})(?![0-9A-Za-z])"
+    rb"|[?&](?:v|ver|version|t|ts|time|rev|cb|hash|_)=[0-9A-Za-z._-]+"
+)
+"""A token (of a commit, or of a file name that changes with its content), or a version in the query."""
+
 _NOT_FETCHABLE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
 
@@ -75,10 +81,13 @@ class PageLinks(Struct, frozen=True, gc=False):
         packed = self.packed + self.packed_contacts
         found = np.frombuffer(KERNEL.link_rows(packed), _ROW)
         in_main = set((main.packed + main.packed_contacts).split(b"\0")[:-1])
-        is_main = np.fromiter((text in in_main for text in packed.split(b"\0")[:-1]), np.bool_, len(found))
+        texts = packed.split(b"\0")[:-1]
+        is_main = np.fromiter((text in in_main for text in texts), np.bool_, len(found))
+        is_stamp = np.fromiter((_STAMP.search(text) is not None for text in texts), np.bool_, len(found))
         firsts = np.sort(np.unique(found["value"], return_index=True)[1])
         rows = np.zeros(len(firsts), LINK_PLACE)
         rows["value"], rows["shape"] = found["value"][firsts], found["shape"][firsts]
+        rows["stamp"] = is_stamp[firsts]
         rows["main"] = np.isin(rows["value"], found["value"][is_main])  # in the body part in any spelling
         return rows
 
