@@ -71,7 +71,7 @@ def groups(judged: list[Judged]) -> dict[tuple[str, str, str], list[Judged]]:
 
 def table(judged: dict[str, list[Judged]]) -> str:
     lines = [
-        f"{'sites':7} {'kind':5} {'draw':9} {'judge':19} {'precision':>9} {'recall':>7} {'found':>6} {'missed':>7}"
+        f"{'sites':7} {'kind':5} {'draw':9} {'judge':24} {'precision':>9} {'recall':>7} {'found':>6} {'missed':>7}"
         f" {'false alarms':>13} {'silent':>7} {'disputed':>9}"
     ]
     grouped = {name: groups(verdicts) for name, verdicts in judged.items()}
@@ -80,7 +80,7 @@ def table(judged: dict[str, list[Judged]]) -> str:
         counts = score(group)
         disputed = [verdict.changed for pair, verdict in group if pair.label == DISPUTED]
         lines.append(
-            f"{split:7} {kind:5} {draw:9} {name:19} {_shown(counts.precision):>9} {_shown(counts.recall):>7}"
+            f"{split:7} {kind:5} {draw:9} {name:24} {_shown(counts.precision):>9} {_shown(counts.recall):>7}"
             f" {counts.found:>6} {counts.missed:>7} {counts.false_alarms:>13} {counts.silent:>7}"
             f" {f'{sum(disputed)} of {len(disputed)}' if disputed else '':>9}"
         )
