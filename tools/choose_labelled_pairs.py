@@ -3,6 +3,9 @@
 FOLDER contains recorded sites in the format of `webstrata.lab.livingweb.recording`. The rule is written in the README
 of the data set. It depends on names, times and lengths of contents only, never on what differs, and on no other source
 of chance than a hash with a seed: the same recordings give the same pairs on every machine.
+
+There are two draws. `versions` takes pairs of any publication, so that they are as frequent as in the sites' histories.
+`edits` takes pages of publications with few pages: rebuilds of a generated site are absent from it.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import pairwise
@@ -24,11 +27,12 @@ from webstrata.lab.livingweb.recording import Recording, read_recording
 
 SEED = "labelled-pairs-1"
 PAIRS_A_SITE = 12
+EDITS_A_SITE = 10
+PAGES_OF_AN_EDIT = 3
 PAIRS_A_PUBLICATION = 2
 LARGEST_BYTES = 300_000
 OTHER_PAGES = 8
 LARGEST_OTHER_BYTES = 100_000
-_PATH_LIMITS = (1, 2, PAIRS_A_SITE)
 _REQUISITES = (".css", ".js")
 _PAGES = (".html", ".htm")
 _DEFAULT_OUT = Path(__file__).parent.parent / "tests/data/labelled-pairs"
@@ -57,6 +61,19 @@ DATA_SITES = (
 )
 
 
+class Draw(NamedTuple):
+    """One choice of pairs. `mark` stands before the number in the ids of its pairs."""
+
+    name: str
+    mark: str
+    pairs_a_site: int
+
+
+VERSIONS = Draw("versions", "", PAIRS_A_SITE)
+EDITS = Draw("edits", "e", EDITS_A_SITE)
+DRAWS = (VERSIONS, EDITS)
+
+
 class Pair(NamedTuple):
     """Two successive versions of one path. `before` and `after` name contents."""
 
@@ -81,6 +98,14 @@ class OtherPage(NamedTuple):
     after: str
 
 
+class Drawn(NamedTuple):
+    """What is written of one draw: pairs by their ids, other pages, and the contents of both by their names."""
+
+    pairs: dict[str, Pair]
+    others: list[OtherPage]
+    contents: dict[str, bytes]
+
+
 def rank(*names: str) -> bytes:
     """The place of a name in an order that is arbitrary, but the same everywhere."""
     return blake2b("\0".join((SEED, *names)).encode(), digest_size=16).digest()
@@ -103,15 +128,23 @@ def candidates(recording: Recording) -> Iterator[Pair]:
                 yield Pair(recording.site, path, at_before, at_after, before, after)
 
 
-def choose(pairs: Iterable[Pair]) -> list[Pair]:
-    """At most `PAIRS_A_SITE` pairs: one for each path, then a second one, then any, few of one publication."""
+def edits(recording: Recording, taken: Container[Pair]) -> Iterator[Pair]:
+    """Pairs of pages whose publication wrote or deleted few pages of the site, without those already taken."""
+    pages = Counter(at for path, versions in recording.pages.items() if path.endswith(_PAGES) for at, _ in versions)
+    for pair in candidates(recording):
+        if pair.kind == "html" and pages[pair.at_after] <= PAGES_OF_AN_EDIT and pair not in taken:
+            yield pair
+
+
+def choose(pairs: Iterable[Pair], number: int = PAIRS_A_SITE) -> list[Pair]:
+    """At most `number` pairs: one for each path, then a second one, then any, few of one publication."""
     ranked = sorted(pairs, key=lambda pair: rank(pair.site, pair.path, f"{pair.at_after:.3f}"))
     chosen: list[Pair] = []
     of_path: Counter[str] = Counter()
     of_publication: Counter[float] = Counter()
-    for path_limit in _PATH_LIMITS:
+    for path_limit in (1, 2, number):
         for pair in ranked:
-            if len(chosen) == PAIRS_A_SITE:
+            if len(chosen) == number:
                 break
             if (
                 pair not in chosen
@@ -141,19 +174,37 @@ def other_pages(recording: Recording, name: str, pair: Pair) -> list[OtherPage]:
     return found
 
 
-def write(pairs: dict[str, Pair], others: list[OtherPage], contents: dict[str, bytes], out: Path) -> None:
-    """Write the pairs and other pages as text, and each content once."""
+def draw_pairs(recording: Recording, draw: Draw, chosen: Iterable[Pair]) -> Drawn:
+    """Give ids to the chosen pairs of a site, and add the other pages and all contents."""
+    site = recording.site
+    pairs = {f"{site}-{draw.mark}{number:02d}": pair for number, pair in enumerate(chosen, 1)}
+    others = [
+        page for name, pair in pairs.items() if pair.kind == "html" for page in other_pages(recording, name, pair)
+    ]
+    used = sorted(
+        {(pair.path, pair.at_after, name) for pair in pairs.values() for name in (pair.before, pair.after)}
+        | {(page.path, pairs[page.pair].at_after, name) for page in others for name in page[2:] if name}
+    )
+    return Drawn(pairs, others, {name: recording.contents[name] for _, _, name in used})
+
+
+def write(drawn: dict[str, Drawn], out: Path) -> None:
+    """Write the pairs and other pages of all draws (by their names) as text, and each content once."""
     split = splits(HTML_SITES) | splits(DATA_SITES)
     with (out / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(("id", "site", "split", "kind", "path", "at_before", "at_after", "before", "after"))
-        for name, pair in pairs.items():
-            times = (_written(pair.at_before), _written(pair.at_after))
-            rows.writerow((name, pair.site, split[pair.site], pair.kind, pair.path, *times, pair.before, pair.after))
+        rows.writerow(("id", "site", "split", "kind", "path", "at_before", "at_after", "before", "after", "draw"))
+        for draw, (pairs, _, _) in drawn.items():
+            for name, pair in pairs.items():
+                place = (pair.site, split[pair.site], pair.kind, pair.path)
+                times = (_written(pair.at_before), _written(pair.at_after))
+                rows.writerow((name, *place, *times, pair.before, pair.after, draw))
     with (out / "other-pages.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(OtherPage._fields)
-        rows.writerows(others)
+        for _, others, _ in drawn.values():
+            rows.writerows(others)
+    contents = {name: content for part in drawn.values() for name, content in part.contents.items()}
     # One data page and no dictionary, so that zstd finds the repetitions between versions.
     pq.write_table(
         pa.table({"blob": pa.array(contents), "content": pa.array(contents.values(), pa.binary())}),
@@ -177,26 +228,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=_DEFAULT_OUT)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    pairs: dict[str, Pair] = {}
-    others: list[OtherPage] = []
-    contents: dict[str, bytes] = {}
+    drawn = {draw.name: Drawn({}, [], {}) for draw in DRAWS}
     for site in (*HTML_SITES, *DATA_SITES):
         recording = read_recording(options.data, site)
-        chosen = {f"{site}-{number:02d}": pair for number, pair in enumerate(choose(candidates(recording)), 1)}
-        beside = [
-            page for name, pair in chosen.items() if pair.kind == "html" for page in other_pages(recording, name, pair)
-        ]
-        used = sorted(
-            {(pair.path, pair.at_after, name) for pair in chosen.values() for name in (pair.before, pair.after)}
-            | {(page.path, chosen[page.pair].at_after, name) for page in beside for name in page[2:] if name}
-        )
-        contents |= {name: recording.contents[name] for _, _, name in used}
-        pairs |= chosen
-        others += beside
-        print(f"{site:20} {len(chosen):3} pairs, {len(beside):3} other pages")
-    write(pairs, others, contents, options.out)
+        versions = choose(candidates(recording), VERSIONS.pairs_a_site)
+        chosen = {VERSIONS: versions}
+        if site in HTML_SITES:
+            chosen[EDITS] = choose(edits(recording, versions), EDITS.pairs_a_site)
+        for draw, pairs in chosen.items():
+            of_site, all_sites = draw_pairs(recording, draw, pairs), drawn[draw.name]
+            all_sites.pairs.update(of_site.pairs)
+            all_sites.others.extend(of_site.others)
+            all_sites.contents.update(of_site.contents)
+            print(f"{site:20} {draw.name:9} {len(of_site.pairs):3} pairs, {len(of_site.others):3} other pages")
+    write(drawn, options.out)
     size = (options.out / "contents.parquet").stat().st_size
-    print(f"{len(pairs)} pairs, {len(contents)} contents, {size / 1e6:.2f} MB")
+    print(f"{sum(len(part.pairs) for part in drawn.values())} pairs, {size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

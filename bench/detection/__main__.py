@@ -1,8 +1,9 @@
 """Quality of change detection: `python -m bench.detection [--data FOLDER] [--judge NAME] [--list [SPLIT]] [--json]`.
 
 The pairs of versions were chosen and labelled before any verdict on them was computed (see README.md in the folder).
-Figures are given apart for pages and data, and for the sites that rules may be fitted to (`tune`) and the others
-(`report`). Disputed pairs are counted beside them. The last tables show the significances of Webstrata's verdicts.
+Figures are given apart for pages and data, for the sites that rules may be fitted to (`tune`) and the others
+(`report`), and for the draws of the pairs (`versions`, `edits`, and `both` of them if a group has pairs of both).
+Disputed pairs are counted beside them. The last tables show the significances of Webstrata's verdicts, for both draws.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bench.detection.scores import BIN_NAMES, Judged, Score, misjudged, score, s
 _DATA = Path("tests/data/labelled-pairs")
 _SPLITS = ("report", "tune")
 _KINDS = ("html", "data")
+_DRAWS = {"versions": ("versions",), "edits": ("edits",), "both": ("versions", "edits")}
 
 
 def main() -> None:
@@ -55,22 +57,31 @@ def summary(pairs: list[LabelledPair]) -> str:
     )
 
 
-def selected(judged: list[Judged], split: str, kind: str) -> list[Judged]:
-    return [(pair, verdict) for pair, verdict in judged if (pair.split, pair.kind) == (split, kind)]
+def groups(judged: list[Judged]) -> dict[tuple[str, str, str], list[Judged]]:
+    """(split, kind, draw) -> its pairs. `both` draws are a group only where they differ from each of them alone."""
+    found = {}
+    for split, kind in product(_SPLITS, _KINDS):
+        of_site = [(pair, verdict) for pair, verdict in judged if (pair.split, pair.kind) == (split, kind)]
+        for draw, names in _DRAWS.items():
+            group = [(pair, verdict) for pair, verdict in of_site if pair.draw in names]
+            if len({pair.draw for pair, _ in group}) == len(names):
+                found[split, kind, draw] = group
+    return found
 
 
 def table(judged: dict[str, list[Judged]]) -> str:
     lines = [
-        f"{'sites':7} {'kind':5} {'judge':19} {'precision':>9} {'recall':>7} {'found':>6} {'missed':>7}"
+        f"{'sites':7} {'kind':5} {'draw':9} {'judge':24} {'precision':>9} {'recall':>7} {'found':>6} {'missed':>7}"
         f" {'false alarms':>13} {'silent':>7} {'disputed':>9}"
     ]
-    for (split, kind), (name, verdicts) in product(product(_SPLITS, _KINDS), judged.items()):
-        group = selected(verdicts, split, kind)
+    grouped = {name: groups(verdicts) for name, verdicts in judged.items()}
+    for (split, kind, draw), name in product(next(iter(grouped.values())), grouped):
+        group = grouped[name][split, kind, draw]
         counts = score(group)
         disputed = [verdict.changed for pair, verdict in group if pair.label == DISPUTED]
         lines.append(
-            f"{split:7} {kind:5} {name:19} {_shown(counts.precision):>9} {_shown(counts.recall):>7} {counts.found:>6}"
-            f" {counts.missed:>7} {counts.false_alarms:>13} {counts.silent:>7}"
+            f"{split:7} {kind:5} {draw:9} {name:24} {_shown(counts.precision):>9} {_shown(counts.recall):>7}"
+            f" {counts.found:>6} {counts.missed:>7} {counts.false_alarms:>13} {counts.silent:>7}"
             f" {f'{sum(disputed)} of {len(disputed)}' if disputed else '':>9}"
         )
     return "\n".join(lines)
@@ -110,10 +121,7 @@ def document(judged: dict[str, list[Judged]], split_listed: str | None) -> dict[
     """The scores of every group and judge, the significances, and the misjudged pairs of one split."""
     return {
         name: {
-            "scores": {
-                f"{split} {kind}": _as_builtins(score(selected(verdicts, split, kind)))
-                for split, kind in product(_SPLITS, _KINDS)
-            },
+            "scores": {" ".join(group): _as_builtins(score(of_group)) for group, of_group in groups(verdicts).items()},
             "significances": {
                 split: significances([(pair, verdict) for pair, verdict in verdicts if pair.split == split])
                 for split in _SPLITS

@@ -43,6 +43,8 @@ class LabelledPair(Struct, frozen=True, kw_only=True):
     """`tune` or `report`, by site."""
     kind: str
     """`html` or `data`."""
+    draw: str
+    """`versions` (any successive versions) or `edits` (pages of publications with few pages)."""
     path: str
     before: bytes
     after: bytes
@@ -75,6 +77,7 @@ def read_pairs(folder: Path) -> list[LabelledPair]:
             site=row["site"],
             split=row["split"],
             kind=row["kind"],
+            draw=row["draw"],
             path=row["path"],
             before=contents[row["before"]],
             after=contents[row["after"]],

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.detection.__main__ import groups
 from bench.detection.pairs import DISPUTED, MEANINGFUL, NOT_MEANINGFUL, LabelledPair, read_pairs
 from bench.detection.scores import BIN_NAMES, Score, bin_name, misjudged, score, significances
 from bench.detection.verdicts import Verdict, by_bytes, by_default_rules
@@ -26,12 +27,13 @@ def rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def made(number: int, label: str, importance: str = "") -> LabelledPair:
+def made(number: int, label: str, importance: str = "", kind: str = "html", draw: str = "versions") -> LabelledPair:
     return LabelledPair(
         id=f"made-{number}",
         site="made",
         split="tune",
-        kind="html",
+        kind=kind,
+        draw=draw,
         path="page.html",
         before=b"<p>one</p>",
         after=b"<p>two</p>",
@@ -43,19 +45,29 @@ def made(number: int, label: str, importance: str = "") -> LabelledPair:
 
 
 def test_choice_keeps_to_its_rule(pairs: list[LabelledPair]) -> None:
-    """At least 200 pairs, at most 12 a site, none too large; no more than two were published together."""
-    of_site = Counter(pair.site for pair in pairs)
-    together = Counter((row["site"], row["at_after"]) for row in rows("pairs.csv"))
+    """At least 200 pairs, at most 12 a site and draw, none too large; no more than two were published together."""
+    of_site = Counter((pair.draw, pair.site) for pair in pairs)
+    together = Counter((row["draw"], row["site"], row["at_after"]) for row in rows("pairs.csv"))
 
     assert len(pairs) >= 200
-    assert max(of_site.values()) <= 12
-    assert len(of_site) == 18
+    assert max(number for (draw, _), number in of_site.items() if draw == "versions") <= 12
+    assert max(number for (draw, _), number in of_site.items() if draw == "edits") <= 10
+    assert Counter(draw for draw, _ in of_site) == {"versions": 18, "edits": 8}
     assert len({pair.id for pair in pairs}) == len(pairs)
     assert all(pair.id.startswith(f"{pair.site}-") for pair in pairs)
     assert all(pair.before != pair.after for pair in pairs)
     assert max(len(body) for pair in pairs for body in (pair.before, pair.after)) <= 300_000
     assert not [pair.path for pair in pairs if pair.path.endswith((".css", ".js"))]
     assert max(together.values()) <= 2
+
+
+def test_draws_have_no_pair_in_common(pairs: list[LabelledPair]) -> None:
+    """The second draw is of pages only; its ids have a mark of their own."""
+    named = {(row["site"], row["path"], row["at_after"]) for row in rows("pairs.csv")}
+
+    assert len(named) == len(pairs)
+    assert {pair.kind for pair in pairs if pair.draw == "edits"} == {"html"}
+    assert all((pair.draw == "edits") == pair.id.startswith(f"{pair.site}-e") for pair in pairs)
 
 
 def test_split_is_by_site(pairs: list[LabelledPair]) -> None:
@@ -87,7 +99,7 @@ def test_other_pages_of_the_site(pairs: list[LabelledPair]) -> None:
     for pair in pairs:
         assert len(pair.others) <= (8 if pair.kind == "html" else 0)
         assert pair.path not in {page.path for page in pair.others}
-    assert sum(len(pair.others) >= 2 for pair in pairs if pair.kind == "html") >= 90
+    assert sum(len(pair.others) >= 2 for pair in pairs if pair.kind == "html") >= 160
 
 
 def test_data_stay_small() -> None:
@@ -113,6 +125,24 @@ def test_scores_of_made_verdicts() -> None:
     assert counts.precision == 2 / 3
     assert counts.recall == 2 / 3
     assert [pair.id for pair, _ in misjudged(judged)] == ["made-2", "made-3"]
+
+
+def test_scores_by_draw() -> None:
+    """Each draw has scores of its own, and both together if there are pairs of both."""
+    judged = [
+        (made(1, MEANINGFUL), Verdict(True)),
+        (made(2, MEANINGFUL, draw="edits"), Verdict(False)),
+        (made(3, NOT_MEANINGFUL, kind="data"), Verdict(False)),
+    ]
+
+    found = {group: score(of_group) for group, of_group in groups(judged).items()}
+
+    assert found == {
+        ("tune", "html", "versions"): Score(found=1),
+        ("tune", "html", "edits"): Score(missed=1),
+        ("tune", "html", "both"): Score(found=1, missed=1),
+        ("tune", "data", "versions"): Score(silent=1),
+    }
 
 
 def test_scores_without_pairs() -> None:

@@ -43,6 +43,24 @@ def test_admitted_pairs(tool: ModuleType) -> None:
     assert found == [("a.html", "html"), ("d.csv", "data")]
 
 
+def test_edits_are_of_small_publications(tool: ModuleType) -> None:
+    """A publication of more than three pages is a rebuild. Deleted pages count as published, data files do not."""
+    history: dict[str, Versions] = {
+        "a.html": [(1, "one"), (2, "two"), (3, "three"), (4, "four"), (5, "five")],
+        "b.html": [(1, "one"), (2, "two"), (3, "three"), (4, "four")],
+        "c.html": [(1, "one"), (2, "two"), (3, "three"), (4, "four")],
+        "d.html": [(1, "one"), (3, "three"), (4, None)],
+        "e.csv": [(1, "1"), (2, "2"), (5, "5")],
+    }
+    recording = make_recording("x", history)
+
+    found = list(tool.edits(recording, ()))
+
+    texts = sorted((pair.path, recording.contents[pair.after]) for pair in found)
+    assert texts == [("a.html", b"five"), ("a.html", b"two"), ("b.html", b"two"), ("c.html", b"two")]
+    assert list(tool.edits(recording, found[1:])) == found[:1]
+
+
 def test_distinct_paths_come_first(tool: ModuleType) -> None:
     """With enough pages every pair is of another page; with few pages their further versions fill the number."""
     many: dict[str, Versions] = {f"{page}.html": [(page, "one"), (page + 50, "two")] for page in range(30)}
@@ -106,17 +124,23 @@ def test_other_pages(tool: ModuleType) -> None:
 def test_written_files_are_the_same_each_time(tool: ModuleType, tmp_path: Path) -> None:
     """The files have one row for each pair, and are the same bytes when written again."""
     site = tool.HTML_SITES[0]
-    recording = make_recording(site, {"a.html": [(1, "one"), (2, "two")], "b.html": [(1, "three")]})
-    pairs = {f"{site}-01": pair for pair in tool.choose(tool.candidates(recording))}
-    others = [page for name, pair in pairs.items() for page in tool.other_pages(recording, name, pair)]
+    recording = make_recording(site, {"a.html": [(1, "one"), (2, "two")], "b.html": [(1, "three"), (3, "four")]})
+    versions = tool.choose(tool.candidates(recording))
+    drawn = {
+        "versions": tool.draw_pairs(recording, tool.VERSIONS, versions[:1]),
+        "edits": tool.draw_pairs(recording, tool.EDITS, tool.choose(tool.edits(recording, versions[:1]))),
+    }
     written = []
     for folder in (tmp_path / "1", tmp_path / "2"):
         folder.mkdir()
-        tool.write(pairs, others, recording.contents, folder)
+        tool.write(drawn, folder)
         written.append({file.name: file.read_bytes() for file in folder.iterdir()})
 
     assert written[0] == written[1]
     assert sorted(written[0]) == ["contents.parquet", "other-pages.csv", "pairs.csv"]
     lines = written[0]["pairs.csv"].decode().splitlines()
-    assert len(lines) == 2
-    assert lines[1].startswith(f"{site}-01,{site},")
+    assert [(line.split(",")[0], line.split(",")[-1]) for line in lines] == [
+        ("id", "draw"),
+        (f"{site}-01", "versions"),
+        (f"{site}-e01", "edits"),
+    ]
