@@ -12,13 +12,19 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from webstrata import urls
+from webstrata.clock import iso
 from webstrata.coding import decode
 from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
+from webstrata.detect.diff.feed import EntryVersion
+from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
+from webstrata.observe.data.feed import FeedEntry
 from webstrata.observe.data.readable import readable
-from webstrata.observe.html.charset import decode_plain
+from webstrata.observe.html.charset import DEFAULT, decode_plain
+from webstrata.observe.html.charset import decode as decode_html
+from webstrata.observe.html.table_rows import table_rows, with_rows
 from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.page import observe
+from webstrata.observe.page import ObservedContent, observe
 from webstrata.ports import Store, StoredCapture
 from webstrata.records import Page, PageRole, PageRules, Position, Sighting, Visit
 
@@ -47,7 +53,7 @@ async def watched_page(store: Store, address: str) -> Page:
 async def version_at(store: Store, page: Page, at: float | None) -> Visit:
     """The newest visit with content that is not after `at`."""
     for visit in await store.visit_log.of_page(page.id, until=at):
-        if _is_version(visit):
+        if is_version(visit):
             return visit
     raise UsageError(f"no content of {page.url} is archived" + (" from before that time." if at else " yet."))
 
@@ -62,7 +68,7 @@ async def two_versions(
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
-    versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if _is_version(visit)]
+    versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if is_version(visit)]
     pairs = [(before, now) for now, before in pairwise(versions) if before.raw != now.raw]
     counted = [] if raw else [pair for pair in pairs if pair[1].counts]
     if counted or pairs:
@@ -70,9 +76,11 @@ async def two_versions(
     raise UsageError(f"only one version of {page.url} is archived so far; there is nothing to compare.")
 
 
-def _is_version(visit: Visit) -> bool:
+def is_version(visit: Visit) -> bool:
     """Whether the visit returned the page. Error pages are archived as well, but are not versions."""
-    return visit.raw is not None and visit.position is not None and visit.failure is None
+    if visit.raw is None or visit.position is None or visit.failure is not None:
+        return False
+    return status_class(visit.status or 0) is not StatusClass.GONE
 
 
 def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_decoded: int) -> Version:
@@ -105,10 +113,48 @@ def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> 
         return ParsedVersion(text=observed.selected.text)
     kind = media_type(version.body, header)
     if kind in HTML:
-        return ParsedVersion(text=observed.text or "", links=observed.links)
+        return _page(observed, version.body, kind, charset)
     data = readable(version.body, kind, charset, version.visit.url)
     text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
-    return ParsedVersion(text=text, triples=data.triples, table=data.table, document=data.document)
+    return ParsedVersion(
+        text=text,
+        triples=data.triples,
+        table=data.table,
+        document=data.document,
+        entries=None if data.entries is None else tuple(map(_entry, data.entries)),
+    )
+
+
+_MAIN_PARTS = ("title", "body", "side")
+
+
+def _page(observed: ObservedContent, body: bytes, kind: str, charset: str | None) -> ParsedVersion:
+    """The main content of a page, and what surrounds it; the cells of a table row stand in one line."""
+    rows = table_rows(decode_html(body, charset, html=True, default=DEFAULT if kind == "text/html" else "utf-8")[0])
+    if observed.part_texts is None:
+        return ParsedVersion(text=with_rows(observed.text or "", rows), links=observed.links)
+    parts = observed.part_texts._asdict()
+    main = "\n".join(parts[name] for name in _MAIN_PARTS if parts.get(name))
+    outside = "\n".join(text for name, text in parts.items() if text and name not in _MAIN_PARTS)
+    return ParsedVersion(text=with_rows(main, rows), outside=with_rows(outside, rows), links=observed.links)
+
+
+def _entry(entry: FeedEntry) -> EntryVersion:
+    return EntryVersion(
+        id=entry.id,
+        title=entry.title,
+        link=entry.url or "",
+        updated="" if entry.updated_at is None else _time(entry.updated_at),
+        content=entry.content,
+    )
+
+
+def _time(at: float) -> str:
+    """The time that a feed states; it may be out of the range of dates."""
+    try:
+        return iso(at)
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:

@@ -1,6 +1,7 @@
 """The difference of two versions of a content, in every form in which both can be parsed.
 
-Forms are text, links, RDF triples, tables and JSON documents.
+Forms are text, links, RDF triples, tables, JSON documents, feeds, and descriptions of binary contents. The text of a
+page is compared in two sections: its main content, and what surrounds it (menus, header, footer).
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from webstrata.detect.diff.binary import BinaryDifference
+from webstrata.detect.diff.feed import EntryVersion, FeedDifference, feed_difference
 from webstrata.detect.diff.json import JsonEdit, json_difference
 from webstrata.detect.diff.table import Row, TableDifference, table_difference
-from webstrata.detect.diff.text import unified
+from webstrata.detect.diff.text import DiffLine, diff_lines, unified
 
 _MAX_LISTED = 10_000
 
@@ -24,6 +27,10 @@ class SetDifference(Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
     added_count: int = 0
     removed_count: int = 0
+
+    @property
+    def empty(self) -> bool:
+        return not (self.added or self.removed)
 
 
 def set_difference(before: Iterable[str], after: Iterable[str]) -> SetDifference:
@@ -41,42 +48,67 @@ def set_difference(before: Iterable[str], after: Iterable[str]) -> SetDifference
 class ParsedVersion(Struct, frozen=True, kw_only=True):
     """One version in all forms in which it could be parsed."""
 
-    text: str
-    """Useful text in lines, or the source text."""
+    text: str = ""
+    """The main content in lines, or the source text."""
+    outside: str = ""
+    """The text of a page outside its main content."""
     links: tuple[str, ...] | None = None
     triples: tuple[str, ...] | None = None
     """Canonical N-Quads lines; blank nodes have canonical labels."""
     table: Sequence[Row] | None = None
     document: Any | UnsetType = UNSET
     """A JSON value, which may be null; UNSET if the content is not JSON."""
+    entries: tuple[EntryVersion, ...] | None = None
+    """The entries of a feed."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):
     """The difference of two versions. A form that only one version has is None."""
 
-    before: str
-    after: str
-    """The texts compared."""
-    unified: str
+    before_name: str
+    after_name: str
+    text: tuple[DiffLine, ...] = ()
+    """Hunks of the main content, or of the source of data."""
+    outside: tuple[DiffLine, ...] = ()
+    """Hunks of the text outside the main content."""
     links: SetDifference | None = None
     triples: SetDifference | None = None
     table: TableDifference | None = None
     json: tuple[JsonEdit, ...] | None = None
+    feed: FeedDifference | None = None
+    binary: BinaryDifference | None = None
+    """Set instead of a text if the contents are not text."""
+
+    @property
+    def is_data(self) -> bool:
+        """Whether the contents are data, whose values say more than the lines of their source."""
+        return any(form is not None for form in (self.triples, self.table, self.json, self.feed))
+
+    @property
+    def unified(self) -> str:
+        """The main content, or the source, as a unified diff."""
+        return unified(self.text, before_name=self.before_name, after_name=self.after_name)
+
+    @property
+    def outside_unified(self) -> str:
+        """The text outside the main content as a unified diff."""
+        names = (f"{name} ({OUTSIDE})" for name in (self.before_name, self.after_name))
+        return unified(self.outside, before_name=next(names), after_name=next(names))
 
     @property
     def empty(self) -> bool:
         """Whether no form differs."""
-        return not (
-            self.unified
-            or self.json
-            or any(members.added or members.removed for members in (self.links, self.triples) if members is not None)
-            or (self.table is not None and self.table != TableDifference(key=self.table.key))
-        )
+        forms = (self.links, self.triples, self.table, self.feed)
+        is_equal = all(form is None or form.empty for form in forms) and not self.json and self.binary is None
+        return is_equal and not self.text and not self.outside
+
+
+OUTSIDE = "outside the main content"
 
 
 def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
     """Compare two versions in all forms that both have."""
-    links = triples = table = edits = None
+    links = triples = table = edits = feed = None
     if before.links is not None and after.links is not None:
         links = set_difference(before.links, after.links)
     if before.triples is not None and after.triples is not None:
@@ -85,12 +117,16 @@ def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str,
         table = table_difference(before.table, after.table)
     if before.document is not UNSET and after.document is not UNSET:
         edits = tuple(json_difference(before.document, after.document))
+    if before.entries is not None and after.entries is not None:
+        feed = feed_difference(before.entries, after.entries)
     return Difference(
-        before=before.text,
-        after=after.text,
-        unified=unified(before.text, after.text, before_name=before_name, after_name=after_name),
+        before_name=before_name,
+        after_name=after_name,
+        text=tuple(diff_lines(before.text, after.text)),
+        outside=tuple(diff_lines(before.outside, after.outside)),
         links=links,
         triples=triples,
         table=table,
         json=edits,
+        feed=feed,
     )

@@ -8,8 +8,13 @@ from typing import Literal, NamedTuple
 
 from webstrata.detect.diff.matching import MatchingLines, Section, matching_lines
 
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+# A number with its separators is one word, so that 99 and 4.99 differ as a whole. Chinese and Japanese are written
+# without spaces: each character counts as a word.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"\s+|\d+(?:[.,:]\d+)+|[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _MAX_TOKENS = 20_000
+_MAX_WORD_WORK = 200_000
+"""Work limit of matching the words of two lines."""
 
 
 class WordRun(NamedTuple):
@@ -24,9 +29,10 @@ def word_diff(before: str, after: str) -> list[WordRun]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) > _MAX_TOKENS or len(new) > _MAX_TOKENS:
         return [WordRun("-", before), WordRun("+", after)] if before != after else [WordRun(" ", before)]
+    matches = [run for run in matching_lines(old, new, max_work=_MAX_WORD_WORK) if _has_word(run, old, new)]
     words_in_order: list[WordRun] = []
     i = j = 0
-    for run in [*matching_lines(old, new), MatchingLines(len(old), len(new), 0)]:
+    for run in [*matches, MatchingLines(len(old), len(new), 0)]:
         for sign, words in (("-", old[i : run.before]), ("+", new[j : run.after])):
             if words:
                 words_in_order.append(WordRun(sign, "".join(words)))  # type: ignore[arg-type]
@@ -34,6 +40,18 @@ def word_diff(before: str, after: str) -> list[WordRun]:
             words_in_order.append(WordRun(" ", "".join(old[run.before : run.before + run.length])))
         i, j = run.before + run.length, run.after + run.length
     return words_in_order
+
+
+def _has_word(run: MatchingLines, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether equal tokens are more than the space between two changed words, which then differ together."""
+    if run.before == run.after == 0 or (run.before + run.length, run.after + run.length) == (len(old), len(new)):
+        return True
+    return any(not token.isspace() for token in old[run.before : run.before + run.length])
+
+
+def tokens(line: str) -> Iterator[str]:
+    """The words, spaces and punctuation marks of a line."""
+    return (match[0] for match in _TOKEN.finditer(line))
 
 
 CONTEXT = 3
@@ -55,9 +73,8 @@ def diff_lines(before: str, after: str) -> list[DiffLine]:
     return [line for hunk in _hunks(_lines(before), _lines(after)) for line in hunk]
 
 
-def unified(before: str, after: str, *, before_name: str = "before", after_name: str = "after") -> str:
-    """A unified diff in the format of `diff -u`; empty if there is no difference."""
-    lines = diff_lines(before, after)
+def unified(lines: Sequence[DiffLine], *, before_name: str = "before", after_name: str = "after") -> str:
+    """These lines as a unified diff in the format of `diff -u`; empty if there are none."""
     if not lines:
         return ""
     shown = (line.text if line.sign == "@" else line.sign + line.text for line in lines)

@@ -25,6 +25,9 @@ from webstrata.urls import join
 MAX_ENTRIES = 50_000
 _MAX_FIELD_LENGTH = 65_536
 _MAX_TITLE_LENGTH = 1_000
+_MAX_CONTENT_LENGTH = 20_000
+_MAX_ALL_CONTENTS = 5_000_000
+"""Characters of the contents of one entry and of all entries that are kept for display."""
 
 _ATOM = ("http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#")
 _CORE = frozenset(
@@ -78,6 +81,8 @@ class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
     """The time in the feed, which may be wrong or in the future."""
     digest: str = ""
     """Digest of these fields and the content."""
+    content: str = ""
+    """The beginning of the text of the content, without tags; only if it was asked for."""
 
 
 class Feed(Struct, frozen=True, kw_only=True):
@@ -102,19 +107,19 @@ def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
 
 
-def parse_feed(body: bytes, charset: str | None, url: str) -> Feed:
-    """The entries of a feed. Never raises."""
-    feed = _parse(body, url)
+def parse_feed(body: bytes, charset: str | None, url: str, *, with_content: bool = False) -> Feed:
+    """The entries of a feed; `with_content`: with the text of their contents. Never raises."""
+    feed = _parse(body, url, with_content)
     if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
         return feed
-    repaired = _parse(repair_xml(body, charset), url)
+    repaired = _parse(repair_xml(body, charset), url, with_content)
     if repaired.problem is None:
         return Feed(entries=repaired.entries, note=f"repaired: {feed.problem}")
     return repaired if len(repaired.entries) > len(feed.entries) else feed
 
 
-def _parse(body: bytes, url: str) -> Feed:
-    collector = FeedEntryCollector(url)
+def _parse(body: bytes, url: str, with_content: bool) -> Feed:
+    collector = FeedEntryCollector(url, max_contents=_MAX_ALL_CONTENTS if with_content else 0)
     try:
         problem = xml.parse_safely(body, collector.parser)
     except FeedLimitError as full:
@@ -127,7 +132,9 @@ def _parse(body: bytes, url: str) -> Feed:
 class FeedEntryCollector:
     """Expat handlers that collect the entries of a feed: run `parser` over the document, then use `entries`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, max_contents: int = 0) -> None:
+        """`max_contents`: characters of contents that are kept as text."""
+        self._contents_left = max_contents
         self.entries: dict[str, FeedEntry] = {}
         self.is_feed = False
         self.parser = expat.ParserCreate()
@@ -144,6 +151,8 @@ class FeedEntryCollector:
     def _clear(self) -> None:
         self._fields: dict[str, str] = {}
         self._content = hashlib.sha256()
+        self._content_text: list[str] = []
+        self._content_length = 0
         self._field: str | None = None
         self._words: list[str] = []
         self._length = 0
@@ -170,6 +179,7 @@ class FeedEntryCollector:
             self._start_field(name, attributes)
         elif self._in_content:
             self._content.update(f"<{name} {sorted(attributes.items())}>".encode("utf-8", "replace"))
+            self._keep_content(" ")
 
     def _open(self, attributes: dict[str, str]) -> None:
         base = attributes.get("xml:base")
@@ -194,6 +204,7 @@ class FeedEntryCollector:
             self._content.update(attributes.get("url", "").encode("utf-8", "replace"))
         elif name in _CONTENTS:
             self._in_content = True
+            self._keep_content("\n")
             self._content.update(f"[{name} {attributes.get('src', '')}]".encode("utf-8", "replace"))
         elif name in _TEXTS or name in _UPDATED:
             self._field, self._words, self._length = name, [], 0
@@ -205,9 +216,17 @@ class FeedEntryCollector:
     def _text(self, text: str) -> None:
         if self._in_content:
             self._content.update(text.encode("utf-8", "replace"))
+            self._keep_content(text)
         elif self._field is not None and self._length < _MAX_FIELD_LENGTH:
             self._words.append(text)
             self._length += len(text)
+
+    def _keep_content(self, text: str) -> None:
+        left = min(_MAX_CONTENT_LENGTH - self._content_length, self._contents_left)
+        if left > 0:
+            self._content_text.append(text[:left])
+            self._content_length += len(text[:left])
+            self._contents_left -= len(text[:left])
 
     def _end(self, tag: str) -> None:
         if self._entry_depth and self._depth == self._entry_depth + 1:
@@ -231,7 +250,7 @@ class FeedEntryCollector:
 
     def _store_entry(self) -> None:
         fields, base = self._fields, self._bases[-1]
-        content = self._content.digest()
+        content, content_text = self._content.digest(), "".join(self._content_text)
         self._entry_depth = 0
         self._clear()
         name = fields.get("id") or fields.get("about") or ""
@@ -249,6 +268,7 @@ class FeedEntryCollector:
             title=" ".join(title.split())[:_MAX_TITLE_LENGTH],
             updated_at=updated,
             digest=digest,
+            content=" ".join(unescape(_TAG.sub(" ", content_text)).split()),
         )
 
 
