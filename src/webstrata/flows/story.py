@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from msgspec import Struct
 
-from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
-from webstrata.flows.versions import content_of, is_version, read_version
+from webstrata.detect.diff.difference import Difference, ParsedVersion
+from webstrata.flows.versions import content_difference, content_of, is_version, read_version
 from webstrata.ports import Store, StoredCapture
 from webstrata.records import ChangeKind, Page, PageRules, Position, Visit
 
@@ -97,4 +97,4 @@ def story_differences(
                 kept = visit.raw, content_of(read_version(read, visit, max_decoded), page_rules, raw=False)
             contents.append(kept[1])
         after, before = contents
-        yield event, difference(before, after, before_name=name(event.before), after_name=name(event.visit))
+        yield event, content_difference(before, after, before_name=name(event.before), after_name=name(event.visit))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -14,12 +15,19 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.clock import iso
 from webstrata.coding import decode
+from webstrata.detect.diff.binary import BinaryContent
 from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
 from webstrata.detect.diff.feed import EntryVersion
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.observe.data.feed import FeedEntry
 from webstrata.observe.data.readable import readable
+from webstrata.observe.documents.container import ContainerError
+from webstrata.observe.documents.formats import SPREADSHEETS, document_format
+from webstrata.observe.documents.image import pixel_difference
+from webstrata.observe.documents.spreadsheet import sheets_of
+from webstrata.observe.documents.summary import describe
+from webstrata.observe.documents.text import document_text
 from webstrata.observe.html.charset import DEFAULT, decode_plain
 from webstrata.observe.html.charset import decode as decode_html
 from webstrata.observe.html.table_rows import table_rows, with_rows
@@ -99,7 +107,15 @@ def version_difference(
 ) -> Difference:
     """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
     contents = [content_of(version, page_rules, raw=raw) for version in (before, after)]
-    return difference(*contents, before_name=before_name, after_name=after_name)
+    return content_difference(*contents, before_name=before_name, after_name=after_name)
+
+
+def content_difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
+    """The difference of two contents; pictures are compared by their pixels."""
+    pixels = None
+    if before.binary is not None and after.binary is not None:
+        pixels = pixel_difference(before.binary.body, after.binary.body)
+    return difference(before, after, before_name=before_name, after_name=after_name, pixels=pixels)
 
 
 def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
@@ -114,6 +130,9 @@ def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> 
     kind = media_type(version.body, header)
     if kind in HTML:
         return _page(observed, version.body, kind, charset)
+    document = _document(version.body, kind, charset, version.visit.url)
+    if document is not None:
+        return document
     data = readable(version.body, kind, charset, version.visit.url)
     text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
     return ParsedVersion(
@@ -123,6 +142,27 @@ def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> 
         document=data.document,
         entries=None if data.entries is None else tuple(map(_entry, data.entries)),
     )
+
+
+_BINARY_TYPES = ("image/", "audio/", "video/", "font/")
+_SNIFFED_BYTES = 8_000
+
+
+def _document(body: bytes, kind: str, charset: str | None, url: str) -> ParsedVersion | None:
+    """A document that is not a page: its text, its sheets, or a description; None if it is plain text or data."""
+    name = document_format(body, kind, url)
+    if name in SPREADSHEETS:
+        with suppress(ContainerError, ValueError):
+            return ParsedVersion(sheets={sheet.name: sheet.rows for sheet in sheets_of(body, name)})
+    text = document_text(body, kind) if name else None
+    if text is not None:
+        return ParsedVersion(text=text)
+    if name == "svg":
+        text = decode_plain(body, charset)[0]
+    elif not name and not kind.startswith(_BINARY_TYPES) and b"\0" not in body[:_SNIFFED_BYTES]:
+        return None
+    content = BinaryContent(description=describe(body, kind), media_type=kind, body=body)
+    return ParsedVersion(text=text or "", binary=content)
 
 
 _MAIN_PARTS = ("title", "body", "side")

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from webstrata.detect.diff.binary import MAX_PICTURE_BYTES, BinaryDifference, picture_of
+from webstrata.detect.diff.binary import (
+    MAX_PICTURE_BYTES,
+    BinaryContent,
+    BinaryDifference,
+    binary_difference,
+    picture_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +36,24 @@ def test_sentence(before: str, after: str, pixels: float | None, sentence: str) 
 
 def test_pictures_are_limited() -> None:
     """Only types that an `img` element shows, of a limited size, are pictures."""
-    assert picture_of(b"x", "image/png") is not None
-    assert picture_of(b"x" * (MAX_PICTURE_BYTES + 1), "image/png") is None
-    assert picture_of(b"x", "image/png;x=\"'><script>") is None
-    assert picture_of(b"x", "text/html") is None
+    assert picture_of(_content(b"x")) is not None
+    assert picture_of(_content(b"x" * (MAX_PICTURE_BYTES + 1))) is None
+    assert picture_of(_content(b"x", "image/png;x=\"'><script>")) is None
+    assert picture_of(_content(b"x", "text/html")) is None
+
+
+def test_pictures_stand_side_by_side() -> None:
+    """Both pictures are shown or none; equal contents have no difference."""
+    small, large = _content(b"x"), _content(b"x" * (MAX_PICTURE_BYTES + 1))
+    shown, described = binary_difference(small, _content(b"y"), 0.5), binary_difference(small, large, None)
+
+    assert shown is not None
+    assert shown.pictures is not None
+    assert [picture.body for picture in shown.pictures] == [b"x", b"y"]
+    assert described is not None
+    assert described.pictures is None
+    assert binary_difference(small, small, 0.0) is None
+
+
+def _content(body: bytes, media_type: str = "image/png") -> BinaryContent:
+    return BinaryContent(description="PNG 1×1, 1 byte", media_type=media_type, body=body)

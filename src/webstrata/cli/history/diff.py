@@ -115,6 +115,7 @@ def _document(url: str, before: Version, after: Version, difference: Difference,
         "table": difference.table,
         "json": difference.json,
         "feed": difference.feed,
+        "sheets": difference.sheets,
         "binary": binary and {name: getattr(binary, name) for name in ("before", "after", "pixels", "sentence")},
     }
 

@@ -24,14 +24,23 @@ class Picture(Struct, frozen=True, kw_only=True):
     body: bytes
 
 
+class BinaryContent(Struct, frozen=True, kw_only=True):
+    """A content that is not text, or that is shown as a picture."""
+
+    description: str
+    """Format, dimensions and size, as `PNG 640×480, 31 KB`."""
+    media_type: str
+    body: bytes
+
+
 class BinaryDifference(Struct, frozen=True, kw_only=True):
     """Two binary contents. Equal descriptions of different contents are possible: then only the bytes differ."""
 
     before: str
     after: str
-    """Format, dimensions and size, as `PNG 640×480, 31 KB`."""
+    """Descriptions."""
     pixels: float | None = None
-    """The share of pixels that differ; None if the contents are not pictures of the same dimensions."""
+    """The share of pixels that differ; None if the contents are not pictures whose pixels can be read."""
     pictures: tuple[Picture, Picture] | None = None
 
     @property
@@ -57,8 +66,21 @@ def pixel_share(share: float) -> str:
     return f"{percent.replace('%', ' %')} of pixels differ"
 
 
-def picture_of(body: bytes, media_type: str) -> Picture | None:
-    """The content as a picture that may be shown; None if its type or its size does not allow it."""
-    if media_type not in PICTURE_TYPES or len(body) > MAX_PICTURE_BYTES:
+def binary_difference(before: BinaryContent, after: BinaryContent, pixels: float | None) -> BinaryDifference | None:
+    """Compare two contents whose pixels differ by this share; None if the contents are equal."""
+    if before.body == after.body:
         return None
-    return Picture(media_type=media_type, body=body)
+    pictures = picture_of(before), picture_of(after)
+    return BinaryDifference(
+        before=before.description,
+        after=after.description,
+        pixels=pixels,
+        pictures=(pictures[0], pictures[1]) if pictures[0] and pictures[1] else None,
+    )
+
+
+def picture_of(content: BinaryContent) -> Picture | None:
+    """The content as a picture that may be shown; None if its type or its size does not allow it."""
+    if content.media_type not in PICTURE_TYPES or len(content.body) > MAX_PICTURE_BYTES:
+        return None
+    return Picture(media_type=content.media_type, body=content.body)

@@ -1,7 +1,7 @@
 """The difference of two versions of a content, in every form in which both can be parsed.
 
-Forms are text, links, RDF triples, tables, JSON documents, feeds, and descriptions of binary contents. The text of a
-page is compared in two sections: its main content, and what surrounds it (menus, header, footer).
+Forms are text, links, triples, tables, sheets, JSON documents, feeds, and descriptions of binary contents. The text
+of a page is compared in two sections: its main content, and what surrounds it (menus, header, footer).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from webstrata.detect.diff.binary import BinaryDifference
+from webstrata.detect.diff.binary import BinaryContent, BinaryDifference, binary_difference
 from webstrata.detect.diff.feed import EntryVersion, FeedDifference, feed_difference
 from webstrata.detect.diff.json import JsonEdit, json_difference
 from webstrata.detect.diff.table import Row, TableDifference, table_difference
@@ -60,6 +60,10 @@ class ParsedVersion(Struct, frozen=True, kw_only=True):
     """A JSON value, which may be null; UNSET if the content is not JSON."""
     entries: tuple[EntryVersion, ...] | None = None
     """The entries of a feed."""
+    sheets: dict[str, Sequence[Row]] | None = None
+    """The tables of a spreadsheet by the names of their sheets."""
+    binary: BinaryContent | None = None
+    """Set if the content is not text, or is an image that has a source text."""
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -76,13 +80,15 @@ class Difference(Struct, frozen=True, kw_only=True):
     table: TableDifference | None = None
     json: tuple[JsonEdit, ...] | None = None
     feed: FeedDifference | None = None
+    sheets: dict[str, TableDifference] | None = None
+    """By name, only sheets that differ."""
     binary: BinaryDifference | None = None
-    """Set instead of a text if the contents are not text."""
+    """Set if both contents are not text, or are images."""
 
     @property
     def is_data(self) -> bool:
         """Whether the contents are data, whose values say more than the lines of their source."""
-        return any(form is not None for form in (self.triples, self.table, self.json, self.feed))
+        return any(form is not None for form in (self.triples, self.table, self.json, self.feed, self.sheets))
 
     @property
     def unified(self) -> str:
@@ -100,15 +106,17 @@ class Difference(Struct, frozen=True, kw_only=True):
         """Whether no form differs."""
         forms = (self.links, self.triples, self.table, self.feed)
         is_equal = all(form is None or form.empty for form in forms) and not self.json and self.binary is None
-        return is_equal and not self.text and not self.outside
+        return is_equal and not self.text and not self.outside and not self.sheets
 
 
 OUTSIDE = "outside the main content"
 
 
-def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
-    """Compare two versions in all forms that both have."""
-    links = triples = table = edits = feed = None
+def difference(
+    before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str, pixels: float | None = None
+) -> Difference:
+    """Compare two versions in all forms that both have. `pixels`: the share of pixels that differ."""
+    links = triples = table = edits = feed = sheets = binary = None
     if before.links is not None and after.links is not None:
         links = set_difference(before.links, after.links)
     if before.triples is not None and after.triples is not None:
@@ -119,6 +127,10 @@ def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str,
         edits = tuple(json_difference(before.document, after.document))
     if before.entries is not None and after.entries is not None:
         feed = feed_difference(before.entries, after.entries)
+    if before.sheets is not None and after.sheets is not None:
+        sheets = _sheets(before.sheets, after.sheets)
+    if before.binary is not None and after.binary is not None:
+        binary = binary_difference(before.binary, after.binary, pixels)
     return Difference(
         before_name=before_name,
         after_name=after_name,
@@ -129,4 +141,13 @@ def difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str,
         table=table,
         json=edits,
         feed=feed,
+        sheets=sheets,
+        binary=binary,
     )
+
+
+def _sheets(before: dict[str, Sequence[Row]], after: dict[str, Sequence[Row]]) -> dict[str, TableDifference]:
+    """Compare sheets of the same name; a new or removed sheet is compared with an empty one."""
+    names = dict.fromkeys([*before, *after])
+    compared = ((name, table_difference(before.get(name, ()), after.get(name, ()))) for name in names)
+    return {name: found for name, found in compared if not found.empty}

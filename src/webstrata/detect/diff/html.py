@@ -41,9 +41,10 @@ class HtmlDifference:
         shown = self._difference
         if shown.binary is not None:
             yield from _binary(shown.binary)
-            return
         if shown.table is not None and not shown.table.empty:
-            yield from self._table(shown.table)
+            yield from self._table("Table", shown.table)
+        for name, table in (shown.sheets or {}).items():
+            yield from self._table(f"Sheet {name}", table)
         if shown.json:
             yield f"<h3>Values ({len(shown.json)})</h3>"
             yield self._values("path", _by_parent(shown.json))
@@ -103,9 +104,9 @@ class HtmlDifference:
             after = None if value.after is None else escape(value.after)
         return f"<tr><td>{escape(value.name)}</td>{_cell('del', before)}{_cell('add', after)}</tr>\n"
 
-    def _table(self, table: TableDifference) -> Iterator[str]:
+    def _table(self, name: str, table: TableDifference) -> Iterator[str]:
         by = "all their cells" if table.key is None else f"the column {table.key}"
-        yield f"<h3>Table</h3><p>{table_summary(table)} (rows are identified by {escape(by)})</p>"
+        yield f"<h3>{escape(name)}</h3><p>{table_summary(table)} (rows are identified by {escape(by)})</p>"
         columns = (("removed", table.columns_removed), ("added", table.columns_added))
         yield "".join(f"<p>Columns {verb}: {escape(', '.join(names))}</p>" for verb, names in columns if names)
         if table.cells:

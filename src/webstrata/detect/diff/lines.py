@@ -142,11 +142,12 @@ def _shortened(text: str) -> str:
 def _items(difference: Difference) -> Iterator[_Item]:
     if difference.binary is not None:
         yield _equal(difference.binary.sentence)
-        return
     if difference.triples is not None:
         yield from _triples(difference.triples)
     if difference.table is not None:
-        yield from _table(difference.table)
+        yield from _table("table", difference.table)
+    for name, table in (difference.sheets or {}).items():
+        yield from _table(f"sheet {name}", table)
     if difference.json is not None:
         yield from map(_edit, difference.json)
     if difference.feed is not None:
@@ -198,10 +199,10 @@ def _triples(triples: SetDifference) -> Iterator[_Item]:
         yield from (_Value(f"  {change.name}", change.before, change.after) for change in subject.properties)
 
 
-def _table(table: TableDifference) -> Iterator[_Item]:
+def _table(name: str, table: TableDifference) -> Iterator[_Item]:
     if table.empty:
         return
-    yield _heading(f"@@ table: {table_summary(table)} @@")
+    yield _heading(f"@@ {name}: {table_summary(table)} @@")
     yield from _removed(f"column {name}" for name in table.columns_removed)
     yield from _added(f"column {name}" for name in table.columns_added)
     yield from (_Value(f"{cell.key} {cell.column}", cell.before, cell.after) for cell in table.cells)
