@@ -23,6 +23,13 @@ def test_triples_by_subject() -> None:
     ]
 
 
+def test_datatypes_have_their_usual_prefix() -> None:
+    """The types of XML Schema are shown by their short names."""
+    (subject,) = by_subject(['<a> <p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .'], [])
+
+    assert subject.properties == (PropertyChange(name="<p>", after='"5"^^xsd:integer'),)
+
+
 @given(st.lists(st.text(max_size=20)), st.lists(st.text(max_size=20)))
 def test_every_line_is_kept(added: list[str], removed: list[str]) -> None:
     """Any lines can be grouped, and each is one value."""

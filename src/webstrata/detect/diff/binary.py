@@ -6,6 +6,8 @@ import re
 
 from msgspec import Struct
 
+from webstrata.detect.significance import share_phrase
+
 PICTURE_TYPES = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/svg+xml"}
 )
@@ -53,17 +55,7 @@ class BinaryDifference(Struct, frozen=True, kw_only=True):
             text = f"{self.before}, before and after"
         if self.pixels is None:
             return f"{text}; the bytes differ" if self.before == self.after else text
-        return f"{text}; {pixel_share(self.pixels)}"
-
-
-def pixel_share(share: float) -> str:
-    """The share of pixels that differ, for display; a small share is not shown as 0 %."""
-    if share == 0:
-        return "no pixel differs"
-    if share < 0.001:
-        return "less than 0.1 % of pixels differ"
-    percent = f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-    return f"{percent.replace('%', ' %')} of pixels differ"
+        return f"{text}; {share_phrase(self.pixels)} of pixels differ" if self.pixels else f"{text}; no pixel differs"
 
 
 def binary_difference(before: BinaryContent, after: BinaryContent, pixels: float | None) -> BinaryDifference | None:

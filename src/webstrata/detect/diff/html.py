@@ -88,7 +88,7 @@ class HtmlDifference:
         rest = sum(1 for _ in remaining)
         return rows + (f'<tr><td class="at" colspan="{columns}">… {rest} more</td></tr>\n' if rest else "")
 
-    def _values(self, name: str, groups: Iterable[_Group]) -> str:
+    def _values(self, name: str, groups: Iterable[_ValueGroup]) -> str:
         head = f"<tr><th>{name}</th><th>before</th><th>after</th></tr>\n"
         return f'<table class="values">\n{head}{self._rows(_flat(groups), self._value, columns=3)}</table>'
 
@@ -113,7 +113,7 @@ class HtmlDifference:
             groups: dict[str, list[_NamedValue]] = {}
             for cell in table.cells:
                 groups.setdefault(cell.key, []).append(_NamedValue(cell.column, cell.before, cell.after))
-            yield self._values("column", (_Group(f"{table.key}: {key}", values) for key, values in groups.items()))
+            yield self._values("column", (_ValueGroup(f"{table.key}: {key}", values) for key, values in groups.items()))
         yield self._whole_rows("del", "removed", table.columns_before, table.rows_removed)
         yield self._whole_rows("add", "added", table.columns_after, table.rows_added)
 
@@ -135,7 +135,7 @@ class HtmlDifference:
             yield self._values(
                 "field",
                 (
-                    _Group(
+                    _ValueGroup(
                         " ".join(filter(None, (entry.title or "(without a title)", entry.link))),
                         [_NamedValue(field.name, field.before, field.after) for field in entry.fields],
                     )
@@ -175,23 +175,23 @@ class _NamedValue(NamedTuple):
     after: str | None
 
 
-class _Group(NamedTuple):
+class _ValueGroup(NamedTuple):
     """Values that belong together: the members of an object, the properties of a subject, the cells of a row."""
 
     heading: str
     values: list[_NamedValue]
 
 
-def _flat(groups: Iterable[_Group]) -> Iterator[_NamedValue | str]:
+def _flat(groups: Iterable[_ValueGroup]) -> Iterator[_NamedValue | str]:
     """Each heading, followed by its values."""
     for group in groups:
         yield group.heading
         yield from group.values
 
 
-def _by_parent(edits: Iterable[JsonEdit]) -> Iterator[_Group]:
+def _by_parent(edits: Iterable[JsonEdit]) -> Iterator[_ValueGroup]:
     """The edits of one object or array after another, in their order."""
-    current: _Group | None = None
+    current: _ValueGroup | None = None
     for edit in edits:
         step = _LAST_STEP.match(edit.path)
         parent, name = (step[1], step[2].removeprefix(".")) if step else (edit.path, "")
@@ -205,15 +205,15 @@ def _by_parent(edits: Iterable[JsonEdit]) -> Iterator[_Group]:
             continue
         if current is not None:
             yield current
-        current = _Group(parent, [value])
+        current = _ValueGroup(parent, [value])
     if current is not None:
         yield current
 
 
-def _by_property(triples: SetDifference) -> Iterator[_Group]:
+def _by_property(triples: SetDifference) -> Iterator[_ValueGroup]:
     for subject in by_subject(triples.added, triples.removed):
         values = [_NamedValue(change.name, change.before, change.after) for change in subject.properties]
-        yield _Group(subject.subject, values)
+        yield _ValueGroup(subject.subject, values)
 
 
 def _sign(kind: str) -> str:

@@ -18,11 +18,12 @@ MAX_STORY_ROWS = 200
 """Rows of each table of one change in a story."""
 
 _STYLE = """
-:root{color-scheme:light dark;--line:#8884;--soft:#8881;--grey:light-dark(#57606a,#9198a1);
---del:light-dark(#ffebe9,#4a1f22);--del-word:light-dark(#ffb8b0,#8e2f33);
---add:light-dark(#e6ffec,#163a20);--add-word:light-dark(#9ee8b2,#22703a)}
+:root{color-scheme:light dark;--line:#8884;--soft:#8881;--page:#fff;--ink:#1f2328;--grey:#57606a;--link:#0550ae;
+--del:#ffebe9;--del-word:#ffb8b0;--add:#e6ffec;--add-word:#9ee8b2}
+@media (prefers-color-scheme:dark){:root{--page:#14171c;--ink:#e4e7eb;--grey:#9198a1;--link:#79b8ff;
+--del:#4a1f22;--del-word:#8e2f33;--add:#163a20;--add-word:#22703a}}
 body{font:15px/1.55 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;
-background:light-dark(#fff,#14171c);color:light-dark(#1f2328,#e4e7eb)}
+background:var(--page);color:var(--ink)}
 h1{font-size:1.3rem;overflow-wrap:anywhere;margin:0 0 .3rem}
 h2{font-size:1.05rem;margin:2.2rem 0 .2rem;padding-top:.9rem;border-top:1px solid var(--line)}
 h3{font-size:.9rem;margin:1.2rem 0 .4rem}
@@ -32,6 +33,7 @@ summary{cursor:pointer;font-size:.85rem;margin:.8rem 0 .4rem}
 table{font:13px/1.5 ui-monospace,monospace;border-collapse:collapse;border:1px solid var(--line);width:100%}
 .sides,.values,.entries{table-layout:fixed}
 .sides td{width:50%}
+.values th:first-child{width:22%}
 td,th{padding:.15rem .6rem;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top;text-align:left}
 th{font-weight:600;border-bottom:1px solid var(--line)}
 td+td,th+th{border-left:1px solid var(--line)}
@@ -52,15 +54,16 @@ figure{flex:1 1 20rem;margin:0;min-width:0}
 img{max-width:100%;border:1px solid var(--line);
 background:repeating-conic-gradient(#bbb3 0 25%,#0000 0 50%) 0/16px 16px}
 figcaption{font-size:.85rem}
-a{color:light-dark(#0550ae,#79b8ff)}
+a{color:var(--link)}
 """.strip()
 
 
 def as_html(difference: Difference, *, title: str) -> str:
     """The page of the difference of two versions."""
-    names = f'<p class="note">{escape(difference.before_name)} → {escape(difference.after_name)}</p>'
+    names = (name.removeprefix(title).strip() for name in (difference.before_name, difference.after_name))
+    versions = f'<p class="note">{escape(" → ".join(names))}</p>'
     sections = "\n".join(HtmlDifference(difference).sections()) or "<p>No difference.</p>"
-    return "".join([_head(title), f"<h1>{escape(title)}</h1>\n{names}\n{sections}\n", _END])
+    return "".join([_head(title), f"<h1>{escape(title)}</h1>\n{versions}\n{sections}\n", _END])
 
 
 class ChangeSummary(Struct, frozen=True, kw_only=True):

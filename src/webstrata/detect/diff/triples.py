@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec import Struct
+
+_XSD_TYPE = re.compile(r"\^\^<http://www\.w3\.org/2001/XMLSchema#(\w+)>$")
+"""The datatype at the end of a literal; it is shown with the usual prefix."""
 
 
 class PropertyChange(Struct, frozen=True, kw_only=True):
@@ -44,7 +48,7 @@ def _split(line: str) -> tuple[str, str, str]:
     """Subject, property and the rest (value and graph) of a line, which has no spaces before the value."""
     subject, _, rest = line.rstrip("\n").removesuffix(".").rstrip(" ").partition(" ")
     name, _, value = rest.partition(" ")
-    return subject, name, value
+    return subject, name, _XSD_TYPE.sub(r"^^xsd:\1", value)
 
 
 def _paired(name: str, old: list[str], new: list[str]) -> list[PropertyChange]:

@@ -25,14 +25,14 @@ _MAX_LENGTHS = 8
 """Rows that begin with the same line may have this many different numbers of lines."""
 
 
-class TableRow(NamedTuple):
+class RowLines(NamedTuple):
     """The lines of a row as they stand in the text, and the row as one line."""
 
     lines: tuple[str, ...]
     joined: str
 
 
-def table_rows(html: str) -> list[TableRow]:
+def table_rows(html: str) -> list[RowLines]:
     """The rows of at least two cells of all tables that contain no tables."""
     rows = []
     for row in plain_lines(KERNEL.scan_text("".join(_marked(html)))).split(_END_OF_ROW):
@@ -41,7 +41,7 @@ def table_rows(html: str) -> list[TableRow]:
         joined = SEPARATOR.join(" ".join(cell) for cell in cells)
         is_data = all(len(cell) <= _MAX_CELL_LINES for cell in cells) and len(joined) <= _MAX_ROW_CHARS
         if len(cells) > 1 and lines and is_data:
-            rows.append(TableRow(lines, joined))
+            rows.append(RowLines(lines, joined))
     return rows
 
 
@@ -65,7 +65,7 @@ def _marked(html: str) -> Iterator[str]:
             row = [] if name == "tr" and not is_end else None
 
 
-def with_rows(text: str, rows: list[TableRow]) -> str:
+def with_rows(text: str, rows: list[RowLines]) -> str:
     """The text with the lines of each row joined."""
     if not rows or not text:
         return text
