@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.diff.text import WordRun, diff_lines, unified, word_diff
+from webstrata.detect.diff.text import DiffLine, WordRun, diff_lines, unified, word_diff
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "d", "one", "two", ""]), max_size=40).map(
     lambda lines: "".join(line + "\n" for line in lines)
@@ -53,6 +53,28 @@ def test_same_format_as_difflib(before: str, after: str) -> None:
     """Headings, ranges and context equal those of the standard library's unified diff."""
     expected = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
     assert unified(diff_lines(before, after)).splitlines() == list(expected)
+
+
+def test_long_lines_are_split() -> None:
+    """A minified page is compared by its elements, not as one line."""
+    before = "".join(f"<p>paragraph {number}</p>" for number in range(1000))
+    lines = diff_lines(before, before.replace("paragraph 500<", "paragraph five hundred<"))
+
+    assert [line for line in lines if line.sign in "+-"] == [
+        DiffLine("-", "<p>paragraph 500</p>"),
+        DiffLine("+", "<p>paragraph five hundred</p>"),
+    ]
+
+
+@pytest.mark.parametrize("join", ["", "\n", ";"])
+def test_every_difference_is_shown(join: str) -> None:
+    """Texts that differ only at the end of a very long line, or after very many lines, are different."""
+    before = join.join(["ab"] * 300_000)
+
+    lines = diff_lines(before, before + "c")
+
+    assert [line.sign for line in lines if line.sign in "+-"] == ["-", "+"]
+    assert max(len(line.text) for line in lines) < 21_000
 
 
 def test_only_changed_words_are_marked() -> None:

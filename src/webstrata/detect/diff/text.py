@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -57,6 +58,8 @@ def tokens(line: str) -> Iterator[str]:
 CONTEXT = 3
 _MAX_LINES = 200_000
 _MAX_LINE_CHARS = 20_000
+_LONG_LINE_CHARS = 2_000
+_PIECE_END = re.compile(r"(?<=>)(?=<)|(?<=[{};])(?=\S)|(?<=[.!?] )|(?<=,)(?=[\"\[{])")
 
 Sign = Literal[" ", "-", "+", "@"]
 
@@ -82,11 +85,26 @@ def unified(lines: Sequence[DiffLine], *, before_name: str = "before", after_nam
 
 
 def _lines(text: str) -> list[str]:
-    """Split at CR LF, CR or LF; the number of lines and their length are limited."""
+    """Split at CR LF, CR or LF, and long lines also inside; the number of lines and their length are limited."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MAX_LINES)
     if lines[-1] == "":
         lines.pop()
-    return [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + "…" for line in lines]
+    if any(len(line) > _LONG_LINE_CHARS for line in lines):
+        lines = [piece for line in lines for piece in _pieces(line)]
+        if len(lines) > _MAX_LINES:
+            lines[_MAX_LINES:] = ["".join(lines[_MAX_LINES:])]
+    return [line if len(line) <= _MAX_LINE_CHARS else _shortened(line) for line in lines]
+
+
+def _pieces(line: str) -> list[str]:
+    """A long line in pieces that end where its markup, code or sentences do, so that most pieces are equal."""
+    return _PIECE_END.split(line) if len(line) > _LONG_LINE_CHARS else [line]
+
+
+def _shortened(line: str) -> str:
+    """The beginning of a line; a hash of the rest, so that lines that differ only there are still different."""
+    rest = line[_MAX_LINE_CHARS:].encode("utf-8", "replace")
+    return f"{line[:_MAX_LINE_CHARS]}… ({len(rest)} more bytes, SHA-256 {hashlib.sha256(rest).hexdigest()[:12]})"
 
 
 def _edits(matches: list[MatchingLines], old_length: int, new_length: int) -> Iterator[Section]:
