@@ -14,6 +14,7 @@ from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.rdf.quads import split
 from webstrata.observe.data.rdf.rdfc import by_node, first_degree
 from webstrata.observe.data.table import delimiter_of, rows_of
+from webstrata.observe.documents.spreadsheet_data import spreadsheet_rows
 
 MAX_BYTES = 20_000_000
 """Larger bodies are compared as text."""
@@ -37,6 +38,8 @@ def readable(body: bytes, media_type: str, charset: str | None, url: str) -> Rea
         return ReadableData(triples=_triples(body, charset, url, name))
     if name in ("csv", "tsv"):
         return ReadableData(table=_table(json_text(body, charset), "\t" if name == "tsv" else ","))
+    if name == "spreadsheet":
+        return ReadableData(table=spreadsheet_rows(body, media_type, url))
     if name == "json":
         try:
             return ReadableData(document=standard_json.loads(json_text(body, charset)))
