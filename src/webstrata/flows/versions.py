@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -22,10 +21,8 @@ from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.observe.data.feed import FeedEntry
 from webstrata.observe.data.readable import readable
-from webstrata.observe.documents.container import ContainerError
-from webstrata.observe.documents.formats import SPREADSHEETS, document_format
+from webstrata.observe.documents.formats import document_format
 from webstrata.observe.documents.image import pixel_difference
-from webstrata.observe.documents.spreadsheet import sheets_of
 from webstrata.observe.documents.summary import describe
 from webstrata.observe.documents.text import document_text
 from webstrata.observe.html.charset import DEFAULT, decode_plain
@@ -130,10 +127,12 @@ def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> 
     kind = media_type(version.body, header)
     if kind in HTML:
         return _page(observed, version.body, kind, charset)
+    data = readable(version.body, kind, charset, version.visit.url)
+    if data.sheets is not None:
+        return ParsedVersion(sheets=data.sheets)
     document = _document(version.body, kind, charset, version.visit.url)
     if document is not None:
         return document
-    data = readable(version.body, kind, charset, version.visit.url)
     text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
     return ParsedVersion(
         text=text,
@@ -149,11 +148,8 @@ _SNIFFED_BYTES = 8_000
 
 
 def _document(body: bytes, kind: str, charset: str | None, url: str) -> ParsedVersion | None:
-    """A document that is not a page: its text, its sheets, or a description; None if it is plain text or data."""
+    """A document that is not a page: its text or a description; None if it is plain text or data."""
     name = document_format(body, kind, url)
-    if name in SPREADSHEETS:
-        with suppress(ContainerError, ValueError):
-            return ParsedVersion(sheets={sheet.name: sheet.rows for sheet in sheets_of(body, name)})
     text = document_text(body, kind) if name else None
     if text is not None:
         return ParsedVersion(text=text)

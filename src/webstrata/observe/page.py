@@ -13,9 +13,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.data.data_field import DataField
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.data.fields import DataField, data_fields
+from webstrata.observe.data.fields import data_fields
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
@@ -119,19 +119,12 @@ def observe_typed(
             observed = _plain(content, replace(base, charset=name))
         else:
             observed = ObservedContent(fingerprint=base)
-        if data is not None and data.digest is not None and not (page_rules is not None and page_rules.unordered):
-            keyed = page_rules is None or not page_rules.ordered
-            observed = replace(observed, read_fields=partial(_fields, body, data, kind, charset, url, keyed))
+        if data is not None and data.digest is not None:
+            observed = replace(observed, read_fields=partial(data_fields, data, body, kind, charset, url))
     if page_rules is None or not has_rules(page_rules):
         return observed
     selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, page_rules)
     return replace(observed, selected=selected, fingerprint=replace(observed.fingerprint, selected=selected.digest))
-
-
-def _fields(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataField]:
-    """The fields without those that the digest leaves out as noise."""
-    fields = data_fields(body, data.kind, kind, charset, url, keyed=keyed)
-    return [field for field in fields if field.name not in data.noise]
 
 
 def _plain(text: str, base: Fingerprint) -> ObservedContent:

@@ -6,7 +6,7 @@ of a page is compared in two sections: its main content, and what surrounds it (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -60,7 +60,7 @@ class ParsedVersion(Struct, frozen=True, kw_only=True):
     """A JSON value, which may be null; UNSET if the content is not JSON."""
     entries: tuple[EntryVersion, ...] | None = None
     """The entries of a feed."""
-    sheets: dict[str, Sequence[Row]] | None = None
+    sheets: Mapping[str, Sequence[Row]] | None = None
     """The tables of a spreadsheet by the names of their sheets."""
     binary: BinaryContent | None = None
     """Set if the content is not text, or is an image that has a source text."""
@@ -146,7 +146,7 @@ def difference(
     )
 
 
-def _sheets(before: dict[str, Sequence[Row]], after: dict[str, Sequence[Row]]) -> dict[str, TableDifference]:
+def _sheets(before: Mapping[str, Sequence[Row]], after: Mapping[str, Sequence[Row]]) -> dict[str, TableDifference]:
     """Compare sheets of the same name; a new or removed sheet is compared with an empty one."""
     names = dict.fromkeys([*before, *after])
     compared = ((name, table_difference(before.get(name, ()), after.get(name, ()))) for name in names)

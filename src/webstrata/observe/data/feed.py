@@ -18,6 +18,7 @@ from xml.parsers import expat
 from msgspec import Struct
 
 from webstrata.observe.data import xml
+from webstrata.observe.data.data_field import DataField, entry_fields
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.data.xml import MAX_DEPTH, XmlRefusedError, repair_xml
 from webstrata.urls import join
@@ -104,7 +105,26 @@ def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     if not feed.entries:
         return refused("feed", "no entries")
     digests = sorted(entry.digest.encode() for entry in feed.entries)
-    return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
+    return DataDigest(
+        kind="feed",
+        digest=digest_of("feed", digests),
+        note=feed.note,
+        size=len(digests),
+        read_fields=lambda: _fields(feed),
+    )
+
+
+def _fields(feed: Feed) -> list[DataField]:
+    """One field per entry, the latest first; entries without a time in the order of the feed, after the others."""
+    entries = sorted(feed.entries, key=lambda entry: -(entry.updated_at or 0.0))
+    return entry_fields(
+        (
+            entry.id or entry.url or entry.title or entry.digest,
+            entry.digest.encode(),
+            entry.title or entry.url or entry.id,
+        )
+        for entry in entries
+    )
 
 
 def parse_feed(body: bytes, charset: str | None, url: str, *, with_content: bool = False) -> Feed:

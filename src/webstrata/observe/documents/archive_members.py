@@ -13,6 +13,7 @@ from io import BytesIO
 from msgspec import Struct
 
 from webstrata.coding import decode
+from webstrata.observe.data.data_field import DataField, entry_fields
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.documents.container import ContainerError, ZipContainer
 
@@ -43,7 +44,16 @@ def archive_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     if not members:
         return refused("archive", "no members")
     parts = [f"{member.name}\0{member.digest}".encode("utf-8", "replace") for member in members]
-    return DataDigest(kind="archive", digest=digest_of("archive", parts), size=len(members))
+    return DataDigest(
+        kind="archive", digest=digest_of("archive", parts), size=len(members), read_fields=lambda: _fields(members)
+    )
+
+
+def _fields(members: list[ArchiveMember]) -> list[DataField]:
+    return entry_fields(
+        (member.name, member.digest.encode(), f"{member.name or 'content'}, {member.size:,} bytes")
+        for member in members
+    )
 
 
 def archive_members(body: bytes) -> list[ArchiveMember]:

@@ -7,11 +7,11 @@ Times of generation (DTSTAMP, CREATED, LAST-MODIFIED), the revision number (SEQU
 from __future__ import annotations
 
 import re
-from collections import Counter
 from hashlib import blake2b
 
 from msgspec import Struct
 
+from webstrata.observe.data.data_field import entry_fields
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.html.charset import decode_plain
 
@@ -49,7 +49,12 @@ def calendar_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     if not entries:
         return refused("calendar", "no entries")
     digests = sorted(entry.digest for entry in entries)
-    return DataDigest(kind="calendar", digest=digest_of("calendar", digests), size=len(entries))
+    return DataDigest(
+        kind="calendar",
+        digest=digest_of("calendar", digests),
+        size=len(entries),
+        read_fields=lambda: entry_fields((entry.uid, entry.digest, entry.line) for entry in entries),
+    )
 
 
 def calendar_entries(body: bytes, charset: str | None) -> list[CalendarEntry]:
@@ -82,7 +87,7 @@ def calendar_entries(body: bytes, charset: str | None) -> list[CalendarEntry]:
             properties.append(("/".join((*open_components[2:], key)), value))
     if not seen:
         raise ValueError("not a calendar")
-    return _numbered(sorted(entries, key=lambda entry: (entry.start, entry.uid, entry.digest)))
+    return sorted(entries, key=lambda entry: (entry.start, entry.uid, entry.digest))
 
 
 def _property(line: str) -> tuple[str, str, str]:
@@ -114,22 +119,6 @@ def _entry(properties: list[tuple[str, str]]) -> CalendarEntry:
         location=_plain(first.get("LOCATION", "")),
         digest=digest,
     )
-
-
-def _numbered(entries: list[CalendarEntry]) -> list[CalendarEntry]:
-    """The entries with different UIDs: a number is added to those that an earlier entry has."""
-    seen: Counter[str] = Counter()
-    numbered = []
-    for entry in entries:
-        seen[entry.uid] += 1
-        count = seen[entry.uid]
-        uid = entry.uid if count == 1 else f"{entry.uid} #{count}"
-        numbered.append(
-            CalendarEntry(
-                uid=uid, summary=entry.summary, start=entry.start, location=entry.location, digest=entry.digest
-            )
-        )
-    return numbered
 
 
 def _plain(value: str) -> str:

@@ -18,19 +18,20 @@ _EDITORS = (
 )
 """The beginnings of namespaces in which drawing programs store their own settings."""
 _METADATA = frozenset({"http://www.w3.org/2000/svg metadata", "metadata"})
-_NOT_DRAWN = frozenset({"version", "data-name", "enable-background"})
+_UNSEEN = frozenset({"version", "data-name", "enable-background"})
 _LENGTH = re.compile(r"\s*([0-9]{1,6})(?:\.[0-9]*)?\s*(?:px)?\s*")
 
-_IGNORED = IgnoredMarkup(
+NOT_DRAWN = IgnoredMarkup(
     element=lambda name: name in _METADATA or name.startswith(_EDITORS),
-    attribute=lambda name: name in _NOT_DRAWN or name.startswith(_EDITORS),
+    attribute=lambda name: name in _UNSEEN or name.startswith(_EDITORS),
     instructions=True,
 )
+"""What does not change the picture."""
 
 
 def svg_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """The digest of an SVG picture. Never raises."""
-    return xml_digest(body, charset, url, kind="svg", ignored=_IGNORED)
+    return xml_digest(body, charset, url, kind="svg", ignored=NOT_DRAWN)
 
 
 def svg_size(body: bytes) -> tuple[int, int] | None:
