@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from msgspec import Struct
 
-from webstrata.detect.diff.difference import Difference, ParsedVersion
-from webstrata.flows.versions import content_difference, content_of, is_version, read_version
+from webstrata.detect.diff.difference import Difference
+from webstrata.flows.version_content import version_difference
+from webstrata.flows.versions import is_version, read_version
 from webstrata.ports import Store, StoredCapture
 from webstrata.records import ChangeKind, Page, PageRules, Position, Visit
 
@@ -85,16 +86,16 @@ def story_differences(
     max_decoded: int,
     name: Callable[[Visit], str],
 ) -> Iterator[tuple[StoryEvent, Difference | None]]:
-    """Each event with its difference. Contents are read when they are needed, and only the last one is kept."""
-    kept: tuple[str | None, ParsedVersion] | None = None
+    """Each event with its difference. Contents are read when they are needed."""
     for event in story.events:
-        if event.before is None:
-            yield event, None
-            continue
-        contents = []
-        for visit in (event.visit, event.before):
-            if kept is None or kept[0] != visit.raw:
-                kept = visit.raw, content_of(read_version(read, visit, max_decoded), page_rules, raw=False)
-            contents.append(kept[1])
-        after, before = contents
-        yield event, content_difference(before, after, before_name=name(event.before), after_name=name(event.visit))
+        found = None
+        if event.before is not None:
+            found = version_difference(
+                read_version(read, event.before, max_decoded),
+                read_version(read, event.visit, max_decoded),
+                page_rules,
+                raw=False,
+                before_name=name(event.before),
+                after_name=name(event.visit),
+            )
+        yield event, found

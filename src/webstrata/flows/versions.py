@@ -1,4 +1,4 @@
-"""Archived versions of a page: the visit that holds the version of a time, its content, and differences of versions.
+"""Archived versions of a page: the visit that holds the version of a time, and its content.
 
 `logged_sightings` lists what the crawl log holds of a whole site, for its coherence.
 """
@@ -12,26 +12,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from webstrata import urls
-from webstrata.clock import iso
 from webstrata.coding import decode
-from webstrata.detect.diff.binary import BinaryContent
-from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
-from webstrata.detect.diff.feed import EntryVersion
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
-from webstrata.observe.data.feed import FeedEntry
-from webstrata.observe.data.readable import readable
-from webstrata.observe.documents.formats import document_format
-from webstrata.observe.documents.image import pixel_difference
-from webstrata.observe.documents.summary import describe
-from webstrata.observe.documents.text import document_text
-from webstrata.observe.html.charset import DEFAULT, decode_plain
-from webstrata.observe.html.charset import decode as decode_html
-from webstrata.observe.html.table_rows import table_rows, with_rows
-from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.page import ObservedContent, observe
 from webstrata.ports import Store, StoredCapture
-from webstrata.records import Page, PageRole, PageRules, Position, Sighting, Visit
+from webstrata.records import Page, PageRole, Position, Sighting, Visit
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -97,100 +82,6 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
     # The ratio was checked by the visit: here only the size is limited.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
-
-
-def version_difference(
-    before: Version, after: Version, page_rules: PageRules | None, *, raw: bool, before_name: str, after_name: str
-) -> Difference:
-    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
-    contents = [content_of(version, page_rules, raw=raw) for version in (before, after)]
-    return content_difference(*contents, before_name=before_name, after_name=after_name)
-
-
-def content_difference(before: ParsedVersion, after: ParsedVersion, *, before_name: str, after_name: str) -> Difference:
-    """The difference of two contents; pictures are compared by their pixels."""
-    pixels = None
-    if before.binary is not None and after.binary is not None:
-        pixels = pixel_difference(before.binary.body, after.binary.body)
-    return difference(before, after, before_name=before_name, after_name=after_name, pixels=pixels)
-
-
-def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
-    """A version in the forms that can be compared."""
-    header = version.header("content-type")
-    charset = header_charset(header)
-    if raw:
-        return ParsedVersion(text=decode_plain(version.body, charset)[0])
-    observed = observe(version.body, header, version.visit.url, page_rules)
-    if observed.selected is not None and observed.selected.text is not None:
-        return ParsedVersion(text=observed.selected.text)
-    kind = media_type(version.body, header)
-    if kind in HTML:
-        return _page(observed, version.body, kind, charset)
-    data = readable(version.body, kind, charset, version.visit.url)
-    if data.sheets is not None:
-        return ParsedVersion(sheets=data.sheets)
-    document = _document(version.body, kind, charset, version.visit.url)
-    if document is not None:
-        return document
-    text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
-    return ParsedVersion(
-        text=text,
-        triples=data.triples,
-        table=data.table,
-        document=data.document,
-        entries=None if data.entries is None else tuple(map(_entry, data.entries)),
-    )
-
-
-_BINARY_TYPES = ("image/", "audio/", "video/", "font/")
-_SNIFFED_BYTES = 8_000
-
-
-def _document(body: bytes, kind: str, charset: str | None, url: str) -> ParsedVersion | None:
-    """A document that is not a page: its text or a description; None if it is plain text or data."""
-    name = document_format(body, kind, url)
-    text = document_text(body, kind) if name else None
-    if text is not None:
-        return ParsedVersion(text=text)
-    if name == "svg":
-        text = decode_plain(body, charset)[0]
-    elif not name and not kind.startswith(_BINARY_TYPES) and b"\0" not in body[:_SNIFFED_BYTES]:
-        return None
-    content = BinaryContent(description=describe(body, kind), media_type=kind, body=body)
-    return ParsedVersion(text=text or "", binary=content)
-
-
-_MAIN_PARTS = ("title", "body", "side")
-
-
-def _page(observed: ObservedContent, body: bytes, kind: str, charset: str | None) -> ParsedVersion:
-    """The main content of a page, and what surrounds it; the cells of a table row stand in one line."""
-    rows = table_rows(decode_html(body, charset, html=True, default=DEFAULT if kind == "text/html" else "utf-8")[0])
-    if observed.part_texts is None:
-        return ParsedVersion(text=with_rows(observed.text or "", rows), links=observed.links)
-    parts = observed.part_texts._asdict()
-    main = "\n".join(parts[name] for name in _MAIN_PARTS if parts.get(name))
-    outside = "\n".join(text for name, text in parts.items() if text and name not in _MAIN_PARTS)
-    return ParsedVersion(text=with_rows(main, rows), outside=with_rows(outside, rows), links=observed.links)
-
-
-def _entry(entry: FeedEntry) -> EntryVersion:
-    return EntryVersion(
-        id=entry.id,
-        title=entry.title,
-        link=entry.url or "",
-        updated="" if entry.updated_at is None else _time(entry.updated_at),
-        content=entry.content,
-    )
-
-
-def _time(at: float) -> str:
-    """The time that a feed states; it may be out of the range of dates."""
-    try:
-        return iso(at)
-    except (ValueError, OverflowError, OSError):
-        return ""
 
 
 async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:

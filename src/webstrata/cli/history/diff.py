@@ -16,7 +16,8 @@ from webstrata.detect.diff.difference import Difference
 from webstrata.detect.diff.html_page import as_html
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
-from webstrata.flows.versions import Version, read_version, two_versions, version_difference, watched_page
+from webstrata.flows.version_content import version_difference
+from webstrata.flows.versions import Version, read_version, two_versions, watched_page
 from webstrata.records import PageRules
 
 
