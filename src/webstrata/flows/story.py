@@ -59,21 +59,22 @@ async def page_story(store: Store, page: Page, since: float | None, until: float
 
 
 async def _newest_first(store: Store, page: Page, since: float | None, until: float | None) -> AsyncIterator[Visit]:
-    seen: set[int | None] = set()
+    """The visits of a page, at most one at any time. Each batch starts with the last visit of the batch before it."""
+    last: Visit | None = None
     while batch := await store.visit_log.of_page(page.id, since=since, until=until, limit=_BATCH):
-        fresh = [visit for visit in batch if visit.id not in seen]
-        for visit in fresh:
-            yield visit
-        if not fresh or len(batch) < _BATCH:
+        for visit in batch:
+            if last is None or visit.at < last.at:
+                yield visit
+        if len(batch) < _BATCH:
             return
-        until = batch[-1].at
-        seen = {visit.id for visit in batch if visit.at == until}
+        last = batch[-1]
+        until = last.at
 
 
 async def _version_before(store: Store, page: Page, visit: Visit) -> Visit | None:
     """The version that was compared with this one."""
     async for earlier in _newest_first(store, page, None, visit.at):
-        if earlier.id != visit.id and earlier.at <= visit.at and is_version(earlier):
+        if earlier.at < visit.at and is_version(earlier):
             return earlier
     return None
 

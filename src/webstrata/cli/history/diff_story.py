@@ -44,7 +44,7 @@ def show_story(node: Node, address: str, since: float, until: float | None, show
         page.page_rules,
         read=node.reader().read,
         max_decoded=node.settings.fetch.max_decoded,
-        name=lambda visit: f"{visit.url} {date_time(visit.at)}",
+        name=lambda visit: date_time(visit.at),
     )
     shown = shown._replace(max_lines=shown.max_lines or _MAX_LINES)
     period = _period(story, since, until if until is not None else node.clock.now())
