@@ -1,4 +1,4 @@
-"""Feeds (all versions of RSS, Atom, RDF): their entries, and the digest of the set of entries.
+"""Feeds (all versions of RSS, Atom, RDF; JSON Feed): their entries, and the digest of the set of entries.
 
 The digest of an entry covers its id, address, title, time and content. It does not depend on the order of entries, on
 the feed's own title and build date, or on other elements of an entry (number of comments, styles). A feed that is not
@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from html import unescape
 from urllib.parse import urljoin
 from xml.parsers import expat
 
-from msgspec import Struct
-
 from webstrata.observe.data import xml
 from webstrata.observe.data.data_field import DataField, entry_fields
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.feed_entry import MAX_ENTRIES, Feed, FeedEntry, feed_time
+from webstrata.observe.data.json_feed import is_json_feed, parse_json_feed
 from webstrata.observe.data.xml import MAX_DEPTH, XmlRefusedError, repair_xml
 from webstrata.urls import join
 
-MAX_ENTRIES = 50_000
 _MAX_FIELD_LENGTH = 65_536
 _MAX_TITLE_LENGTH = 1_000
 
@@ -68,30 +65,6 @@ class FeedLimitError(Exception):
     """The feed has more entries than are parsed."""
 
 
-class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """One entry of a feed."""
-
-    url: str | None = None
-    """Canonical absolute URL of the page that the entry announces."""
-    id: str = ""
-    title: str = ""
-    updated_at: float | None = None
-    """The time in the feed, which may be wrong or in the future."""
-    digest: str = ""
-    """Digest of these fields and the content."""
-
-
-class Feed(Struct, frozen=True, kw_only=True):
-    """The entries of a feed."""
-
-    entries: tuple[FeedEntry, ...] = ()
-    """In the order of the feed, without duplicates."""
-    problem: str | None = None
-    """Why it was not parsed to its end; the entries before that point are included."""
-    note: str | None = None
-    """What was repaired."""
-
-
 def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """The digest of a feed. Never raises."""
     feed = parse_feed(body, charset, url)
@@ -123,7 +96,9 @@ def _fields(feed: Feed) -> list[DataField]:
 
 
 def parse_feed(body: bytes, charset: str | None, url: str) -> Feed:
-    """The entries of a feed. Never raises."""
+    """The entries of a feed, in XML or JSON. Never raises."""
+    if is_json_feed(body):
+        return parse_json_feed(body, charset, url)
     feed = _parse(body, url)
     if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
         return feed
@@ -277,35 +252,3 @@ def _join(base: str, address: str) -> str:
         return urljoin(base, address.strip())
     except ValueError:
         return address
-
-
-_MAX_TIME_LENGTH = 64
-_ISO = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?"
-    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|UTC|GMT|[+-]\d\d:?(?:\d\d)?)?",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-def feed_time(text: str) -> float | None:
-    """A time in a feed (ISO 8601 or mail format, with common mistakes) as seconds since 1970; None if it is no time.
-
-    A time without a zone is UTC.
-    """
-    text = text[:_MAX_TIME_LENGTH].strip()
-    match = _ISO.fullmatch(text)
-    try:
-        moment = _from_iso(match) if match else parsedate_to_datetime(text)
-    except (ValueError, OverflowError, IndexError, TypeError):
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _from_iso(match: re.Match[str]) -> datetime:
-    year, month, day, hour, minute, second, zone = match.groups()
-    moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), tzinfo=UTC)
-    moment += timedelta(seconds=int(second or 0))  # 60 is a leap second
-    if zone and zone[0] in "+-":
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
-        moment += offset if zone[0] == "-" else -offset
-    return moment
