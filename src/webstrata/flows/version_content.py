@@ -76,7 +76,7 @@ def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> 
     data = readable(version.body, kind, charset, version.visit.url)
     if data.sheets is not None:
         return ParsedVersion(sheets=data.sheets)
-    document = _document(version.body, kind, charset, version.visit.url)
+    document = _document(version.body, kind, version.visit.url)
     if document is not None:
         return document
     text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
@@ -93,17 +93,15 @@ _BINARY_TYPES = ("image/", "audio/", "video/", "font/")
 _SNIFFED_BYTES = 8_000
 
 
-def _document(body: bytes, kind: str, charset: str | None, url: str) -> ParsedVersion | None:
+def _document(body: bytes, kind: str, url: str) -> ParsedVersion | None:
     """A document that is not a page: its text or a description; None if it is plain text or data."""
     name = document_format(body, kind, url)
     text = document_text(body, kind) if name else None
     if text is not None:
-        return ParsedVersion(text=text)
-    if name == "svg":
-        text = decode_plain(body, charset)[0]
-    elif not name and not kind.startswith(_BINARY_TYPES) and b"\0" not in body[:_SNIFFED_BYTES]:
+        return ParsedVersion(text=text, binary=_binary(body, "image/svg+xml") if name == "svg" else None)
+    if not name and not kind.startswith(_BINARY_TYPES) and b"\0" not in body[:_SNIFFED_BYTES]:
         return None
-    return ParsedVersion(text=text or "", binary=_binary(body, kind))
+    return ParsedVersion(binary=_binary(body, kind))
 
 
 def _binary(body: bytes, kind: str) -> BinaryContent:

@@ -128,6 +128,24 @@ def test_feeds(home: Path, call: Call, visit_versions: VisitVersions) -> None:
     assert "&lt;item&gt;" not in html
 
 
+def test_json_feeds(home: Path, call: Call, visit_versions: VisitVersions) -> None:
+    """A feed in JSON is shown entry by entry, too."""
+    feed = '{{"version": "https://jsonfeed.org/version/1.1", "title": "News", "items": [{}]}}'
+    item = '{{"id": "{0}", "title": "Number {0}", "url": "http://a.test/{0}", "content_html": "<p>{1} words</p>"}}'
+    versions = [
+        feed.format(item.format("1", "old")),
+        feed.format(", ".join([item.format("2", "more"), item.format("1", "new")])),
+    ]
+    url = visit_versions("application/feed+json", *versions)
+
+    assert _lines(call, home, url) == [
+        "@@ feed: 1 new entry, 1 changed, 0 removed @@",
+        "+Number 2 <http://a.test/2>",
+        " Number 1 <http://a.test/1>",
+        "   content: old words → new words",
+    ]
+
+
 def test_lines_are_limited(home: Path, call: Call, visit_versions: VisitVersions) -> None:
     """--lines limits the lines, and the last line says how many are left out."""
     url = visit_versions("text/plain", "a", "\n".join(f"line {number}" for number in range(100)))

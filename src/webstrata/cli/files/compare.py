@@ -23,7 +23,7 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
 
-@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered")
+@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered", "indentation")
 def command(
     *,
     before: FileArgument,

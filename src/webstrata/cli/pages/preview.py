@@ -28,7 +28,9 @@ from webstrata.flows.versions import read_version, version_at
 from webstrata.records import PageRules
 
 
-@with_rule_options("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "accept", "query")
+@with_rule_options(
+    "handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "indentation", "accept", "query"
+)
 def command(
     *,
     address: UrlArgument,

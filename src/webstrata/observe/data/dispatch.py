@@ -8,6 +8,7 @@ from functools import partial
 from webstrata.coding import decode
 from webstrata.observe.data import feed, json, sitemap, table, xml
 from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.data.json_feed import is_json_feed
 from webstrata.observe.data.rdf import graph, jsonld
 from webstrata.observe.data.sparql import canonical
 from webstrata.observe.documents.archive_members import archive_digest
@@ -49,6 +50,8 @@ def data_format(body: bytes, media_type: str, url: str) -> str:
         return _OF_DOCUMENT.get(document, "")
     if name == "xml":
         return _xml_name(body)
+    if name == "json" and is_json_feed(body):
+        return "feed"
     if name == "rdfxml":
         namespace, _ = xml.root_element(body) or ("", "")
         return name if namespace else "turtle"  # many .owl and .rdf files are Turtle
@@ -94,7 +97,7 @@ _TYPES = {
     "jsonld": "application/ld+json",
     "results-json": "application/sparql-results+json",
     "results-xml": "application/sparql-results+xml",
-    "feed": "application/rss+xml application/atom+xml",
+    "feed": "application/rss+xml application/atom+xml application/feed+json",
     "xml": "application/xml text/xml",
 }
 _BY_TYPE = {media_type: name for name, types in _TYPES.items() for media_type in types.split()}

@@ -95,6 +95,8 @@ _NUMBERS, _INSTANTS = _column_of(_NUMBER_PATTERN), _column_of(_INSTANT_PATTERN)
 _PLAIN_INSTANTS = _column_of(_PLAIN_INSTANT_PATTERN)
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
 _DIGITS = b"0123456789\0"
+_PADDED = re.compile(r"\x000[0-9]")
+"""A number with a zero in front."""
 _SPACES = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "
 
 
@@ -348,7 +350,11 @@ def _in_canonical_order(columns: list[str], rows: int) -> list[str]:
         keys = list(zip(*(column.split("\0") for column in columns), strict=True))
     else:
         keys = key.split("\0")
-        if not key.strip("0123456789\0") and max(map(len, keys)) <= _MAX_KEY_DIGITS and "\x000" not in f"\0{key}":
+        if (
+            not key.strip(_DIGITS.decode())
+            and max(map(len, keys)) <= _MAX_KEY_DIGITS
+            and not _PADDED.search(f"\0{key}")
+        ):
             keys = list(map(int, keys))
         if all(map(le, keys, islice(keys, 1, None))):  # as most tables are
             return columns

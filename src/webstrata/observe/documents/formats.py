@@ -40,6 +40,8 @@ _TYPES = {
     "tar": "application/x-tar application/tar application/x-gtar application/x-ustar",
 }
 _BY_TYPE = {media_type: name for name, types in _TYPES.items() for media_type in types.split()}
+ZIP_TYPES = {name: _TYPES[name].split()[0] for name in ("zip", "docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")}
+"""The media type of each format that is a ZIP container."""
 _UNKNOWN_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
 _BY_EXTENSION = {"ics": "calendar", "ical": "calendar", "svg": "svg", "tar": "tar"}
 """Formats whose first bytes do not always tell them, for unknown types and `text/plain`."""

@@ -7,11 +7,12 @@ from msgspec import Struct
 from webstrata.observe.documents.archive_members import archive_members
 from webstrata.observe.documents.container import ContainerError
 from webstrata.observe.documents.epub import epub_text
-from webstrata.observe.documents.formats import ARCHIVES, SPREADSHEETS, document_format
+from webstrata.observe.documents.formats import ARCHIVES, SPREADSHEETS, TEXT_FORMATS, document_format
 from webstrata.observe.documents.icalendar import calendar_entries
 from webstrata.observe.documents.office import office_text
 from webstrata.observe.documents.pdf import pdf_content
 from webstrata.observe.documents.spreadsheet import sheets_of
+from webstrata.observe.html.charset import decode
 
 
 class DocumentText(Struct, frozen=True, kw_only=True, gc=False):
@@ -36,12 +37,12 @@ def parsed_text(body: bytes, name: str) -> DocumentText:
     return DocumentText(text=text, note=None if text else "no text")
 
 
-def document_text(body: bytes, media_type: str) -> str | None:
-    """The lines of a document: its text, its rows, its events or the list of its members. Never raises.
+def document_text(body: bytes, media_type: str, url: str = "") -> str | None:
+    """The lines of a document: its text, its rows, its events, the list of its members or its XML.
 
-    None for other formats, and if the document cannot be read.
+    None for other formats, and if the document cannot be read. Never raises.
     """
-    name = document_format(body, media_type)
+    name = document_format(body, media_type, url)
     try:
         if name in SPREADSHEETS:
             return _sheet_lines(body, name)
@@ -54,10 +55,9 @@ def document_text(body: bytes, media_type: str) -> str | None:
             )
     except (ContainerError, ValueError):
         return None
-    return (parsed_text(body, name).text or None) if name in _TEXT_NAMES else None
-
-
-_TEXT_NAMES = ("pdf", "docx", "odt", "pptx", "odp", "epub")
+    if name == "svg":
+        return decode(body, None, html=True, default="utf-8")[0]
+    return (parsed_text(body, name).text or None) if name in TEXT_FORMATS else None
 
 
 def _sheet_lines(body: bytes, name: str) -> str:
