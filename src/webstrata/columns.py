@@ -6,6 +6,7 @@ A policy's state is a structured array with one row per page. The store keeps ea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum, IntFlag
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,15 +48,69 @@ def columns(names: dict[str, Any]) -> np.dtype[np.void]:
     return np.dtype(list(names.items()))
 
 
-RUN = np.dtype([("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1"), ("sentence", "?")])
-"""One run of a page's text (16 bytes): `observe` computes runs, `detect` compares them.
+class Part(IntEnum):
+    """Where a run belongs. The numbers are stored."""
 
-`value` is a hash of the run's words; `shape` is a hash of the same words with numbers, dates and tokens masked;
-`words` is the number of words; `part` is 0 for the title, 1 for the body, 2 for the header, 3 for the footer;
-`sentence` is false for headings and menus.
+    TITLE = 0
+    BODY = 1
+    HEADER = 2
+    FOOTER = 3
+    DATA = 4
+    """A field of a data document."""
+    SIDE = 5
+    """Text of the main content that is not in the body: comments, boxes beside an article."""
+    MAIN_LINK = 6
+    """A link in the main content."""
+    OTHER_LINK = 7
+    """A link outside the main content."""
+    DESCRIPTION = 8
+    """From here on: what a page states outside its text, one part for each kind of attribute."""
+    CANONICAL = 9
+    ROBOTS = 10
+    IMAGE = 11
+    LABEL = 12
+    FORM = 13
+    STRUCTURED = 14
+    PRODUCT = 15
 
-A field of a data document is a run too, with part 4: `shape` is a hash of the field's name, `words` is the number of
-its values, and `sentence` is true if all of them are times or tokens.
+
+class RunFlag(IntFlag):
+    """What is known of a run besides its hashes. The numbers are stored."""
+
+    SENTENCE = 1
+    """A whole sentence, not a heading or a menu entry."""
+    TIMES = 2
+    """A field of data: all of its values are times or tokens."""
+    WATCHED = 4
+    """It has a figure that people watch (a price, a stock, a score): it is never learned as noise by itself."""
+    STAMP = 8
+    """It only says when or from what the page was made: its dates, numbers and tokens do not count."""
+
+
+RUN = np.dtype(
+    [
+        ("value", "<u8"),
+        ("sketch", "<u8"),
+        ("shape", "<u4"),
+        ("figure", "<f4"),
+        ("words", "<u2"),
+        ("part", "u1"),
+        ("flags", "u1"),
+    ]
+)
+"""One run of a page (28 bytes): `observe` computes runs, `detect` compares them.
+
+`value` is a hash of the run's words; `sketch` has one bit inverted for each word, so that the sketches of two runs
+differ in about as many bits as the runs have other words; `shape` is a hash of the same words with numbers, dates and
+tokens masked; `figure` is the number in the run if there is exactly one, else NaN; `words` is the number of words;
+`part` is a `Part`; `flags` are `RunFlag`s.
+
+A link is a run whose value is a hash of its address. A field of a data document is a run too: `shape` is a hash of the
+field's name and `words` is the number of its values. The same holds for attributes.
 """
 LINK = np.dtype("<u8")
 """Hash of a link."""
+LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?"), ("stamp", "?")])
+"""A link with its place (14 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
+tokens and long values of the query masked; `main` is true in the body part; `stamp` is true if the address has a token
+or the version of a file."""

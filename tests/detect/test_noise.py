@@ -11,7 +11,7 @@ import pytest
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.noise import NoisyPlace
 from webstrata.detect.verdict import judge
-from webstrata.observe.kernel.python import link_hashes
+from webstrata.observe.kernel.python_links import link_hashes
 from webstrata.observe.text_runs import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation, Outcome
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.significance import share_phrase, significance
-from webstrata.records import Change, ChangeKind, Outcome
+from webstrata.detect.significance import share_phrase
 
 
 @pytest.mark.parametrize(
@@ -32,11 +31,3 @@ def test_no_share_is_zero(share: float) -> None:
 
     assert phrase not in ("0 %", "0.0 %")
     assert (phrase == "100 %") == (share == 1)
-
-
-def test_links_only() -> None:
-    """If only links differ, no share of the text is given."""
-    change = Change(outcome=Outcome.CHANGED, kind=ChangeKind.LINKS, counts=True, new_links=1)
-    _, reasons = significance(change, passage_words=0, title_changed=False, size_known=True)
-
-    assert reasons == ("1 link never seen before",)

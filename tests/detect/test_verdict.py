@@ -192,7 +192,7 @@ def test_minimum_size() -> None:
     memory = remember(PageMemory(), None, first, judge(None, False, first))
     now = Observation(url=URL, at=9.0, status=200, fingerprint=BODY, lines=runs_of("T", text.replace("a of", "A of")))
     assert not judge(html(), False, now, page_rules=PageRules(min_size=0.1), memory=memory).counts
-    assert judge(html(), False, now, page_rules=PageRules(min_size=0.01), memory=memory).counts
+    assert judge(html(), False, now, page_rules=PageRules(min_size=0.005), memory=memory).counts
     assert judge(html(), False, now, page_rules=PageRules(min_size=0.5)).counts
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.observe.fingerprint_reference import mixed, simhash_of
-from webstrata.columns import RUN
+from webstrata.columns import RUN, Part
 from webstrata.observe.page import observation_fields, observe
-from webstrata.observe.text_runs import excerpts_of, hash64, run_shape, runs_of, simhash
+from webstrata.observe.text_runs import MAX_RUNS, excerpts_of, hash64, run_shape, runs_of, simhash
 from webstrata.records import PageRules
 
 
@@ -89,11 +89,20 @@ def test_long_lines_are_split_into_sentences() -> None:
 
 
 def test_number_of_runs_is_limited() -> None:
-    """The rest beyond the limit is one run, so that a change in it is detected."""
-    lines = [f"line {n}" for n in range(5000)]
-    first = runs_of("", "\n".join(lines))
-    assert len(first) == 400 * RUN.itemsize
-    assert first != runs_of("", "\n".join([*lines[:-1], "other"]))
+    """Runs beyond the limit are stored in blocks, and a change in them concerns one block only."""
+    lines = [f"line {n}" for n in range(9000)]
+    first = np.frombuffer(runs_of("", "\n".join(lines)), dtype=RUN)
+    assert MAX_RUNS[Part.BODY] < len(first) < 3 * MAX_RUNS[Part.BODY]
+    assert first["words"].sum() == 2 * len(lines)
+    edited = [*lines[:5000], "other", *lines[5000:]]
+    second = np.frombuffer(runs_of("", "\n".join(edited)), dtype=RUN)
+    assert 1 <= len(set(second["value"].tolist()) - set(first["value"].tolist())) <= 2
+
+
+def test_number_of_blocks_is_limited() -> None:
+    """Of a very long part the last block holds all the rest."""
+    rows = np.frombuffer(runs_of("", "\n".join(f"line {n}" for n in range(60_000))), dtype=RUN)
+    assert len(rows) <= MAX_RUNS[Part.BODY] + 1000
 
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "1." * 100_000, "a-" * 100_000, "=1" * 100_000, "x " * 100_000 + "."])

@@ -180,6 +180,24 @@ def page_rules_of(
         int,
         typer.Option(min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
     ] = 0,
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Also compare these kinds of attributes, separated by commas: description, image, label, form, "
+            "structured. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    ignore_attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Do not compare these kinds of attributes, separated by commas: title, canonical, robots, product. "
+            "May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> PageRules | None:
     """The page rules that the options define; None if all options have their defaults. Invalid rules raise UsageError.
 
@@ -202,6 +220,8 @@ def page_rules_of(
         entries=entries,
         graphs=tuple(graph or ()),
         page_rows=page_rows,
+        attributes=_kinds(attributes),
+        ignore_attributes=_kinds(ignore_attributes),
     )
     if page_rules == PageRules():
         return None
@@ -212,6 +232,12 @@ def page_rules_of(
     if page_rules.graphs and page_rules.handler not in ("auto", "sparql"):
         raise UsageError("--graph requires the handler sparql. Leave out --handler, or use --handler sparql.")
     return page_rules
+
+
+def _kinds(values: list[str] | None) -> tuple[str, ...]:
+    """The kinds in lists that are separated by commas, each once."""
+    written = [kind.strip().lower() for value in values or () for kind in value.split(",")]
+    return tuple(dict.fromkeys(filter(None, written)))
 
 
 RuleValues = dict[str, Any]

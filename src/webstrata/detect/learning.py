@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from webstrata.columns import Part, RunFlag
 from webstrata.detect.diff.matching import matching_lines
 from webstrata.detect.noise import (
     MAX_GAP_RUNS,
@@ -17,7 +18,7 @@ from webstrata.detect.noise import (
     reset_place,
     word_count,
 )
-from webstrata.detect.runs import DATA, TextRuns
+from webstrata.detect.runs import TextRuns
 
 HOUR_S = 3600.0
 """Visits closer than this are within the hour: the content of real pages rarely changes between them."""
@@ -141,7 +142,7 @@ def _new_places(
         for key, value in after.value_at.items()
         if key in old and old[key] != value
     ]
-    if DATA in after.parts:
+    if Part.DATA in after.parts:
         times = _time_places(before) & _time_places(after)
         return [replace(place, kind="data", only_times=place.key in times) for place in places]
     return places + _new_gaps(before, after, at, within_hour, excerpts)
@@ -149,7 +150,7 @@ def _new_places(
 
 def _time_places(runs: TextRuns) -> set[int]:
     """Places of data whose values are times or tokens only."""
-    return {place for place, is_time in zip(runs.places, runs.sentences, strict=True) if is_time}
+    return {place for place, flags in zip(runs.places, runs.flags, strict=True) if flags & RunFlag.TIMES}
 
 
 def _new_gaps(

@@ -2,7 +2,7 @@
 
 | part | contents | max. bytes |
 |---|---|---:|
-| `runs` | hashes of the last version's text runs, or of its data fields | 9,024 |
+| `runs` | hashes of the last version's text runs, or of its data fields | about 90,000 |
 | `links` | hashes of all links ever seen on the page | 8,192 |
 | `versions` | hashes of the last 20 versions | 160 |
 | `noise` | places that keep changing (`noise.py`) | about 8,000 |
@@ -53,9 +53,13 @@ class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Result of `redirect_target` for the last response; empty if it came from the page's own address."""
     language: str = ""
     """Language of the last version, if the server offers several."""
+    products: dict[str, str] = {}
+    """What the last version states of products, by name."""
+    taught: bool = False
+    """The page's runs were added to the template of its site."""
 
 
-_FORMAT = 1
+_FORMAT = 2
 """First byte of a packed memory. A new format gets a new number; memories in an older format are discarded."""
 
 
@@ -100,6 +104,7 @@ def remember(memory: PageMemory, before: Fingerprint | None, after: Observation,
         noise=_learned_noise(memory, before, after, change),
         address=redirect_target(after),
         language=after.language,
+        products=after.products,
     )
 
 

@@ -30,7 +30,8 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.detect.runs import DATA, TextRuns
+from webstrata.columns import Part
+from webstrata.detect.runs import TextRuns
 
 MAX_GAP_RUNS = 4
 _MIN_CHANGES_STAMP, _MIN_CHANGES_GAP = 2, 3
@@ -115,32 +116,25 @@ def reset_place(place: NoisyPlace) -> NoisyPlace:
 
 
 def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
-    """The run values of a version without learned noise, to be compared with another version's under the same noise.
+    """The run values of a version without learned noise, to be compared with another version's under the same noise."""
+    values = compared_values(runs, noise)
+    return [value for value, part in zip(values, runs.parts, strict=True) if part in parts and value is not None]
 
-    Learned stamps and data are replaced by their shape, learned gaps are left out.
-    """
+
+def compared_values(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[int | None]:
+    """The value of each run to compare: of learned stamps and data their shape, of learned gaps None."""
     learned, in_gap = _learned_keys(noise), _in_learned_gap(runs, noise)
     return [
-        _shape_only(shape, words, part) if place in learned else value
+        None if skip else _shape_only(shape, words, part) if place in learned else value
         for value, shape, words, part, place, skip in zip(
             runs.values, runs.shapes, runs.words, runs.parts, runs.places, in_gap, strict=True
         )
-        if part in parts and not skip
     ]
 
 
 def _shape_only(shape: int, words: int, part: int) -> int:
     """A value that keeps the shape, so that a removed stamp differs; of data also the number of values (rows)."""
-    return -(words << 32 | shape) - 1 if part == DATA else -shape - 1
-
-
-def new_sentence_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
-    """Number of sentences in `parts` whose shape does not occur anywhere in the previous version."""
-    known, in_gap = set(before.shapes), _in_learned_gap(after, noise)
-    return sum(
-        sentence and part in parts and shape not in known and not skip
-        for shape, sentence, part, skip in zip(after.shapes, after.sentences, after.parts, in_gap, strict=True)
-    )
+    return -(words << 32 | shape) - 1 if part == Part.DATA else -shape - 1
 
 
 def noise_share(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.columns import RUN
+from webstrata.columns import RUN, Part
 
-TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAIN_PARTS = frozenset({TITLE, BODY})
-ALL_TEXT_PARTS = frozenset({TITLE, BODY, HEADER, FOOTER})
-DATA_PARTS = frozenset({DATA})
+MAIN_PARTS: frozenset[int] = frozenset({Part.TITLE, Part.BODY, Part.SIDE})
+ALL_TEXT_PARTS: frozenset[int] = MAIN_PARTS | {Part.HEADER, Part.FOOTER}
+DATA_PARTS: frozenset[int] = frozenset({Part.DATA})
 
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Odd constants that spread shapes over 64 bits."""
@@ -34,8 +33,12 @@ class TextRuns(NamedTuple):
     words: list[int]
     """Number of words in each run."""
     parts: list[int]
-    sentences: list[bool]
-    """Whether a run of text is a sentence; of data, whether the value consists of times or tokens only."""
+    flags: list[int]
+    """`RunFlag`s."""
+    sketches: list[int]
+    """A bit for each word."""
+    figures: list[float]
+    """The only number in a run; NaN if there is none, or more than one."""
     places: list[int]
     value_at: dict[int, int]
     """Place -> value."""
@@ -53,7 +56,9 @@ def parse_runs(packed: bytes) -> TextRuns:
         shapes=rows["shape"].tolist(),
         words=rows["words"].tolist(),
         parts=rows["part"].tolist(),
-        sentences=rows["sentence"].tolist(),
+        flags=rows["flags"].tolist(),
+        sketches=rows["sketch"].tolist(),
+        figures=rows["figure"].tolist(),
         places=places,
         value_at=dict(zip(places, values, strict=True)),
     )
@@ -65,7 +70,9 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     mixed = (
         (shapes * _MULTIPLIERS[0]) ^ (before * _MULTIPLIERS[1]) ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2]) ^ parts
     )
-    mixed = np.where(parts == DATA, shapes * _MULTIPLIERS[0], mixed)  # the shape of data is the hash of its field name
+    mixed = np.where(
+        parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed
+    )  # the shape of data is the hash of its field name
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():
@@ -80,29 +87,3 @@ def _shifted(shapes: NDArray[np.uint64], parts: NDArray[np.uint8], by: int) -> N
     if len(shapes) > by:
         shifted[by:] = np.where(parts[by:] == parts[:-by], shapes[:-by], 0)
     return shifted
-
-
-def share_changed(before: TextRuns, after: TextRuns, parts: frozenset[int]) -> tuple[float, int]:
-    """(Share of the words in runs that only one version has, words in the longest passage that only `after` has)."""
-    old = Counter(value for value, part in zip(before.values, before.parts, strict=True) if part in parts)
-    new = Counter(value for value, part in zip(after.values, after.parts, strict=True) if part in parts)
-    removed, _ = _unmatched_words(before, old - new, parts)
-    added, longest = _unmatched_words(after, new - old, parts)
-    total = sum(
-        words for side in (before, after) for words, part in zip(side.words, side.parts, strict=True) if part in parts
-    )
-    return ((removed + added) / total if total else 0.0), longest
-
-
-def _unmatched_words(side: TextRuns, unmatched: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
-    """(Words in the unmatched runs, words in the longest sequence of neighbouring unmatched runs)."""
-    total = sequence = longest = 0
-    for value, words, part in zip(side.values, side.words, side.parts, strict=True):
-        if part in parts and unmatched[value] > 0:
-            unmatched[value] -= 1
-            total += words
-            sequence += words
-            longest = max(longest, sequence)
-        else:
-            sequence = 0
-    return total, longest

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import e, log1p
 
+from webstrata.detect.findings import Findings
 from webstrata.records import Change, ChangeKind
 
 _TEXT_WEIGHT, _LINKS_WEIGHT, _PASSAGE_WEIGHT, _TITLE_WEIGHT = 0.65, 0.3, 0.35, 0.2
@@ -24,10 +25,9 @@ _MIN_SCORE = 0.05
 """For every change that counts, such as removed links or reordered lines; equals the score of one new link."""
 
 
-def significance(
-    change: Change, *, passage_words: int, title_changed: bool, size_known: bool
-) -> tuple[float, tuple[str, ...]]:
-    """The score and its reasons. `passage_words`: words in the longest new passage; `size_known`: size was measured."""
+def significance(change: Change, found: Findings, *, title_changed: bool) -> tuple[float, tuple[str, ...]]:
+    """The score and its reasons."""
+    size_known, passage_words = found.words is not None, found.words.passage if found.words is not None else 0
     if change.kind is ChangeKind.MARKUP and change.noise:
         places = "1 place" if change.noise == 1 else f"{change.noise} places"
         return 0.0, (f"only learned noise differs, in {places}",)

@@ -23,7 +23,7 @@ from webstrata.observe.html.charset import decode as decode_html
 from webstrata.observe.html.table_rows import table_rows, with_rows
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.page import ObservedContent, observe
-from webstrata.records import PageRules
+from webstrata.records import PageAttribute, PageRules
 
 
 def version_difference(
@@ -116,10 +116,24 @@ def _page(observed: ObservedContent, body: bytes, kind: str, charset: str | None
     rows = table_rows(decode_html(body, charset, html=True, default=DEFAULT if kind == "text/html" else "utf-8")[0])
     if observed.part_texts is None:
         return ParsedVersion(text=with_rows(observed.text or "", rows), links=observed.links)
+    attributes: dict[str, str] = {}
+    for attribute in observed.attributes:
+        if attribute.kind != "title":  # it is the first line of the text
+            values = attributes.get(name := _attribute_name(attribute))
+            attributes[name] = attribute.value if values is None else f"{values}, {attribute.value}"
     parts = observed.part_texts._asdict()
     main = "\n".join(parts[name] for name in _MAIN_PARTS if parts.get(name))
     outside = "\n".join(text for name, text in parts.items() if text and name not in _MAIN_PARTS)
-    return ParsedVersion(text=with_rows(main, rows), outside=with_rows(outside, rows), links=observed.links)
+    return ParsedVersion(
+        text=with_rows(main, rows),
+        outside=with_rows(outside, rows),
+        attributes=attributes,
+        links=observed.links,
+    )
+
+
+def _attribute_name(attribute: PageAttribute) -> str:
+    return attribute.name if attribute.name.startswith(attribute.kind) else f"{attribute.kind} {attribute.name}".strip()
 
 
 def _entry(entry: FeedEntry) -> EntryVersion:

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
+from webstrata.observe.attribute_runs import runs_of_attributes, runs_of_links
 from webstrata.observe.data.data_field import DataField
 from webstrata.observe.data.dispatch import data_digest
 from webstrata.observe.data.fields import data_fields
@@ -35,7 +38,7 @@ from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
-from webstrata.records import Fingerprint, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
 
 VERSION = 2
 """Version of the rules that define the layers. Digests of different versions are never compared."""
@@ -57,7 +60,8 @@ class PartTexts(NamedTuple):
 class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """The result of observing one body.
 
-    What few callers need is computed at each access (`links`, `text`, `part_texts`, `requisites`).
+    What few callers need is computed at each access (`links`, `link_rows`, `text`, `part_texts`, `attributes`,
+    `requisites`).
     """
 
     fingerprint: Fingerprint
@@ -79,11 +83,18 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
     read_fields: Callable[[], list[DataField]] | None = None
     """Computes the fields of data; detection learns which of them are noise."""
+    read_attributes: Callable[[], list[PageAttribute]] | None = None
+    """Computes the attributes that count by the page's rules; None if the content is no page, or too large."""
 
     @property
     def links(self) -> tuple[str, ...]:
         """Canonical absolute URLs of other pages, in order of appearance, without duplicates."""
         return self.linked.urls
+
+    @property
+    def link_rows(self) -> NDArray[np.void]:
+        """Rows of `LINK_PLACE` for the different links and contacts; see `PageLinks.rows`."""
+        return self.linked.rows(self.main_linked)
 
     @property
     def text(self) -> str | None:
@@ -94,6 +105,11 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     def part_texts(self) -> PartTexts | None:
         """The useful text by part; None if the content has no parts."""
         return None if self.read_parts is None else self.read_parts()
+
+    @property
+    def attributes(self) -> list[PageAttribute]:
+        """The attributes that count by the page's rules: title, canonical URL, robots and products by default."""
+        return [] if self.read_attributes is None else self.read_attributes()
 
     @property
     def requisites(self) -> tuple[str, ...]:
@@ -120,7 +136,8 @@ def observe_typed(
     if kind in HTML:
         default = encoding.DEFAULT if kind == "text/html" else "utf-8"
         content, name = encoding.decode(body, charset, html=True, default=default)
-        observed = _html(content, replace(base, charset=name), url)
+        attributes = page_rules.counted_attributes if page_rules is not None else DEFAULT_ATTRIBUTES
+        observed = _html(content, replace(base, charset=name), url, attributes)
     else:
         observed = _document(body, base, url, page_rules)
         content = observed.text if page_rules is not None and has_rules(page_rules) else None
@@ -174,7 +191,7 @@ def _plain(text: str, base: Fingerprint, *, is_indented: bool) -> ObservedConten
     )
 
 
-def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
+def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -> ObservedContent:
     tree = parse(html)
     if tree is None:
         visible = without_invisible(html)
@@ -183,7 +200,7 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         return _observed(base, scan_metadata(visible, url), text, None, partial(plain_lines, scanned))
     body = outline(tree.body)
     parts = PageParts(body)
-    metadata = page_metadata(tree, url, body, parts)
+    metadata = page_metadata(tree, url, body, parts, attributes)
     title = b" ".join(metadata.title)
     base = replace(base, parts=parts.digests(title), main_links=metadata.main_links.digest)
     text = b" ".join(filter(None, (title, body.text)))
@@ -228,6 +245,7 @@ def _observed(
         read_text=read_text,
         read_parts=read_parts,
         read_requisites=metadata.read_requisites,
+        read_attributes=metadata.read_attributes,
     )
 
 
@@ -247,6 +265,7 @@ class ObservationFields(NamedTuple):
     lines: bytes
     link_hashes: bytes
     excerpts: dict[int, str]
+    products: dict[str, str]
 
 
 def observation_fields(
@@ -257,16 +276,20 @@ def observation_fields(
     `previous` are the lines of that version. Lines and excerpts are empty unless `with_lines`.
     """
     if not with_lines:
-        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={})
+        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={}, products={})
     if content.read_fields is not None and (content.selected is None or content.selected.text is None):
         fields = content.read_fields()
         if fields:
-            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts_of_data(fields, previous))
+            excerpts = excerpts_of_data(fields, previous)
+            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts, products={})
     title, header, body, footer = _texts(content)
+    attributes = content.attributes
+    links = runs_of_links(content.link_rows) if content.fingerprint.parts is not None else b""
     return ObservationFields(
-        lines=runs_of(title, body, header, footer),
+        lines=runs_of(title, body, header, footer) + links + runs_of_attributes(attributes),
         link_hashes=content.linked.hashes,
         excerpts=excerpts_of((title, body, header, footer), previous),
+        products={attribute.name: attribute.value for attribute in attributes if attribute.kind == "product"},
     )
 
 

@@ -19,9 +19,10 @@ from zlib import crc32
 
 import numpy as np
 
-from webstrata.columns import RUN
+from webstrata.columns import RUN, Part, RunFlag
 from webstrata.observe.data.data_field import DataField
 from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.stamps import is_stamp
 
 
 def simhash(text: bytes) -> int | None:
@@ -29,9 +30,13 @@ def simhash(text: bytes) -> int | None:
     return KERNEL.simhash(text) if text else None
 
 
-TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAX_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
-"""Runs stored for each part; the rest of the part is hashed as one run."""
+MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.HEADER: 200, Part.FOOTER: 200}
+"""Runs stored one by one for each part; the rest of the part is stored in blocks."""
+_BLOCK_RUNS = 16
+"""Runs in a block on average. A block ends at a run whose hash says so, so that an insertion moves no other block."""
+_MAX_BLOCK_RUNS = 256
+_MAX_BLOCKS = 1000
+"""Blocks of a part; the last one holds all the rest."""
 _LONG_LINE = 240
 """Characters; lines of this length or longer are split into sentences."""
 _SHORT = 60
@@ -58,13 +63,20 @@ _CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
 _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 
 
-Row = tuple[int, int, int, int, bool]
+Row = tuple[int, int, int, float, int, int, int]
+"""A row of `RUN`: value, sketch, shape, figure, words, part, flags."""
+NO_FIGURE = float("nan")
 
 
 def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
     """The runs of a page, as rows of `RUN`. The text of each part is given in lines."""
     rows: list[Row] = []
-    for part, text in ((TITLE, title), (BODY, body), (HEADER, header), (FOOTER, footer)):
+    for part, text in (
+        (Part.TITLE, title),
+        (Part.BODY, body),
+        (Part.HEADER, header),
+        (Part.FOOTER, footer),
+    ):
         rows += _rows(part, text)
     return np.array(rows, dtype=RUN).tobytes()
 
@@ -87,8 +99,16 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
 
 def runs_of_data(fields: Sequence[DataField]) -> bytes:
     """The fields of data as runs: the name of a field is its shape, all its values are its words."""
-    rows = [
-        (field.value, crc32(field.name.encode("utf-8", "replace")), min(field.size, _MAX_WORDS), DATA, field.stamps)
+    rows: list[Row] = [
+        (
+            field.value,
+            0,
+            crc32(field.name.encode("utf-8", "replace")),
+            NO_FIGURE,
+            min(field.size, _MAX_WORDS),
+            Part.DATA,
+            RunFlag.TIMES if field.stamps else 0,
+        )
         for field in fields
     ]
     return np.array(rows, dtype=RUN).tobytes()
@@ -135,19 +155,52 @@ def hash64(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _rows(part: int, text: str) -> list[Row]:
+def _rows(part: Part, text: str) -> list[Row]:
     runs = list(split_runs(text))
     limit = MAX_RUNS[part]
-    first, rest = (runs, []) if len(runs) <= limit else (runs[: limit - 1], runs[limit - 1 :])
-    rows = [_row(part, run, shape) for run, shape in zip(first, run_shapes(first), strict=True)]
-    if rest:
-        whole = "\n".join(rest)
-        # The shape is the text itself, so that no part of the rest becomes noise. The rest is never a sentence.
-        rows.append((*_row(part, whole, whole)[:4], False))
+    shapes = run_shapes(runs)
+    rows = [_row(part, run, shape) for run, shape in zip(runs[:limit], shapes[:limit], strict=True)]
+    if len(runs) > limit:
+        rows += _block_rows(part, runs[limit:], shapes[limit:])
     return rows
 
 
-def _row(part: int, run: str, shape: str) -> Row:
-    words = run.count(" ") + run.count("\n") + 1
-    sentence = words >= _SENTENCE_WORDS and run.endswith(_STOPS)
-    return hash64(run), crc32(shape.encode("utf-8", "replace")), min(words, _MAX_WORDS), part, sentence
+def _block_rows(part: Part, runs: list[str], shapes: list[str]) -> list[Row]:
+    """The runs beyond the limit in blocks: each is one row, with the words and the shapes of its runs."""
+    blocks: list[Row] = []
+    start = 0
+    for index, run in enumerate(runs, 1):
+        is_end = crc32(run.encode("utf-8", "replace")) % _BLOCK_RUNS == 0 or index - start == _MAX_BLOCK_RUNS
+        if index == len(runs) or (is_end and len(blocks) < _MAX_BLOCKS - 1):
+            blocks.append(_block_row(part, runs[start:index], shapes[start:index]))
+            start = index
+    return blocks
+
+
+def _block_row(part: Part, runs: list[str], shapes: list[str]) -> Row:
+    value, sketch, shape, figure, words, _, _ = _row(part, "\n".join(runs), "\n".join(shapes))
+    return value, sketch, shape, figure, words, part, 0
+
+
+def _row(part: Part, run: str, shape: str) -> Row:
+    words = run.split()
+    flags = RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
+    if is_stamp(run, shape):
+        flags |= RunFlag.STAMP
+    return (
+        hash64(run),
+        sketch_of(words),
+        crc32(shape.encode("utf-8", "replace")),
+        NO_FIGURE,
+        min(len(words), _MAX_WORDS),
+        part,
+        flags,
+    )
+
+
+def sketch_of(words: Iterable[str]) -> int:
+    """64 bits, of which each word inverts one: the bits in which two sketches differ are those of other words."""
+    sketch = 0
+    for word in words:
+        sketch ^= 1 << (crc32(word.encode("utf-8", "replace")) & 63)
+    return sketch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,6 +52,24 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Of an image: its size and averages of its pixels (`observe/documents/image.py`)."""
 
 
+AttributeKind = Literal[
+    "title", "canonical", "robots", "product", "description", "image", "label", "form", "structured"
+]
+ATTRIBUTE_KINDS: tuple[AttributeKind, ...] = get_args(AttributeKind)
+"""The kinds of attributes that a page can have, besides its text and links."""
+DEFAULT_ATTRIBUTES: tuple[AttributeKind, ...] = ("title", "canonical", "robots", "product")
+"""The kinds that count if a page has no rules for attributes."""
+
+
+class PageAttribute(Struct, frozen=True, gc=False):
+    """One attribute of a page (docs/reference/attributes.md)."""
+
+    kind: AttributeKind
+    name: str
+    """The property and, after a colon, its place: `price`, `price:A-17`, `alt:/logo.png`. May occur several times."""
+    value: str
+
+
 class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """How a page is fetched and compared: its handler, the layer that decides, and the rules. For a page or a tag."""
 
@@ -86,9 +104,19 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """
     page_rows: int = 0
     """SPARQL without a query: number of rows in each request; 0 for the default."""
+    attributes: tuple[str, ...] = ()
+    """Kinds of attributes that count in addition to the default ones."""
+    ignore_attributes: tuple[str, ...] = ()
+    """Kinds of attributes that do not count."""
+
+    @property
+    def counted_attributes(self) -> tuple[AttributeKind, ...]:
+        """The kinds of attributes that count, in the order of `ATTRIBUTE_KINDS`."""
+        counted = {*DEFAULT_ATTRIBUTES, *self.attributes}.difference(self.ignore_attributes)
+        return tuple(kind for kind in ATTRIBUTE_KINDS if kind in counted)
 
     def extended(self, given: PageRules) -> PageRules:
-        """These rules with the given ones: selectors and expressions are added, other given fields replace."""
+        """These rules with the given ones: selectors, expressions and kinds are added, other given fields replace."""
         changes: dict[str, object] = {
             name: value
             for name in self.__struct_fields__
@@ -96,9 +124,18 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
         }
         for name in _ADDED_UP.intersection(changes):
             changes[name] = tuple(dict.fromkeys((*getattr(self, name), *getattr(given, name))))
+        changes["attributes"] = _without(self.attributes, given.ignore_attributes, and_then=given.attributes)
+        changes["ignore_attributes"] = _without(
+            self.ignore_attributes, given.attributes, and_then=given.ignore_attributes
+        )
         if given.ordered or given.unordered:
             changes |= {"ordered": given.ordered, "unordered": given.unordered}
         return replace(self, **changes)
+
+
+def _without(kinds: tuple[str, ...], removed: tuple[str, ...], *, and_then: tuple[str, ...]) -> tuple[str, ...]:
+    """Some kinds without others, and then further ones, each once."""
+    return tuple(dict.fromkeys((*(kind for kind in kinds if kind not in removed), *and_then)))
 
 
 _ADDED_UP = frozenset({"include", "ignore", "ignore_text"})
@@ -120,6 +157,8 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """64-bit hashes of the page's links (`observe/text_runs.py`)."""
     excerpts: dict[int, str] = {}
     """The first characters of the runs that the previous version did not have, by the hash of the run."""
+    products: dict[str, str] = {}
+    """What the page states of products to programs (price, currency, availability), by name."""
     address: str = ""
     """Final URL after all redirects; empty if it is `url` or unknown."""
     negotiated: bool = False

@@ -19,6 +19,8 @@ PAIRS: dict[str, tuple[str, str, str, bool, str]] = {
     "markup": ("text/html", PAGE, PAGE.replace("<p>", "<p class=x>"), False, "markup"),
     "words": ("text/html", PAGE, PAGE.replace("Some words", "Other words"), True, "content"),
     "links": ("text/html", PAGE, PAGE.replace("/a>", "/b>"), True, "links"),
+    "a link in another spelling": ("text/html", PAGE, PAGE.replace("/a>", "/a/?utm_source=x>"), False, "markup"),
+    "a contact": ("text/html", PAGE.replace("/a>", "tel:1>"), PAGE.replace("/a>", "tel:2>"), True, "links"),
     "graph, other labels": ("text/turtle", TURTLE, TURTLE.replace("[ :r 2 ]", "_:x . _:x :r 2"), False, "markup"),
     "graph": ("text/turtle", TURTLE, TURTLE.replace("2", "3"), True, "data"),
     "JSON, other order": ("application/json", '{"a": 1, "b": 2}', '{"b": 2,\n"a": 1}', False, "markup"),
@@ -88,6 +90,14 @@ def test_rules_and_order(tmp_path: Path, call: Call) -> None:
     rows = ("a,b\n1,2\n1,4\n", "a,b\n1,4\n1,2\n")
     assert compared(tmp_path, call, "text/csv", *rows)["changed"] is True
     assert compared(tmp_path, call, "text/csv", *rows, "--unordered")["changed"] is False
+
+
+def test_kinds_of_attributes_are_checked(tmp_path: Path, call: Call) -> None:
+    """Known kinds of attributes are accepted, others are refused with the list of kinds."""
+    assert compared(tmp_path, call, "text/html", PAGE, PAGE, "--attributes", "image")["changed"] is False
+    refused = call("compare", tmp_path / "before", tmp_path / "after", "--ignore-attributes", "colour")
+    assert refused.code == 2
+    assert "not a kind of attribute" in refused.err
 
 
 def test_for_the_eye(tmp_path: Path, call: Call) -> None:

@@ -97,6 +97,20 @@ def test_menus_stand_apart(home: Path, call: Call, visit_versions: VisitVersions
     assert html.index("The rate is") < html.index("<details>") < html.index("Events")
 
 
+def test_products(home: Path, call: Call, visit_versions: VisitVersions) -> None:
+    """What a page states about products to programs is shown as values, before and after."""
+    data = '{{"@type": "Product", "name": "Lamp", "offers": {{"price": "{}", "priceCurrency": "EUR"}}}}'
+    page = "<title>t</title><script type='application/ld+json'>{}</script><main>{}</main>"
+    url = visit_versions(HTML, *(page.format(data.format(price), STORY) for price in ("99.00", "4.99")))
+
+    lines = _lines(call, home, url)
+    changed = call("--home", home, "diff", url, "--json").json["attributes"]
+
+    assert lines == ["@@ attributes: 1 changed @@", " product price: 99.00 → 4.99"]
+    assert changed == [{"name": "product price", "before": "99.00", "after": "4.99"}]
+    assert "<h3>Attributes</h3>" in call("--home", home, "diff", url, "--html").text
+
+
 FEED = """<rss version="2.0"><channel><title>News</title>{items}</channel></rss>"""
 ITEM = """<item><guid isPermaLink="false">{0}</guid><title>{1}</title><link>http://a.test/{0}</link>
 <description>&lt;p&gt;{2}&lt;/p&gt;</description></item>"""

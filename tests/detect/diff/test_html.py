@@ -26,6 +26,7 @@ FORMS = {
     "text": (ParsedVersion(text="a"), ParsedVersion(text=HOSTILE), 1),
     "similar lines": (ParsedVersion(text=f"old {HOSTILE}"), ParsedVersion(text=f"new {HOSTILE}"), 2),
     "outside": (ParsedVersion(outside=HOSTILE), ParsedVersion(outside="a"), 1),
+    "attributes": (ParsedVersion(attributes={HOSTILE: "a"}), ParsedVersion(attributes={HOSTILE: HOSTILE}), 2),
     "links": (ParsedVersion(links=()), ParsedVersion(links=(HOSTILE,)), 1),
     "triples": (ParsedVersion(triples=()), ParsedVersion(triples=(HOSTILE, f"{HOSTILE} {HOSTILE} {HOSTILE} .")), 1),
     "cells": (

@@ -23,7 +23,10 @@ from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
 
-@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered", "indentation")
+@with_rule_options(
+    *("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered", "indentation"),
+    *("attributes", "ignore_attributes"),
+)
 def command(
     *,
     before: FileArgument,
@@ -51,6 +54,7 @@ def command(
                 "layer": change.layer,
                 "layers": change.layers,
                 "reasons": change.reasons,
+                "values": change.values,
                 "notes": [note for note in (old.fingerprint.data_note, new.fingerprint.data_note) if note],
             }
         )
@@ -73,4 +77,5 @@ def _observed(content: ParsedContent) -> Observation:
         fingerprint=content.fingerprint,
         lines=content.lines,
         link_hashes=content.link_hashes,
+        products=content.products,
     )

@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 40
 """Lines of each change, if the user does not give a number."""
-_JSON_FIELDS = ("at", "outcome", "changed", "kind", "significance", "reasons", "reverted", "new_links", "status")
+_JSON_FIELDS = (
+    "at",
+    "outcome",
+    "changed",
+    "kind",
+    "significance",
+    "reasons",
+    "values",
+    "reverted",
+    "new_links",
+    "status",
+)
 
 
 def show_story(node: Node, address: str, since: float, until: float | None, shown: ShownAs) -> None:

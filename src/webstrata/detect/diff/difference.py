@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from webstrata.detect.diff.binary import BinaryContent, BinaryDifference, binary_difference
-from webstrata.detect.diff.feed import EntryVersion, FeedDifference, feed_difference
+from webstrata.detect.diff.feed import EntryVersion, FeedDifference, FieldChange, feed_difference
 from webstrata.detect.diff.json import JsonEdit, json_difference
 from webstrata.detect.diff.table import Row, TableDifference, table_difference
 from webstrata.detect.diff.text import DiffLine, diff_lines, unified
@@ -52,6 +52,8 @@ class ParsedVersion(Struct, frozen=True, kw_only=True):
     """The main content in lines, or the source text."""
     outside: str = ""
     """The text of a page outside its main content."""
+    attributes: Mapping[str, str] | None = None
+    """What a page states outside its text, by name: products, directives, and others that its rules count."""
     links: tuple[str, ...] | None = None
     triples: tuple[str, ...] | None = None
     """Canonical N-Quads lines; blank nodes have canonical labels."""
@@ -75,6 +77,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     """Hunks of the main content, or of the source of data."""
     outside: tuple[DiffLine, ...] = ()
     """Hunks of the text outside the main content."""
+    attributes: tuple[FieldChange, ...] = ()
     links: SetDifference | None = None
     triples: SetDifference | None = None
     table: TableDifference | None = None
@@ -106,7 +109,7 @@ class Difference(Struct, frozen=True, kw_only=True):
         """Whether no form differs."""
         forms = (self.links, self.triples, self.table, self.feed)
         is_equal = all(form is None or form.empty for form in forms) and not self.json and self.binary is None
-        return is_equal and not self.text and not self.outside and not self.sheets
+        return is_equal and not (self.text or self.outside or self.sheets or self.attributes)
 
 
 OUTSIDE = "outside the main content"
@@ -136,6 +139,7 @@ def difference(
         after_name=after_name,
         text=tuple(diff_lines(before.text, after.text)),
         outside=tuple(diff_lines(before.outside, after.outside)),
+        attributes=_attributes(before.attributes or {}, after.attributes or {}),
         links=links,
         triples=triples,
         table=table,
@@ -144,6 +148,12 @@ def difference(
         sheets=sheets,
         binary=binary,
     )
+
+
+def _attributes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FieldChange, ...]:
+    """The attributes that differ, in the order of the old version, then the new ones."""
+    values = ((name, before.get(name), after.get(name)) for name in dict.fromkeys([*before, *after]))
+    return tuple(FieldChange(name=name, before=old, after=new) for name, old, new in values if old != new)
 
 
 def _sheets(before: Mapping[str, Sequence[Row]], after: Mapping[str, Sequence[Row]]) -> dict[str, TableDifference]:

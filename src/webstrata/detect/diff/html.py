@@ -53,6 +53,10 @@ class HtmlDifference:
             yield self._values("property", _by_property(shown.triples))
         if shown.feed is not None and not shown.feed.empty:
             yield from self._feed(shown.feed)
+        if shown.attributes:
+            yield "<h3>Attributes</h3>"
+            values = [_NamedValue(change.name, change.before, change.after) for change in shown.attributes]
+            yield self._values("attribute", [_ValueGroup("", values)])
         if not shown.is_data:
             yield from self._texts(shown)
         if shown.links is not None and not shown.links.empty:
@@ -185,7 +189,8 @@ class _ValueGroup(NamedTuple):
 def _flat(groups: Iterable[_ValueGroup]) -> Iterator[_NamedValue | str]:
     """Each heading, followed by its values."""
     for group in groups:
-        yield group.heading
+        if group.heading:
+            yield group.heading
         yield from group.values
 
 

@@ -152,6 +152,9 @@ def _items(difference: Difference) -> Iterator[_Item]:
         yield from map(_edit, difference.json)
     if difference.feed is not None:
         yield from _feed(difference.feed)
+    if difference.attributes:
+        yield _heading(f"@@ attributes: {len(difference.attributes)} changed @@")
+        yield from (_Value(change.name, change.before, change.after) for change in difference.attributes)
     if not difference.is_data:
         yield from _text(difference.text, difference.before_name, difference.after_name)
         names = (f"{name} ({OUTSIDE})" for name in (difference.before_name, difference.after_name))

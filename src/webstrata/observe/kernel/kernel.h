@@ -13,7 +13,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* The version of the functions and fields; increase it with every change (library.py has the same number). */
-#define KERNEL_VERSION 2
+#define KERNEL_VERSION 3
 
 /* A growing array of bytes or rows. */
 typedef struct {
@@ -104,14 +104,17 @@ typedef struct {
     int32_t internal, external, documents;
     buffer hard;     /* addresses left to the caller, each followed by a 0 */
     buffer urls;     /* in the order of first appearance, each followed by a 0 */
-    buffer sorted_urls; /* without tracking parameters, separated by line feeds */
-    buffer hashes;   /* uint64_t, sorted */
+    buffer sorted_texts; /* by which links and contacts are compared, separated by line feeds */
+    buffer hashes;   /* of these texts: uint64_t, sorted */
+    buffer contacts; /* in the order of first appearance, each followed by a 0 */
     buffer resolved; /* URLs resolved by the kernel */
     buffer targets;  /* target */
+    buffer written_contacts; /* with duplicates, each followed by a 0 */
     size_t left;     /* number of hard addresses */
 } links;
 
 void count_link(links *to, slice url, slice home); /* by its kind */
-size_t without_tracking(slice url, char *to);              /* writes the URL without tracking parameters */
+size_t link_text(slice url, char *to);             /* the text by which a URL is compared; link_spelling.c */
+int read_contact(slice href, buffer *to, int *is_put);
 
 #endif

@@ -35,17 +35,20 @@ class LinkTable(NamedTuple):
 
     urls: bytes
     """In the order of first appearance, each followed by a 0."""
-    sorted_urls: bytes
-    """Sorted, without tracking parameters and without duplicates, separated by line feeds."""
+    sorted_texts: bytes
+    """The texts by which URLs and contacts are compared, sorted, without duplicates, separated by line feeds."""
     hashes: bytes
-    """Sorted uint64 hashes of the URLs; empty if not requested."""
+    """Sorted uint64 hashes of these texts; empty if not requested."""
+    contacts: bytes
+    """E-mail addresses and telephone numbers in the order of first appearance, each followed by a 0."""
     internal: int
     external: int
     documents: int
 
 
 MAX_LINKS = 50_000
-"""Different URLs collected from one page; the rest are left out. links.c has the same number."""
+"""Different URLs collected from one page; the rest are left out. links.c has the same numbers."""
+MAX_CONTACTS = 1_000
 
 
 def without_holes(whole: Span, holes: Iterable[Span]) -> list[Span]:
