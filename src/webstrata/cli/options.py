@@ -157,6 +157,12 @@ def page_rules_of(
             "--ordered", help="Tables: compare the order of the rows, even if the first column identifies the rows."
         ),
     ] = False,
+    indentation: Annotated[
+        bool,
+        typer.Option(
+            "--indentation", help="Plain text: compare indentation and lines, not only words (source code, YAML)."
+        ),
+    ] = False,
     accept: Annotated[str, typer.Option(help="Accept header of the requests.", show_default=False)] = "",
     query: Annotated[str, typer.Option(help="SPARQL query. Default: the whole dataset.", show_default=False)] = "",
     entries: Annotated[
@@ -208,6 +214,7 @@ def page_rules_of(
         min_size=min_size,
         unordered=unordered,
         ordered=ordered,
+        indentation=indentation,
         accept=accept,
         query=query,
         entries=entries,

@@ -40,7 +40,8 @@ def significance(change: Change, found: Findings, *, title_changed: bool) -> tup
     score, reasons = 0.0, []
     if size_known:
         score += _TEXT_WEIGHT * _curve(change.size)
-        reasons.append(f"{change.size:.1%} of the text differs")
+        if change.size > 0 or change.kind is not ChangeKind.LINKS:
+            reasons.append(f"{share_phrase(change.size)} of the text differs")
     else:
         score += _UNKNOWN_SIZE_SCORE
         reasons.append(f"the {change.layer} differs; the size of the difference is not known")
@@ -52,7 +53,8 @@ def significance(change: Change, found: Findings, *, title_changed: bool) -> tup
         reasons.append("the title differs")
     if change.new_links:
         score += _LINKS_WEIGHT * _curve(min(1.0, change.new_links / _MANY_LINKS))
-        reasons.append(f"{change.new_links} links never seen before")
+        links = "1 link" if change.new_links == 1 else f"{change.new_links} links"
+        reasons.append(f"{links} never seen before")
     if change.distance is not None and change.distance > _SIGNIFICANT_BITS:
         score = max(score, _SIGNIFICANT_SCORE)
         reasons.append(f"simhash distance {change.distance}, more than {_SIGNIFICANT_BITS}")
@@ -73,6 +75,22 @@ _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
     ChangeKind.MOVED: (0.75, ("the page redirects to another address",)),
     ChangeKind.ERROR: (0.0, ()),
 }
+
+
+_MIN_SHARE = 0.001
+
+
+def share_phrase(share: float) -> str:
+    """The share of a content that differs, for display beside a change: `12 %`, `3.4 %`, `less than 0.1 %`.
+
+    A change is never shown with 0 %: words may differ that the measure does not count.
+    """
+    if share < _MIN_SHARE:
+        return f"less than {_MIN_SHARE:.1%}".replace("%", " %")
+    if 1 - _MIN_SHARE < share < 1:
+        return "nearly 100 %"
+    percent = 100 * share
+    return f"{percent:.1f} %" if percent < 9.95 else f"{percent:.0f} %"
 
 
 def _curve(share: float) -> float:

@@ -16,14 +16,24 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from webstrata.observe.attribute_runs import runs_of_attributes, runs_of_links
-from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.data.data_field import DataField
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.data.fields import DataField, data_fields
+from webstrata.observe.data.fields import data_fields
+from webstrata.observe.documents.formats import TEXT_FORMATS, document_format
+from webstrata.observe.documents.image import picture_signature
+from webstrata.observe.documents.text import DocumentText, document_text, parsed_text
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
 from webstrata.observe.html.outline import PageParts, clean, outline
-from webstrata.observe.html.tree import joined_lines, parse, plain_lines, scan_metadata, without_invisible
+from webstrata.observe.html.tree import (
+    indented_lines,
+    joined_lines,
+    parse,
+    plain_lines,
+    scan_metadata,
+    without_invisible,
+)
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
@@ -33,7 +43,8 @@ from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, Pa
 VERSION = 2
 """Version of the rules that define the layers. Digests of different versions are never compared."""
 
-_PLAIN = frozenset({"text/plain", "text/markdown"})
+_YAML = ("text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml")
+_PLAIN = frozenset({"text/plain", "text/markdown", "text/x-rst", "text/x-python", "text/x-diff", *_YAML})
 _MAX_TITLE_LENGTH = 1000
 
 
@@ -128,33 +139,56 @@ def observe_typed(
         attributes = page_rules.counted_attributes if page_rules is not None else DEFAULT_ATTRIBUTES
         observed = _html(content, replace(base, charset=name), url, attributes)
     else:
-        data = data_digest(body, kind, charset, url, page_rules)
-        if data is not None:
-            base = replace(base, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
-        if kind in _PLAIN:
-            content, name = encoding.decode_plain(body, charset)
-            observed = _plain(content, replace(base, charset=name))
-        else:
-            observed = ObservedContent(fingerprint=base)
-        if data is not None and data.digest is not None and not (page_rules is not None and page_rules.unordered):
-            keyed = page_rules is None or not page_rules.ordered
-            observed = replace(observed, read_fields=partial(_fields, body, data, kind, charset, url, keyed))
+        observed = _document(body, base, url, page_rules)
+        content = observed.text if page_rules is not None and has_rules(page_rules) else None
     if page_rules is None or not has_rules(page_rules):
         return observed
     selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, page_rules)
     return replace(observed, selected=selected, fingerprint=replace(observed.fingerprint, selected=selected.digest))
 
 
-def _fields(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataField]:
-    """The fields without those that the digest leaves out as noise."""
-    fields = data_fields(body, data.kind, kind, charset, url, keyed=keyed)
-    return [field for field in fields if field.name not in data.noise]
+def _document(body: bytes, base: Fingerprint, url: str, page_rules: PageRules | None) -> ObservedContent:
+    """Observe a body that is no HTML: a document with text, an image, data, plain text or other bytes."""
+    kind, charset = base.media_type, base.charset
+    name = document_format(body, kind, url)
+    if name in TEXT_FORMATS:
+        return _text_document(parsed_text(body, name), base)
+    if name == "image":
+        found = picture_signature(body)
+        return ObservedContent(fingerprint=replace(base, picture=found.picture, data_note=found.note))
+    data = data_digest(body, kind, charset, url, page_rules)
+    if data is not None:
+        base = replace(base, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
+    if kind in _PLAIN:
+        text, encoding_name = encoding.decode_plain(body, charset)
+        is_indented = page_rules is not None and page_rules.indentation
+        observed = _plain(text, replace(base, charset=encoding_name), is_indented=is_indented)
+    elif name:
+        observed = ObservedContent(fingerprint=base, read_text=lambda: document_text(body, kind, url) or "")
+    else:
+        observed = ObservedContent(fingerprint=base)
+    if data is not None and data.digest is not None:
+        observed = replace(observed, read_fields=partial(data_fields, data, body, kind, charset, url))
+    return observed
 
 
-def _plain(text: str, base: Fingerprint) -> ObservedContent:
-    words = b" ".join(clean(text))
+def _text_document(parsed: DocumentText, base: Fingerprint) -> ObservedContent:
+    """A document with text; without text, the rendered pages of a PDF, or only the bytes."""
+    base = replace(base, data_note=parsed.note)
+    if parsed.rendered is not None:
+        base = replace(base, data=parsed.rendered, data_kind="pages")
+    words = b" ".join(clean(parsed.text))
     fingerprinted = replace(base, text=_text_digest(words), simhash=simhash(words))
-    return ObservedContent(fingerprint=fingerprinted, read_text=partial(plain_lines, text))
+    return ObservedContent(fingerprint=fingerprinted, read_text=lambda: parsed.text)
+
+
+def _plain(text: str, base: Fingerprint, *, is_indented: bool) -> ObservedContent:
+    words = b" ".join(clean(text))
+    digest = _text_digest(indented_lines(text).encode() if is_indented else words)
+    fingerprinted = replace(base, text=digest, simhash=simhash(words))
+    return ObservedContent(
+        fingerprint=fingerprinted, read_text=partial(indented_lines if is_indented else plain_lines, text)
+    )
 
 
 def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -> ObservedContent:

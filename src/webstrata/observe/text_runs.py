@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 
 from webstrata.columns import RUN, Part, RunFlag
-from webstrata.observe.data.fields import DataField
+from webstrata.observe.data.data_field import DataField
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.stamps import is_stamp
 
@@ -119,7 +119,7 @@ def excerpts_of_data(fields: Sequence[DataField], previous: bytes) -> dict[int, 
     if not previous or len(previous) % RUN.itemsize:
         return {}
     known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist())
-    changed = [(field.value, f"{field.name}: {field.example}") for field in fields if field.value not in known]
+    changed = [(field.value, field.excerpt) for field in fields if field.value not in known]
     return {value: text[:_EXCERPT_LENGTH] for value, text in changed[:_MAX_EXCERPTS]}
 
 

@@ -38,13 +38,18 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     document_links: int = 0
     """Number of links to PDF files and other documents."""
     data: str | None = None
-    """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap)."""
+    """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap, spreadsheet, calendar, archive, SVG)."""
     data_kind: str | None = None
-    """`graph`, `json`, `table`, `xml`, `feed` or `sitemap`."""
+    """`graph`, `bindings`, `json`, `table`, `xml`, `feed`, `sitemap`, `spreadsheet`, `calendar`, `archive`, `svg`.
+
+    `pages`: the rendered pages of a PDF without text.
+    """
     data_note: str | None = None
-    """Why there is no data digest although the media type is a data format: too large, too complex or malformed."""
+    """Why a data format or a document is compared by its bytes: too large, too complex, encrypted or malformed."""
     selected: str | None = None
     """Digest of what remains after the page's include and ignore rules; None without rules."""
+    picture: str | None = None
+    """Of an image: its size and averages of its pixels (`observe/documents/image.py`)."""
 
 
 AttributeKind = Literal[
@@ -84,6 +89,8 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """Tables: the order of the rows does not count."""
     ordered: bool = False
     """Tables: the order of the rows counts, even if the first column identifies them."""
+    indentation: bool = False
+    """Plain text: the white space at the beginning of lines and the division into lines count (source code, YAML)."""
     accept: str = ""
     """Accept header; empty for the handler's default."""
     query: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -56,6 +57,27 @@ def test_verdicts(name: str, tmp_path: Path, call: Call) -> None:
     assert (found["significance"] > 0) == changed
     assert isinstance(found["layers"], dict)
     assert found["layers"]["raw"] == (before != after)
+
+
+LONG = "<title>T</title><main>" + "".join(f"<p>Line {number} of many in a long page.</p>" for number in range(2000))
+SHARES = {
+    "one word of many": ("text/html", LONG, LONG.replace("Line 7 of", "Line 7 off"), "less than 0.1 % of the"),
+    "one word": ("text/html", PAGE, PAGE.replace("Some", "Other"), " % of the text differs"),
+    "unknown": ("application/json", '{"a": 1}', '{"a": 2}', "the size of the difference is not known"),
+    "links": ("text/html", PAGE, PAGE.replace("/a>", "/b>"), "link"),
+}
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares(name: str, tmp_path: Path, call: Call) -> None:
+    """No change stands beside a share of 0 %; if the share is not known, the reasons say so."""
+    kind, before, after, expected = SHARES[name]
+    found = compared(tmp_path, call, kind, before, after)
+    text = call("compare", tmp_path / "before", tmp_path / "after", "--type", kind).text
+
+    assert found["changed"]
+    assert expected in text
+    assert not re.search(r"(^|[^.\d])0(\.0+)? ?%", text), text
 
 
 def test_rules_and_order(tmp_path: Path, call: Call) -> None:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.verdict import Verdict
-from webstrata.observe.data.feed import FeedEntry, parse_feed
+from webstrata.observe.data.feed import parse_feed
+from webstrata.observe.data.feed_entry import FeedEntry
 
 FAMILY = "feeds"
 _BASE = "http://127.0.0.1:8097/tests/feed.xml"

@@ -29,7 +29,7 @@ from webstrata.records import PageRules
 
 
 @with_rule_options(
-    *("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "accept", "query"),
+    *("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "indentation", "accept", "query"),
     *("attributes", "ignore_attributes"),
 )
 def command(

@@ -27,6 +27,9 @@ class TableDifference(Struct, frozen=True, kw_only=True):
     """Rows are identified by `key`, a column whose values are unique; if there is none, by all their cells."""
 
     key: str | None = None
+    columns_before: tuple[str, ...] = ()
+    columns_after: tuple[str, ...] = ()
+    """The names of all columns: of the removed rows, and of the added rows."""
     columns_added: tuple[str, ...] = ()
     columns_removed: tuple[str, ...] = ()
     rows_added: tuple[Row, ...] = ()
@@ -37,11 +40,18 @@ class TableDifference(Struct, frozen=True, kw_only=True):
     cells_count: int = 0
     """The counts cover all; the tuples hold the first 10,000."""
 
+    @property
+    def empty(self) -> bool:
+        counts = (self.rows_added_count, self.rows_removed_count, self.cells_count)
+        return not (any(counts) or self.columns_added or self.columns_removed)
+
 
 def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDifference:
     """Compare two tables whose first row contains the column names."""
     if not before or not after:
         return TableDifference(
+            columns_before=before[0] if before else (),
+            columns_after=after[0] if after else (),
             columns_added=after[0] if after else (),
             columns_removed=before[0] if before else (),
             rows_added=tuple(after[1 : _MAX_LISTED + 1]),
@@ -101,6 +111,8 @@ def _by_key(
                     cells.append(CellChange(key=name, column=column, before=old_cell, after=new_cell))
     return TableDifference(
         key=key,
+        columns_before=before[0],
+        columns_after=after[0],
         columns_added=columns_added,
         columns_removed=columns_removed,
         rows_added=tuple(added[:_MAX_LISTED]),
@@ -122,6 +134,8 @@ def _by_whole_rows(
     old, new = Counter(before[1:]), Counter(after[1:])
     added, removed = new - old, old - new
     return TableDifference(
+        columns_before=before[0],
+        columns_after=after[0],
         columns_added=columns_added,
         columns_removed=columns_removed,
         rows_added=tuple(islice(added.elements(), _MAX_LISTED)),

@@ -82,6 +82,12 @@ def plain_lines(text: str) -> str:
     return joined_lines([b" ".join(line.split()) for line in composed(text).split(b"\n")])
 
 
+def indented_lines(text: str) -> str:
+    """The lines of plain text that are not empty, with the white space at their beginning."""
+    lines = (line.rstrip() for line in composed(text).decode().replace("\r", "\n").split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
 _INVISIBLE_MARKUP = re.compile(
     r"<(?=[!sntiSNTI])"  # excludes most tags at once
     rf"(?:!--.*?(?:-->|\Z)|({'|'.join(INVISIBLE)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
