@@ -36,8 +36,8 @@ _EVENT_S = 30 * 86_400.0
 """Time after which an event is over: the same change then is a new event."""
 _MIN_PAGES_MAIN = 2
 """Other pages that must show an event before a difference in the main content is taken for the template's."""
-_SUPPORT = 1
-"""Pages that show an event, for each page that was visited later and does not show it."""
+_MIN_PAGES_DOUBTFUL = 2
+"""Other pages that must show an event if some that were visited later do not; and as many as do not."""
 
 TEMPLATE_PARTS: frozenset[int] = frozenset(
     {Part.TITLE, Part.BODY, Part.SIDE, Part.HEADER, Part.FOOTER, Part.MAIN_LINK, Part.OTHER_LINK}
@@ -117,7 +117,7 @@ class TemplateOfPage:
         if event is None:
             return False
         pages = event.pages - (event.page_id == self._page_id)
-        return pages >= max(min_pages, _SUPPORT * event.contrary)
+        return pages >= max(min_pages, event.contrary, _MIN_PAGES_DOUBTFUL if event.contrary else 0)
 
     def is_event_of_main(self, value: int, *, is_added: bool) -> bool:
         """The same for a difference in the main content, where more pages must show it."""
