@@ -1,15 +1,16 @@
 """Check of the signature of a WACZ file (WACZ Signing and Verification 0.1: `signedData` in `datapackage-digest.json`).
 
 The signature covers the text of the hash of `datapackage.json`, and through it every file. Its key is in the document:
-as it is (`publicKey`, anonymous), or in the certificate of a domain (`domainCert`). Checked are the signature, the names
-and the period of the certificate, and that each certificate is signed by the next. Not checked are the root of the
-chain, which needs a list of trusted roots, and the time stamp.
+as it is (`publicKey`, anonymous), or in the certificate of a domain (`domainCert`). Checked are the signature, the
+names and the period of the certificate, and that each certificate is signed by the next. Not checked are the root of
+the chain, which needs a list of trusted roots, and the time stamp.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+from itertools import pairwise
 from typing import Any
 
 from webstrata.clock import parse_instant
@@ -61,7 +62,7 @@ def _domain_faults(chain: str, domain: str, created: str, signature: bytes, mess
 
     try:
         certificates = load_pem_x509_certificates(chain.encode("ascii"))
-        for certificate, issuer in zip(certificates, certificates[1:], strict=False):
+        for certificate, issuer in pairwise(certificates):
             certificate.verify_directly_issued_by(issuer)
         faults = _signature_faults(certificates[0].public_key(), signature, message)
     except (InvalidSignature, TypeError):
