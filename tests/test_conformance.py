@@ -94,7 +94,7 @@ def test_an_exception_of_the_product_is_a_failure() -> None:
     """The same exception is a failure if it leaves a function of the product, and unplayed if it does not."""
 
     def product_raises(case: Case, verdict: Verdict) -> None:
-        registrable_domain(None)  # type: ignore[arg-type]
+        registrable_domain(None)
 
     def runner_raises(case: Case, verdict: Verdict) -> None:
         verdict.check(case.id, 1, 1)

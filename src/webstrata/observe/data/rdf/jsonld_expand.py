@@ -251,11 +251,11 @@ def _set_index(
             raise JsonLdError("invalid value object")
     elif "@index" in term.container:
         item.setdefault("@index", index)
+    elif "@value" in item:
+        raise JsonLdError("invalid value object")
     elif "@id" in term.container:
         if "@id" not in item:
             item["@id"] = expand_iri(active, index, document_relative=True)
-    elif "@value" in item:
-        raise JsonLdError("invalid typed value")
     else:
         item["@type"] = [expanded_index, *_array(item.get("@type", []))]
 
