@@ -67,6 +67,13 @@ class Case:
                 _refuse(f"{key!r} contains {_shown(item)}, not text")
         return self.items(key)
 
+    def numbers(self, key: str) -> list[int]:
+        """A list of whole numbers."""
+        for item in self.items(key):
+            if not isinstance(item, int) or isinstance(item, bool):
+                _refuse(f"{key!r} contains {_shown(item)}, not a whole number")
+        return self.items(key)
+
     def part(self, key: str) -> Case:
         """An object inside the row; an absent key is an empty object."""
         return Case(self._typed(key, dict) if key in self.fields else {}, self.id)

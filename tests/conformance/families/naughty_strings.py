@@ -25,12 +25,14 @@ def _play(case: Case, verdict: Verdict) -> None:
 
 
 def _answer(text: str) -> str:
-    try:
-        once = canonical(text)
-    except BadUrl as refused:
-        once = canonical("http://example.org/?" + text)
-        if not str(refused):
-            return "a refusal without reason"
+    once = "http://example.org/"
+    for url in (text, once + "?" + text):
+        try:
+            once = canonical(url)
+            break
+        except BadUrl as refused:
+            if not str(refused):
+                return "a refusal without reason"
     link = join("http://example.org/a/", text)
     if canonical(once) != once or (link is not None and canonical(link) != link):
         return "another key the second time"

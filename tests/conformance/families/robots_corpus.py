@@ -51,6 +51,8 @@ def _differences(text: str, robots: Robots) -> Iterator[str]:
     paths = {path.replace("*", "xy").rstrip("$") for path in _RULE.findall(text)[:_MOST_PATHS]}
     for agent in _AGENTS:
         for path in sorted(paths | {"/", "/index.html", "/a?b=c"}):
+            if "\ufffd" in path:  # octets that are not UTF-8: Protego reads text and cannot compare them
+                continue
             url = f"http://example.org{path}"
             expected, actual = second.can_fetch(url, agent), robots.allows(agent, url)
             if expected != actual:

@@ -117,6 +117,7 @@ def _bad_signature(files: Files) -> None:
 _CHANGES: dict[str, Callable[[Files], None]] = {
     "signature": _bad_signature,
     "deflate": _deflate,
+    "compress": _deflate,
     "delete datapackage.json": lambda files: _drop(files, "datapackage.json"),
     "delete the index": lambda files: _drop(files, "indexes/"),
     "delete the warc": lambda files: _drop(files, "archive/"),
@@ -128,6 +129,7 @@ _CHANGES: dict[str, Callable[[Files], None]] = {
     "..": _escape,
     "slip": _escape,
     "traversal": _escape,
+    "absolute path": lambda files: files.update({"/outside.txt": b""}),
     "bytes": _lie_about_size,
     "size": _lie_about_size,
 }

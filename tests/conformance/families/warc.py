@@ -89,7 +89,7 @@ def _check_counts(check: Any, expect: Case, records: list[WarcRecord], wrong: li
         check("errors", expect.number("errors"), len(wrong))
     if expect.has("errors_per_record"):
         check(
-            "errors per record", expect.items("errors_per_record"), [len(record_faults(record)) for record in records]
+            "errors per record", expect.numbers("errors_per_record"), [len(record_faults(record)) for record in records]
         )
     if expect.has("payload_digest_failed"):
         failed = sum("payload-digest does not match" in fault for fault in wrong)
