@@ -34,7 +34,7 @@ def _play(case: Case, verdict: Verdict) -> None:
 
 def _observation(content: str, media_type: str) -> Observation:
     seen = observe_typed(encoded(content), media_type, "utf-8", _URL)
-    lines, links, excerpts = observation_fields(seen)
+    lines, links, excerpts = observation_fields(seen)[:3]
     return Observation(
         url=_URL,
         at=0.0,
