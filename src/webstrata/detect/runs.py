@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from webstrata.columns import RUN
 
-TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAIN_PARTS = frozenset({TITLE, BODY})
-ALL_TEXT_PARTS = frozenset({TITLE, BODY, HEADER, FOOTER})
+TITLE, BODY, HEADER, FOOTER, DATA, SIDE = range(6)
+MAIN_PARTS = frozenset({TITLE, BODY, SIDE})
+ALL_TEXT_PARTS = frozenset({TITLE, BODY, SIDE, HEADER, FOOTER})
 DATA_PARTS = frozenset({DATA})
 
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)

@@ -27,7 +27,7 @@ from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
 from webstrata.records import Fingerprint, PageRules
 
-VERSION = 2
+VERSION = 3
 """Version of the rules that define the layers. Digests of different versions are never compared."""
 
 _PLAIN = frozenset({"text/plain", "text/markdown"})
@@ -40,6 +40,7 @@ class PartTexts(NamedTuple):
     title: str
     header: str
     body: str
+    side: str
     footer: str
 
 
@@ -53,7 +54,7 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     title: str | None = None
     linked: PageLinks = PageLinks()
     main_linked: PageLinks = PageLinks()
-    """The links in the body part."""
+    """The links in the main content (body and side)."""
     feeds: tuple[str, ...] = ()
     spaces: int = 0
     """A lower bound on the number of spaces inside the lines of the text."""
@@ -157,7 +158,7 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         base,
         metadata,
         text,
-        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.footer),
+        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.side, parts.footer),
         read_text=lambda: joined_lines([title, body.lined()]),
     )
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
@@ -228,16 +229,16 @@ def observation_fields(
         fields = content.read_fields()
         if fields:
             return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts_of_data(fields, previous))
-    title, header, body, footer = _texts(content)
+    title, header, body, side, footer = _texts(content)
     return ObservationFields(
-        lines=runs_of(title, body, header, footer),
+        lines=runs_of(title, body, header, footer, side),
         link_hashes=content.linked.hashes,
-        excerpts=excerpts_of((title, body, header, footer), previous),
+        excerpts=excerpts_of((title, body, side, header, footer), previous),
     )
 
 
-def _texts(content: ObservedContent) -> tuple[str, str, str, str]:
-    """Title, header, body and footer to compare: the selected content, else the parts, else the whole text."""
+def _texts(content: ObservedContent) -> PartTexts:
+    """The parts to compare: the selected content as a body part, else the parts, else the whole text."""
     if content.selected is not None and content.selected.text is not None:
-        return "", "", content.selected.text, ""
-    return content.part_texts or ("", "", content.text or "", "")
+        return PartTexts("", "", content.selected.text, "", "")
+    return content.part_texts or PartTexts("", "", content.text or "", "", "")

@@ -29,8 +29,8 @@ def simhash(text: bytes) -> int | None:
     return KERNEL.simhash(text) if text else None
 
 
-TITLE, BODY, HEADER, FOOTER, DATA = range(5)
-MAX_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80}
+TITLE, BODY, HEADER, FOOTER, DATA, SIDE = range(6)
+MAX_RUNS = {TITLE: 4, BODY: 400, HEADER: 80, FOOTER: 80, SIDE: 400}
 """Runs stored for each part; the rest of the part is hashed as one run."""
 _LONG_LINE = 240
 """Characters; lines of this length or longer are split into sentences."""
@@ -61,10 +61,10 @@ _NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
 Row = tuple[int, int, int, int, bool]
 
 
-def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
+def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str = "") -> bytes:
     """The runs of a page, as rows of `RUN`. The text of each part is given in lines."""
     rows: list[Row] = []
-    for part, text in ((TITLE, title), (BODY, body), (HEADER, header), (FOOTER, footer)):
+    for part, text in ((TITLE, title), (BODY, body), (SIDE, side), (HEADER, header), (FOOTER, footer)):
         rows += _rows(part, text)
     return np.array(rows, dtype=RUN).tobytes()
 

@@ -18,7 +18,7 @@ from webstrata.compiled import load_library
 from webstrata.observe.kernel.reserialise import reserialise
 from webstrata.observe.kernel.results import BodyOutline, LinkTable, Span, composed
 
-_VERSION = 2
+_VERSION = 3
 """The version of the functions and fields below; kernel.h has the same number."""
 
 READ, UNCLEAR, NO_MEMORY = range(3)
@@ -55,6 +55,7 @@ class KernelPage(Structure):
         ("pointers", KernelBuffer),
         ("line_ends", KernelBuffer),
         ("main_lines", KernelBuffer),
+        ("body_lines", KernelBuffer),
         ("main_links", KernelBuffer),
     )
 
@@ -65,6 +66,7 @@ class KernelPage(Structure):
             hrefs=self.hrefs.copy(),
             pointers=self.pointers.copy(),
             main_lines=self.main_lines.spans(),
+            body_lines=self.body_lines.spans(),
             main_links=self.main_links.copy(),
         )
 

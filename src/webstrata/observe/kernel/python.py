@@ -1,7 +1,7 @@
 """The kernel in Python: what runs where the package was installed without a C compiler.
 
 It returns the same values as the compiled kernel (`library.py`). The walk through a body is in `python_walk.py`, the
-selection of the main content in `python_main.py`.
+selection of the main content in `python_main.py`, that of the text in it in `python_body.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
-from webstrata.observe.kernel.python_main import main_spans
+from webstrata.observe.kernel.python_body import body_spans
+from webstrata.observe.kernel.python_main import main_spans, select_main
 from webstrata.observe.kernel.python_walk import LINE_ENDS, walk_body
 from webstrata.observe.kernel.results import MAX_LINKS, BodyOutline, LinkTable, Span
 
@@ -25,13 +26,15 @@ from webstrata.observe.kernel.results import MAX_LINKS, BodyOutline, LinkTable, 
 def outline_body(body: LexborNode) -> BodyOutline | None:
     """The outline of a body element."""
     walked = walk_body(body)
-    main_lines, main_links = main_spans(walked.boxes)
+    main = select_main(walked.boxes)
+    main_lines, main_links = main_spans(walked.boxes, main)
     return BodyOutline(
         text=walked.text,
         line_ends=np.array(walked.line_ends, dtype=np.int32),
         hrefs=_packed(walked.hrefs),
         pointers=_packed(walked.pointers),
         main_lines=main_lines,
+        body_lines=body_spans(walked.boxes, main, walked.own_sizes),
         main_links=b"".join([pack("=ii", *span) for span in main_links]),
     )
 
