@@ -19,7 +19,7 @@ LINE_ENDS = """address article aside blockquote body br caption center dd detail
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre
     search section select summary table tbody td textarea tfoot th thead title tr ul""".split()  # noqa: SIM905
 REMARKS = "comment consent cookie disqus gdpr kommentar replies reply respond".split()  # noqa: SIM905
-ADDITIONS = """addthis ads advert author banner breadcrumb byline caption categor complementary contentinfo copyright
+ADDITIONS = """addthis ads advert author banner breadcrumb byline caption categories complementary contentinfo copyright
     credit disclaimer follow footer gallery latest login masthead menu meta modal nav newsletter outbrain pager
     pagination popular popup print promo rating recent recommend related search share sharing sidebar signup similar
     social sponsor subscribe taboola tags toolbar trending""".split()  # noqa: SIM905
@@ -176,7 +176,8 @@ class Page:
             return sum(line.own for line, is_long in found if is_long and id(box) in line.inside)
 
         text = main
-        while weight(main):
+        rest = sum(line.own for line, is_left in zip(self.lines, left, strict=True) if is_left)
+        while weight(main) and 2 * weight(main) >= rest:
             inner = [box for box in boxes if id(box) not in noise | additions and surrounding(boxes, box) is text]
             heavy = [box for box in inner if 10 * weight(box) >= 7 * weight(main)]
             if not heavy:
@@ -195,8 +196,8 @@ class Page:
         is_named = box.tag in ("aside", "dialog", "footer", "form", "menu", "nav") or is_remark or is_addition
         return (
             box.tag == "figcaption"
-            or (is_remark and before >= 200 and box.tag not in ("article", "main"))
-            or (2 * own <= whole and is_named)
+            or (is_remark and before >= 80 and box.tag not in ("article", "main"))
+            or (4 * own <= whole and is_named)
             or (box.tag in ("div", "section") and 5 * own <= whole and links >= 2 and 3 * self.link_text(box) > text)
         )
 

@@ -4,7 +4,7 @@
 #include "kernel.h"
 
 #define PARAGRAPH 80 /* bytes outside links from which on a line is a paragraph */
-#define ENOUGH 200   /* bytes of text after which comments may be longer than the rest of the page */
+#define ENOUGH 80    /* bytes of text after which comments may be longer than the rest of the page */
 
 /* `whole`: bytes of the main content outside links; `before`: those before the box. */
 static int is_addition(const box *one, int64_t whole, int64_t before) {
@@ -12,7 +12,7 @@ static int is_addition(const box *one, int64_t whole, int64_t before) {
         return 1;
     if (one->words & REMARK && before >= ENOUGH && !(one->tag & (ARTICLE | MAIN)))
         return 1;
-    if (one->own_text * 2 <= whole &&
+    if (one->own_text * 4 <= whole &&
         (one->tag & ADDED || one->words & REMARK || (one->words & ADDITION && !(one->tag & ARTICLE))))
         return 1;
     return one->tag & LAYOUT && !(one->tag & ADDED) && one->own_text * 5 <= whole &&
@@ -32,11 +32,14 @@ static void judge(const division *d, int32_t end, const int64_t *own_before) {
     }
 }
 
-/* The innermost box with 7/10 of the text in paragraphs; `before`: bytes of paragraphs before each line. */
-static int32_t densest(const division *d, int32_t end, const int64_t *before) {
+/* The innermost box with 7/10 of the text in paragraphs, if this is half of the text left; else the main box.
+ * `before`: bytes of paragraphs before each line. */
+static int32_t densest(const division *d, int32_t end, const int64_t *before, int64_t left) {
     int32_t found = d->main;
-    int64_t whole = before[d->boxes[found].end_line] - before[d->boxes[found].first_line];
-    for (int32_t i = found + 1; whole && i < end; i++) {
+    int64_t whole = before[d->boxes[found].end_line];
+    if (whole <= 0 || whole * 2 < left)
+        return found;
+    for (int32_t i = found + 1; i < end; i++) {
         const box *one = d->boxes + i;
         if (one->parent == found && d->states[i] == IN &&
             (before[one->end_line] - before[one->first_line]) * 10 >= whole * 7)
@@ -64,7 +67,7 @@ int select_body(page *of, const division *d, const int64_t *own_before) {
     const box *main = d->boxes + d->main, *text;
     int32_t end = end_inside(d, d->main);
     uint8_t *is_text = calloc((size_t)of->lines + 1, 1);
-    int64_t *before = calloc((size_t)of->lines + 1, sizeof *before);
+    int64_t *before = calloc((size_t)of->lines + 1, sizeof *before), left = 0;
     int is_done = 0;
     if (is_text != NULL && before != NULL) {
         judge(d, end, own_before);
@@ -75,8 +78,9 @@ int select_body(page *of, const division *d, const int64_t *own_before) {
         for (int32_t i = 0; i < of->lines; i++) {
             int64_t own = own_before[i + 1] - own_before[i];
             before[i + 1] = before[i] + (is_text[i] && own >= PARAGRAPH ? own : 0);
+            left += is_text[i] ? own : 0;
         }
-        text = d->boxes + densest(d, end, before);
+        text = d->boxes + densest(d, end, before, left);
         for (int32_t i = main->first_line; i < text->first_line; i++)
             is_text[i] = before[i + 1] > before[i];
         is_done = put_lines(&of->body_lines, is_text, main->first_line, text->end_line);

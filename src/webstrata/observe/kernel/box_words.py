@@ -13,7 +13,7 @@ REMARKS: Final = ("comment", "consent", "cookie", "disqus", "gdpr", "kommentar",
 """Words of boxes with comments and notices, which may be longer than the article. words.c has the same lists."""
 
 ADDITIONS: Final = (
-    "addthis", "ads", "advert", "author", "banner", "breadcrumb", "byline", "caption", "categor", "complementary",
+    "addthis", "ads", "advert", "author", "banner", "breadcrumb", "byline", "caption", "categories", "complementary",
     "contentinfo", "copyright", "credit", "disclaimer", "follow", "footer", "gallery", "latest", "login", "masthead",
     "menu", "meta", "modal", "nav", "newsletter", "outbrain", "pager", "pagination", "popular", "popup", "print",
     "promo", "rating", "recent", "recommend", "related", "search", "share", "sharing", "sidebar", "signup", "similar",

@@ -14,7 +14,7 @@ _SECTIONS = frozenset({"article", "main"})
 _LAYOUT = frozenset({"div", "section"})
 _PARAGRAPH = 80
 """Bytes outside links from which on a line is a paragraph."""
-_ENOUGH = 200
+_ENOUGH = 80
 """Bytes of text outside links: after so much text, comments may be longer than the rest of the page."""
 
 
@@ -24,7 +24,10 @@ def body_spans(boxes: list[LayoutBox], main: MainContent, own_sizes: list[int]) 
     states = _states(boxes, main, [0, *accumulate(own_sizes)])
     left = _left_lines(boxes, whole, states)
     weights = [size if is_left and size >= _PARAGRAPH else 0 for size, is_left in zip(own_sizes, left, strict=True)]
-    text = boxes[_densest(boxes, main.box, states, weights)]
+    left_text = sum([size for size, is_left in zip(own_sizes, left, strict=True) if is_left])
+    weight = sum(weights)
+    is_prose = weight > 0 and weight * 2 >= left_text
+    text = boxes[_densest(boxes, main.box, states, weights)] if is_prose else whole
     lines = [line for line in range(whole.first_line, text.first_line) if weights[line]]
     lines += [line for line in range(text.first_line, text.end_line) if left[line]]
     return _spans(lines)
@@ -50,7 +53,7 @@ def _is_addition(box: LayoutBox, whole: int, before: int) -> bool:
         return True
     if box.words & REMARK and before >= _ENOUGH and tag not in _SECTIONS:
         return True
-    if own * 2 <= whole and (tag in _ASIDE or box.words & REMARK or (box.words & ADDITION and tag != "article")):
+    if own * 4 <= whole and (tag in _ASIDE or box.words & REMARK or (box.words & ADDITION and tag != "article")):
         return True
     return tag in _LAYOUT and own * 5 <= whole and links >= 2 and box.link_text * 3 > box.text
 
@@ -69,12 +72,11 @@ def _densest(boxes: list[LayoutBox], main: int, states: bytearray, weights: list
     """The innermost box with 7/10 of the text in paragraphs."""
     before = [0, *accumulate(weights)]
     found, whole = main, before[-1]
-    if whole:
-        for index in inner_boxes(boxes, main):
-            box = boxes[index]
-            weight = before[box.end_line] - before[box.first_line]
-            if box.parent == found and states[index] == IN and weight * 10 >= whole * 7:
-                found = index
+    for index in inner_boxes(boxes, main):
+        box = boxes[index]
+        weight = before[box.end_line] - before[box.first_line]
+        if box.parent == found and states[index] == IN and weight * 10 >= whole * 7:
+            found = index
     return found
 
 

@@ -9,7 +9,7 @@ static const char *const remarks[] = {"comment", "consent", "cookie",  "disqus",
                                       "kommentar", "replies", "reply", "respond", NULL};
 static const char *const additions[] = {
     "addthis",   "ads",       "advert",     "author",     "banner",   "breadcrumb", "byline",   "caption",
-    "categor",   "complementary", "contentinfo", "copyright", "credit", "disclaimer", "follow", "footer",
+    "categories",   "complementary", "contentinfo", "copyright", "credit", "disclaimer", "follow", "footer",
     "gallery",   "latest",    "login",      "masthead",   "menu",     "meta",       "modal",    "nav",
     "newsletter", "outbrain", "pager",      "pagination", "popular",  "popup",      "print",    "promo",
     "rating",    "recent",    "recommend",  "related",    "search",   "share",      "sharing",  "sidebar",
