@@ -37,6 +37,8 @@ def check(html: str, *, also_reserialised: bool = True) -> bool:
     from webstrata.observe.kernel import library
 
     assert library.scan_text(html) == python.scan_text(html)
+    plain = html.encode("ascii", "replace").decode()
+    assert library.may_hide(plain) == python.may_hide(plain)
     tree = parse(html)
     if tree is None or tree.body is None or tree.body.tag != "body":
         return True

@@ -129,9 +129,8 @@ class PageParts:
 
     def digests(self, title: bytes) -> tuple[str, str, str, str, str, str]:
         """MD5 of the title, of each part and of the main content, with lines joined by one space."""
-        header, body, side, footer, main = map(
-            self._digest, (self._header, self._body, self._side, self._footer, self._main)
-        )
+        header, body, side, footer = map(self._digest, (self._header, self._body, self._side, self._footer))
+        main = self._digest(self._main) if self._side else body
         return _md5(title), header, body, side, footer, main
 
     def _lined(self, spans: list[Span]) -> str:

@@ -24,11 +24,14 @@ static int collapse(page *of, int64_t *sizes) {
                 sizes[line] = size;
             }
         } else {
+            const char *word = at;
             if (!in_word && out > start)
                 *out++ = ' ';
             in_word = 1;
-            *out++ = *at;
-            size++;
+            while (at < end && *at != ' ' && *at != 0)
+                *out++ = *at++;
+            size += at - word;
+            at--;
         }
     }
     of->lines = line;

@@ -111,6 +111,9 @@ text_simhash.argtypes, text_simhash.restype = [c_char_p, c_size_t], c_uint64
 text_scan = _library.scan_text
 text_scan.argtypes, text_scan.restype = [c_char_p, c_size_t, c_char_p], c_size_t
 
+text_may_hide = _library.may_hide
+text_may_hide.argtypes, text_may_hide.restype = [c_char_p, c_size_t], c_int
+
 
 # ── the functions of the kernel's interface (choice.py) ─────────────────────────────────────────────────────
 
@@ -173,6 +176,11 @@ def collect_links(
         )
     finally:
         links_free(links)
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    return bool(text_may_hide(markup.encode(), len(markup)))
 
 
 def scan_text(markup: str) -> str:

@@ -20,6 +20,7 @@ from selectolax.lexbor import LexborNode
 from webstrata.observe.kernel.python_body import body_spans
 from webstrata.observe.kernel.python_main import main_spans, select_main
 from webstrata.observe.kernel.python_walk import LINE_ENDS, walk_body
+from webstrata.observe.kernel.reserialise import INVISIBLE
 from webstrata.observe.kernel.results import MAX_LINKS, BodyOutline, LinkTable, Span
 
 
@@ -118,6 +119,15 @@ def _kind(url: str, home: str) -> str:
 
 
 # ── text without a tree ─────────────────────────────────────────────────────────────────────────────────────
+
+_HIDING = ("<!--", *(f"<{name}" for name in INVISIBLE))
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    lower = markup.lower()
+    return any(start in lower for start in _HIDING)
+
 
 _TAG = re.compile(r"<(/?+[A-Za-z!?][^\s/<>]*+|/)[^<>]*+>?")
 _VOID = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})

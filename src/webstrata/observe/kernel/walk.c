@@ -102,13 +102,27 @@ static const char *unescaped(const char *at, const char *end, char **to, int is_
     return NULL;
 }
 
+#define EIGHT(byte) (0x0101010101010101u * (byte))
+
+/* Whether eight bytes can be copied as they are: ASCII, no control characters, no `&`. */
+static int is_plain(uint64_t eight) {
+    uint64_t ampersands = eight ^ EIGHT('&');
+    return !((eight | (eight - EIGHT(' ')) | (ampersands - EIGHT(1))) & EIGHT(0x80));
+}
+
 /* Copies a text without its escapes, with spaces for white space. Returns whether it has a word; -1: unclear. */
 static int copy_text(walk *w, const char *at, const char *end, char **to, int is_raw) {
     int has_word = 0;
     char *out = *to;
     while (at < end) {
         unsigned char c = (unsigned char)*at;
-        if (is_blank(c)) {
+        uint64_t eight;
+        if (end - at >= 8 && (memcpy(&eight, at, 8), is_plain(eight))) {
+            memcpy(out, at, 8);
+            has_word |= eight != EIGHT(' ');
+            out += 8;
+            at += 8;
+        } else if (is_blank(c)) {
             *out++ = ' ';
             at++;
         } else if (c == '&' && !is_raw) {
