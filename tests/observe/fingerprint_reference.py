@@ -197,7 +197,7 @@ class Page:
         return (
             box.tag == "figcaption"
             or (is_remark and before >= 80 and box.tag not in ("article", "main"))
-            or (4 * own <= whole and is_named)
+            or (3 * own <= whole and is_named)
             or (box.tag in ("div", "section") and 5 * own <= whole and links >= 2 and 3 * self.link_text(box) > text)
         )
 

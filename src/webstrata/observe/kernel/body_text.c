@@ -12,7 +12,7 @@ static int is_addition(const box *one, int64_t whole, int64_t before) {
         return 1;
     if (one->words & REMARK && before >= ENOUGH && !(one->tag & (ARTICLE | MAIN)))
         return 1;
-    if (one->own_text * 4 <= whole &&
+    if (one->own_text * 3 <= whole &&
         (one->tag & ADDED || one->words & REMARK || (one->words & ADDITION && !(one->tag & ARTICLE))))
         return 1;
     return one->tag & LAYOUT && !(one->tag & ADDED) && one->own_text * 5 <= whole &&

@@ -53,7 +53,7 @@ def _is_addition(box: LayoutBox, whole: int, before: int) -> bool:
         return True
     if box.words & REMARK and before >= _ENOUGH and tag not in _SECTIONS:
         return True
-    if own * 4 <= whole and (tag in _ASIDE or box.words & REMARK or (box.words & ADDITION and tag != "article")):
+    if own * 3 <= whole and (tag in _ASIDE or box.words & REMARK or (box.words & ADDITION and tag != "article")):
         return True
     return tag in _LAYOUT and own * 5 <= whole and links >= 2 and box.link_text * 3 > box.text
 
