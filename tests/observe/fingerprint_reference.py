@@ -236,7 +236,7 @@ class Page:
             if 2 * kept(article) >= kept(start):
                 around = surrounding(boxes, article)
                 siblings = [box for box in articles if surrounding(boxes, box) is around]
-                return article if siblings == [article] else around
+                return article if siblings == [article] or around is None else around
         main = start
         while True:
             inside = [box for box in left if surrounding(boxes, box) is main]

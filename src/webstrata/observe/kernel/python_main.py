@@ -114,7 +114,7 @@ def _main(boxes: list[LayoutBox], start: int, inner: range, states: bytearray, t
             around = boxes[index].parent
             has_sibling = any(other != index and boxes[other].parent == around for other in articles)
             return around if has_sibling else index
-    main = start
+    main: int = start
     for index in inner:
         if boxes[index].parent == main and states[index] == IN and text[index] * 20 >= text[start] * 19:
             main = index
