@@ -159,7 +159,7 @@ def observation(content: ObservedContent, at: float, previous: bytes) -> Observa
 
 def main_text(content: ObservedContent) -> str:
     parts = content.part_texts
-    return content.text or "" if parts is None else f"{parts[0]}\n{parts[2]}"
+    return content.text or "" if parts is None else f"{parts.title}\n{parts.body}\n{parts.side}"
 
 
 # ── layers ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -63,7 +63,7 @@ class WatchedPage:
 
     def visit(self, lines: list[str], at: float) -> Change:
         body = "\n".join(lines)
-        now = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, ""), main_links="")
+        now = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, "", "", body), main_links="")
         runs = runs_of("", body)
         seen = Observation(
             url="https://a.test/",

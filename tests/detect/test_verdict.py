@@ -76,7 +76,7 @@ def html(**layers: object) -> Fingerprint:
         "title": "T",
         "text": "t0",
         "links": "l0",
-        "parts": ("ti", "he", "bo", "fo"),
+        "parts": ("ti", "he", "bo", "si", "fo", "ma"),
         "main_links": "m0",
         "simhash": 0,
     }
@@ -90,9 +90,9 @@ def change_of(
     return judge(before, False, seen, page_rules=page_rules, memory=memory)
 
 
-FOOTER = html(raw="r1", text="t1", parts=("ti", "he", "bo", "fo2"))
-BODY = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"))
-TITLE = html(raw="r1", text="t1", parts=("ti2", "he", "bo", "fo"))
+FOOTER = html(raw="r1", text="t1", parts=("ti", "he", "bo", "si", "fo2", "ma"))
+BODY = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "si", "fo", "ma2"))
+TITLE = html(raw="r1", text="t1", parts=("ti2", "he", "bo", "si", "fo", "ma"))
 MAIN_LINK = html(raw="r1", links="l1", main_links="m1")
 MENU_LINK = html(raw="r1", links="l1")
 RULES = PageRules(include=("css:p",))
@@ -127,9 +127,9 @@ def test_which_layer_decides(
 def test_rules_decide_if_both_sides_have_them() -> None:
     """With rules only the selected content counts; if one side was observed without them, everything counts."""
     before = html(selected="s0")
-    assert not change_of(before, html(raw="r1", text="t1", parts=("x", "x", "x", "x"), selected="s0"), RULES).counts
+    assert not change_of(before, html(raw="r1", text="t1", parts=("x",) * 6, selected="s0"), RULES).counts
     assert change_of(before, html(raw="r1", selected="s1"), RULES).layer == "selected"
-    assert change_of(html(), html(raw="r1", parts=("ti", "he", "bo2", "fo"), selected="s1"), RULES).counts
+    assert change_of(html(), html(raw="r1", parts=("ti", "he", "bo2", "si", "fo", "ma2"), selected="s1"), RULES).counts
 
 
 def test_data_decides_about_data() -> None:
@@ -169,7 +169,7 @@ def test_size_and_significance() -> None:
     def weight(text: list[str], **layers: object) -> Change:
         first = Observation(url=URL, at=0.0, status=200, fingerprint=html(), lines=runs_of("T", "\n".join(words)))
         memory = remember(PageMemory(), None, first, judge(None, False, first))
-        now = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "fo"), **layers)
+        now = html(raw="r1", text="t1", parts=("ti", "he", "bo2", "si", "fo", "ma2"), **layers)
         seen = Observation(url=URL, at=9.0, status=200, fingerprint=now, lines=runs_of("T", "\n".join(text)))
         return judge(html(), False, seen, memory=memory)
 

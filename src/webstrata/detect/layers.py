@@ -1,7 +1,7 @@
 """The layers of a fingerprint, and the choice of the layer by which two contents are compared.
 
 With `layer: auto` the choice depends on the content: `selected` if the page has include or ignore rules, canonical
-`data` for data formats, `main` (title and body, together with the links in them) for HTML, `text` for other text
+`data` for data formats, `main` (title and main content, together with its links) for HTML, `text` for other text
 formats, the signature of the pixels for pictures, and the raw bytes for everything else.
 """
 
@@ -13,15 +13,16 @@ from webstrata.detect.picture import compare_pictures
 from webstrata.records import Fingerprint, PageRules
 
 LAYERS = ("raw", "text", "main", "links", "main_links", "data", "picture", "selected")
-_EMPTY_BODY = "d41d8cd98f00b204e9800998ecf8427e"
-"""MD5 of no bytes: the body part is empty, so there is no main content."""
+_EMPTY = "d41d8cd98f00b204e9800998ecf8427e"
+"""MD5 of no bytes: the page has no main content."""
 
 
 def layer_digest(fingerprint: Fingerprint, layer: str) -> str | None:
     """The digest of a layer; None if the content does not have this layer."""
     if layer == "main":
         parts = fingerprint.parts
-        return None if parts is None or parts[2] == _EMPTY_BODY else parts[0] + parts[2]
+        # The digest of body and side together: a line that only moves from one to the other is no change.
+        return None if parts is None or parts[5] == _EMPTY else parts[0] + parts[5]
     digest: str | None = getattr(fingerprint, layer) if layer in LAYERS else None
     return digest
 

@@ -40,7 +40,7 @@ from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
 from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
 
-VERSION = 2
+VERSION = 3
 """Version of the rules that define the layers. Digests of different versions are never compared."""
 
 _YAML = ("text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml")
@@ -54,6 +54,7 @@ class PartTexts(NamedTuple):
     title: str
     header: str
     body: str
+    side: str
     footer: str
 
 
@@ -68,7 +69,7 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     title: str | None = None
     linked: PageLinks = PageLinks()
     main_linked: PageLinks = PageLinks()
-    """The links in the body part."""
+    """The links in the main content (body and side)."""
     feeds: tuple[str, ...] = ()
     spaces: int = 0
     """A lower bound on the number of spaces inside the lines of the text."""
@@ -208,7 +209,7 @@ def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -
         base,
         metadata,
         text,
-        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.footer),
+        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.side, parts.footer),
         read_text=lambda: joined_lines([title, body.lined()]),
     )
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
@@ -282,19 +283,19 @@ def observation_fields(
         if fields:
             excerpts = excerpts_of_data(fields, previous)
             return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts, products={})
-    title, header, body, footer = _texts(content)
+    title, header, body, side, footer = _texts(content)
     attributes = content.attributes
     links = runs_of_links(content.link_rows) if content.fingerprint.parts is not None else b""
     return ObservationFields(
-        lines=runs_of(title, body, header, footer) + links + runs_of_attributes(attributes),
+        lines=runs_of(title, body, header, footer, side) + links + runs_of_attributes(attributes),
         link_hashes=content.linked.hashes,
-        excerpts=excerpts_of((title, body, header, footer), previous),
+        excerpts=excerpts_of((title, body, side, header, footer), previous),
         products={attribute.name: attribute.value for attribute in attributes if attribute.kind == "product"},
     )
 
 
-def _texts(content: ObservedContent) -> tuple[str, str, str, str]:
-    """Title, header, body and footer to compare: the selected content, else the parts, else the whole text."""
+def _texts(content: ObservedContent) -> PartTexts:
+    """The parts to compare: the selected content as a body part, else the parts, else the whole text."""
     if content.selected is not None and content.selected.text is not None:
-        return "", "", content.selected.text, ""
-    return content.part_texts or ("", "", content.text or "", "")
+        return PartTexts("", "", content.selected.text, "", "")
+    return content.part_texts or PartTexts("", "", content.text or "", "", "")

@@ -30,7 +30,7 @@ def simhash(text: bytes) -> int | None:
     return KERNEL.simhash(text) if text else None
 
 
-MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.HEADER: 200, Part.FOOTER: 200}
+MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.SIDE: 600, Part.HEADER: 200, Part.FOOTER: 200}
 """Runs stored one by one for each part; the rest of the part is stored in blocks."""
 _BLOCK_RUNS = 16
 """Runs in a block on average. A block ends at a run whose hash says so, so that an insertion moves no other block."""
@@ -68,12 +68,13 @@ Row = tuple[int, int, int, float, int, int, int]
 NO_FIGURE = float("nan")
 
 
-def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
+def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str = "") -> bytes:
     """The runs of a page, as rows of `RUN`. The text of each part is given in lines."""
     rows: list[Row] = []
     for part, text in (
         (Part.TITLE, title),
         (Part.BODY, body),
+        (Part.SIDE, side),
         (Part.HEADER, header),
         (Part.FOOTER, footer),
     ):

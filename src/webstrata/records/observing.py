@@ -27,12 +27,12 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Names of the parts that were recognised as noise and left out of the digests."""
     version: int = 1
     """Version of the algorithms for the fields below. Digests of different versions are not compared."""
-    parts: tuple[str, str, str, str] | None = None
-    """MD5 (hex) of title, header, body and footer (docs/reference/fingerprint.md)."""
+    parts: tuple[str, str, str, str, str, str] | None = None
+    """MD5 (hex) of title, header, body, side, footer, and of body and side together (docs/reference/fingerprint.md)."""
     simhash: int | None = None
     """64-bit simhash of the word shingles of the useful text."""
     main_links: str | None = None
-    """Digest of the links inside the body part."""
+    """Digest of the links in the main content (body and side)."""
     internal_links: int = 0
     external_links: int = 0
     document_links: int = 0

@@ -56,6 +56,7 @@ class KernelPage(Structure):
         ("pointers", KernelBuffer),
         ("line_ends", KernelBuffer),
         ("main_lines", KernelBuffer),
+        ("body_lines", KernelBuffer),
         ("main_links", KernelBuffer),
     )
 
@@ -66,6 +67,7 @@ class KernelPage(Structure):
             hrefs=self.hrefs.copy(),
             pointers=self.pointers.copy(),
             main_lines=self.main_lines.spans(),
+            body_lines=self.body_lines.spans(),
             main_links=self.main_links.copy(),
         )
 
@@ -112,6 +114,9 @@ text_simhash = _library.simhash
 text_simhash.argtypes, text_simhash.restype = [c_char_p, c_size_t], c_uint64
 text_scan = _library.scan_text
 text_scan.argtypes, text_scan.restype = [c_char_p, c_size_t, c_char_p], c_size_t
+
+text_may_hide = _library.may_hide
+text_may_hide.argtypes, text_may_hide.restype = [c_char_p, c_size_t], c_int
 
 
 # ── the functions of the kernel's interface (choice.py) ─────────────────────────────────────────────────────
@@ -181,6 +186,11 @@ def link_rows(packed: bytes) -> bytes:
     """A row for each URL or contact: the hash of its text, and the CRC-32 of its shape."""
     room = ctypes.create_string_buffer((packed.count(b"\0") + 1) * _LINK_ROW_BYTES)
     return ctypes.string_at(room, rows_of_links(packed, len(packed), room) * _LINK_ROW_BYTES)
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    return bool(text_may_hide(markup.encode(), len(markup)))
 
 
 def scan_text(markup: str) -> str:

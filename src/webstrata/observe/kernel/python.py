@@ -1,7 +1,8 @@
 """The kernel in Python: what runs where the package was installed without a C compiler.
 
 It returns the same values as the compiled kernel (`library.py`). The walk through a body is in `python_walk.py`, the
-selection of the main content in `python_main.py`, the functions for links in `python_links.py`.
+selection of the main content in `python_main.py`, that of the text in it in `python_body.py`, the functions for links
+in `python_links.py`.
 """
 
 from __future__ import annotations
@@ -16,24 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
+from webstrata.observe.kernel.python_body import body_spans
 from webstrata.observe.kernel.python_links import collect_links, link_rows
-from webstrata.observe.kernel.python_main import main_spans
+from webstrata.observe.kernel.python_main import main_spans, select_main
 from webstrata.observe.kernel.python_walk import LINE_ENDS, walk_body
+from webstrata.observe.kernel.reserialise import INVISIBLE
 from webstrata.observe.kernel.results import BodyOutline
 
-__all__ = ["collect_links", "link_rows", "outline_body", "scan_text", "simhash"]
+__all__ = ["collect_links", "link_rows", "may_hide", "outline_body", "scan_text", "simhash"]
 
 
 def outline_body(body: LexborNode) -> BodyOutline | None:
     """The outline of a body element."""
     walked = walk_body(body)
-    main_lines, main_links = main_spans(walked.boxes)
+    main = select_main(walked.boxes)
+    main_lines, main_links = main_spans(walked.boxes, main)
     return BodyOutline(
         text=walked.text,
         line_ends=np.array(walked.line_ends, dtype=np.int32),
         hrefs=_packed(walked.hrefs),
         pointers=_packed(walked.pointers),
         main_lines=main_lines,
+        body_lines=body_spans(walked.boxes, main, walked.own_sizes),
         main_links=b"".join([pack("=ii", *span) for span in main_links]),
     )
 
@@ -43,6 +48,15 @@ def _packed(texts: list[str]) -> bytes:
 
 
 # ── text without a tree ─────────────────────────────────────────────────────────────────────────────────────
+
+_HIDING = ("<!--", *(f"<{name}" for name in INVISIBLE))
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    lower = markup.lower()
+    return any(start in lower for start in _HIDING)
+
 
 _TAG = re.compile(r"<(/?+[A-Za-z!?][^\s/<>]*+|/)[^<>]*+>?")
 _VOID = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})

@@ -26,6 +26,8 @@ class BodyOutline(NamedTuple):
     """The addresses of image maps and inline frames, each followed by a 0."""
     main_lines: list[Span]
     """The ranges of lines that are main content, without navigation and other noise inside it."""
+    body_lines: list[Span]
+    """The ranges of these lines that are its text, without additions to it (comments, captions, related pages)."""
     main_links: bytes
     """The ranges of links in the main content, as pairs of int32."""
 
