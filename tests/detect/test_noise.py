@@ -8,12 +8,9 @@ from random import Random
 
 import pytest
 
-from webstrata.detect.memory import PageMemory, pack, remember, unpack
-from webstrata.detect.noise import NoisyPlace
-from webstrata.detect.verdict import judge
-from webstrata.observe.kernel.python import link_hashes
-from webstrata.observe.text_runs import excerpts_of, runs_of
-from webstrata.records import Change, Fingerprint, Observation, Outcome
+from tests.detect.watched_page import WatchedPage
+from webstrata.detect.memory import pack
+from webstrata.records import Outcome
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 START = datetime(2026, 3, 1, 9, tzinfo=UTC).timestamp()
@@ -25,6 +22,7 @@ ARTICLE = [
     "See also",
 ]
 ADS = ["Buy socks, warm as toast", "Fly to the moon and back, half price", "Learn to juggle in nine easy lessons"]
+ADS += ["A lamp for every mood", "Tea from the garden next door", "Paint your boat before winter"]
 
 Words = Callable[[Random, float], str]
 
@@ -51,42 +49,6 @@ def advertisement(random: Random, at: float) -> str:
 
 def ever_new(random: Random, at: float) -> str:
     return " ".join(random.choice(("sky", "leaf", "stone", "river", "wind", "ember")) for _ in range(9))
-
-
-class WatchedPage:
-    """A watched page: each visit is judged and remembered as in the crawl loop."""
-
-    def __init__(self) -> None:
-        self.counted: tuple[int, ...] = ()
-        self._packed = b""
-        self.fingerprint: Fingerprint | None = None
-
-    def visit(self, lines: list[str], at: float) -> Change:
-        body = "\n".join(lines)
-        now = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, ""), main_links="")
-        runs = runs_of("", body)
-        seen = Observation(
-            url="https://a.test/",
-            at=at,
-            status=200,
-            fingerprint=now,
-            lines=runs,
-            link_hashes=link_hashes(()),
-            excerpts=excerpts_of([body], self.memory.runs),
-        )
-        memory = self.memory
-        change = judge(self.fingerprint, False, seen, memory=memory)
-        self._packed = pack(remember(memory, self.fingerprint, seen, change))
-        self.fingerprint = now
-        return change
-
-    @property
-    def memory(self) -> PageMemory:
-        return unpack(self._packed, self.counted)
-
-    @property
-    def learned(self) -> list[NoisyPlace]:
-        return [place for place in self.memory.noise if place.state == "learned"]
 
 
 def visits(words: Words, every: float, count: int, index: int = 1) -> Iterator[tuple[list[str], float]]:
@@ -186,11 +148,12 @@ def test_a_page_that_is_mostly_noise_counts() -> None:
 
 
 def test_a_clock_that_stops_is_forgotten() -> None:
-    """A learned place that stays the same at three visits counts again at its next change."""
+    """A learned place that stays the same for as many visits as it had changes counts again at its next change."""
     page = WatchedPage()
     for lines, at in visits(clock, 5 * MINUTE, 20):
         page.visit(lines, at)
-    for n in range(4):
+    for n in range(19):
+        assert page.learned
         page.visit(lines, at + n + 1)
     assert page.learned == []
     assert page.visit([*ARTICLE[:1], clock(Random(0), at + DAY), *ARTICLE[1:]], at + DAY).counts

@@ -24,9 +24,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from webstrata.columns import Part
 from webstrata.detect.layers import candidate_layers, deciding_layer, layer_differences
 from webstrata.detect.memory import PageMemory, is_earlier_version, new_link_count, redirect_target, version_key
-from webstrata.detect.noise import changed_noise_count, new_sentence_count, noise_share, values_without_noise
+from webstrata.detect.noise import (
+    changed_noise_count,
+    new_sentence_count,
+    noise_share,
+    values_without_noise,
+    without_jumps,
+)
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.runs import ALL_TEXT_PARTS, DATA_PARTS, MAIN_PARTS, parse_runs, share_changed
 from webstrata.detect.significance import significance
@@ -79,6 +86,7 @@ class _Extent(NamedTuple):
 
 _MAX_NOISE_SHARE = 0.5
 """From this share of words on, noise is the subject of the page (a price, the time of day) and counts."""
+_MAIN_LINKS: frozenset[int] = frozenset({Part.MAIN_LINK})
 _PARTS_OF_LAYER = {"main": MAIN_PARTS, "data": DATA_PARTS}
 _UNKNOWN_EXTENT = _Extent(0.0, 0, is_measured=False)
 
@@ -145,18 +153,19 @@ def _without_noise(
     memory: PageMemory, after: Observation, layer: str, text: bool, links: bool
 ) -> tuple[bool, bool, int]:
     """Whether text and links still differ when learned noise is left out, and how many noisy places differ."""
-    if any(place.kind == "links" and place.state == "learned" for place in memory.noise):
-        links = False
-    if not text or not memory.runs or not after.lines:
+    if not (text or links) or not memory.runs or not after.lines:
         return text, links, 0
     old, new = parse_runs(memory.runs), parse_runs(after.lines)
+    noise = without_jumps(memory.noise, old, new, after.at - memory.at)
+    if links and Part.MAIN_LINK in old.parts and Part.MAIN_LINK in new.parts:
+        links = values_without_noise(old, noise, _MAIN_LINKS) != values_without_noise(new, noise, _MAIN_LINKS)
     parts = _PARTS_OF_LAYER.get(layer, ALL_TEXT_PARTS)
-    share = noise_share(new, memory.noise, parts)
+    share = noise_share(new, noise, parts)
     # In a list of addresses with times, half of the words are times, but the addresses are its subject.
     if parts.isdisjoint(new.parts) or share > _MAX_NOISE_SHARE or (share == _MAX_NOISE_SHARE and layer != "data"):
         return text, links, 0
-    text = values_without_noise(old, memory.noise, parts) != values_without_noise(new, memory.noise, parts)
-    return text, links, changed_noise_count(old, new, memory.noise)
+    text = text and values_without_noise(old, noise, parts) != values_without_noise(new, noise, parts)
+    return text, links, changed_noise_count(old, new, noise)
 
 
 def _has_new_sentence_outside_main(memory: PageMemory, after: Observation) -> bool:

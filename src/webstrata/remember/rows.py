@@ -205,6 +205,7 @@ def visit_values(visit: Visit) -> Values:
         "hops": packed(visit.hops) if visit.hops else None,
         "reverted": visit.reverted,
         "reasons": packed(visit.reasons) if visit.reasons else None,
+        "learned": packed(visit.learned) if visit.learned else None,
     }
 
 
@@ -212,7 +213,7 @@ def visit(row: Sequence[Any]) -> Visit:
     (
         id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
         size, headers, raw, text, payload, truncated, kind, significance, new_links, file, offset, length, record_id,
-        record_kind, hop_text, reverted, reasons,
+        record_kind, hop_text, reverted, reasons, learned,
     ) = row  # fmt: skip
     return Visit(
         page_id=page_id,
@@ -235,6 +236,7 @@ def visit(row: Sequence[Any]) -> Visit:
         reasons=() if reasons is None else _strings.decode(reasons),
         reverted=reverted,
         new_links=new_links,
+        learned=() if learned is None else _strings.decode(learned),
         position=position(file, offset, length, record_id, record_kind),
         hops=hops(hop_text),
         id=id_,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webstrata.detect.learned_phrases import learned_phrases
 from webstrata.detect.memory import pack, remember, unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.verdict import judge
@@ -47,6 +48,8 @@ class JudgedVisit(Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     memory: bytes = b""
     """What detection remembers of the page after this visit."""
+    learned: tuple[str, ...] = ()
+    """What the visit taught about the page's noise."""
 
 
 def judge_visit(result: VisitResult, parsed: ParsedContent | None) -> JudgedVisit:
@@ -83,7 +86,8 @@ def _compare(
     change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory)
     after = remember(memory, page.fingerprint, observation, change)
     packed = page.memory if after is memory else pack(after)
-    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed)
+    learned = learned_phrases(memory.noise, after.noise, page.url)
+    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, learned=learned)
 
 
 def _varies(response: Exchange, header: str) -> bool:
@@ -175,6 +179,7 @@ def finished_visit(judged: JudgedVisit, next_visit: NextVisit | None, positions:
         reasons=change.reasons if change is not None else (),
         reverted=change.reverted if change is not None else False,
         new_links=change.new_links if change is not None else 0,
+        learned=judged.learned,
         duration_s=sum(exchange.duration_s for exchange in result.exchanges),
         bytes=sum(len(exchange.body) for exchange in result.exchanges),
         headers={name: value for name, value in response.headers if name in KEPT_HEADERS} if response else {},
