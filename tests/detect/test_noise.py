@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from random import Random
+from zlib import crc32
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.detect.watched_page import WatchedPage
+from webstrata.columns import RUN, Part
 from webstrata.detect.memory import pack
+from webstrata.observe.text_runs import run_shape
 from webstrata.records import Outcome
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -170,6 +176,127 @@ def test_a_learned_place_can_be_denied() -> None:
     assert all(page.visit(lines, at).counts for lines, at in versions[10:20])
     page.counted = ()
     assert sum(page.visit(lines, at).counts for lines, at in versions[20:]) <= 2
+
+
+def filled(line: str) -> list[str]:
+    """An article that is long enough that a figure in it is not its subject."""
+    return [
+        *ARTICLE,
+        "The towers are of granite from the hills nearby; the deck is of steel and was painted green.",
+        line,
+    ]
+
+
+def test_a_learned_figure_that_jumps_counts() -> None:
+    """A figure that was learned as noise counts when it leaves its range, and what follows does not."""
+    for jump in ("4", "0", "4.99", "9,900"):
+        page = WatchedPage()
+        for n in range(30):
+            change = page.visit(filled(f"Widgets {90 + n * 7 % 11}"), START + n * DAY)
+        assert not change.counts
+        assert page.learned
+        assert page.visit(filled(f"Widgets {jump}"), START + 30 * DAY).counts, jump
+        assert page.visit(filled("Widgets 95"), START + 31 * DAY).counts, "the way back"
+        assert not page.visit(filled("Widgets 94"), START + 32 * DAY).counts
+
+
+def test_a_view_count_never_counts_again() -> None:
+    """It grows steadily, stands still for many visits, and grows by much during a pause of weeks."""
+    page = WatchedPage()
+    views = [100 + 7 * n for n in range(10)] + [163] * 30 + [163 + 7 * n for n in range(10)]
+    told = [page.visit(filled(f"{count} views"), START + n * DAY).counts for n, count in enumerate(views)]
+    assert sum(told) == 2
+    assert not page.visit(filled(f"{226 + 7 * 40} views"), START + (len(views) + 40) * DAY).counts
+
+
+def test_a_shuffled_list_with_another_item_counts() -> None:
+    """After its order was learned as noise, a new item, a missing item and exchanged prices still count."""
+    names = ("Lamp", "Chair", "Table", "Rug", "Clock", "Vase")
+    for edit in (
+        lambda items: [*items[:2], "Sofa", *items[2:]],
+        lambda items: items[1:],
+        lambda items: [item.replace("Lamp", "Lamps") for item in items],
+    ):
+        page, random = WatchedPage(), Random(3)
+        for n in range(12):
+            change = page.visit([*ARTICLE[:2], *random.sample(names, 6), *ARTICLE[2:]], START + n * DAY)
+        assert not change.counts
+        assert [place.kind for place in page.learned] == ["order"]
+        items = edit(random.sample(names, 6))
+        assert page.visit([*ARTICLE[:2], *items, *ARTICLE[2:]], START + 12 * DAY).counts
+
+
+def test_states_that_alternate_count() -> None:
+    """Two states are no rotation, and a word such as sold out is watched: each change is told."""
+    for states in (("Add to cart", "Sold out"), ("The lift is in service", "The lift is being repaired")):
+        page = WatchedPage()
+        told = [page.visit(filled(states[n // 2 % 2]), START + n * DAY).counts for n in range(40)]
+        assert sum(told) == 19
+
+
+def link(address: str, shape: str) -> tuple[int, int, int, int, int, float]:
+    return crc32(address.encode()), crc32(shape.encode()), 0, Part.MAIN_LINK, 0, float("nan")
+
+
+def test_a_session_id_in_a_link_is_noise_of_this_link() -> None:
+    """One link changes at every visit and is learned; the others keep counting, and so does its removal."""
+    for every in (5 * MINUTE, DAY):
+        for edit in ("another link", "no session link"):
+            page, told = WatchedPage(), []
+            for n in range(13):
+                rows = [link("/about", "/about"), link(f"/cart?sid={n}", "/cart?sid=#"), link("/help", "/help")]
+                if n == 12:
+                    rows = rows[:1] + rows[2:] if edit == "no session link" else [*rows, link("/new", "/new")]
+                told.append(page.visit(ARTICLE, START + n * every, links=np.array(rows, dtype=RUN)).counts)
+            assert sum(told) == 6
+            assert told[-1]
+            assert [place.kind for place in page.learned] == ["link"]
+
+
+def test_a_list_of_links_with_a_new_entry_is_not_noise() -> None:
+    """In a list of numbered links all places change at each new entry, but its links only moved."""
+    page = WatchedPage()
+    for n in range(1, 20):
+        rows = [link(f"/news/{n + 9 - i}", "/news/#") for i in range(10)]
+        assert page.visit(ARTICLE, START + n * DAY, links=np.array(rows, dtype=RUN)).counts == (n > 1)
+    assert page.learned == []
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Hall {}",
+            "{} views",
+            "Seen 2026-03-{:02d}",
+            "Price {} EUR",
+            "Old gate",
+            "New gate",
+            "The river",
+            "By {} trees",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(st.lists(st.tuples(LINES, st.integers(1, 28)), min_size=2, max_size=14), st.sampled_from([5 * MINUTE, DAY]))
+def test_what_learning_hides(versions: list[tuple[list[str], int]], every: float) -> None:
+    """An equal page is never told. A hidden difference has no other words, unless they were there before; no price."""
+    page = WatchedPage()
+    last: list[str] = []
+    seen: set[str] = set()
+    for n, (templates, figure) in enumerate(versions):
+        lines = [template.format(figure) for template in templates]
+        change = page.visit(lines, START + n * every)
+        if lines == last:
+            assert not change.counts
+        elif last and not change.counts:
+            free = [place for place in page.memory.noise if place.kind == "gap"]
+            assert {run_shape(line) for line in lines} <= seen or free
+            assert [line for line in lines if "Price" in line] == [line for line in last if "Price" in line]
+        last = lines
+        seen |= {run_shape(line) for line in lines}
 
 
 def test_learning_is_deterministic() -> None:

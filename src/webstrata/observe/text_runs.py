@@ -24,7 +24,7 @@ from webstrata.columns import RUN, Part, RunFlag
 from webstrata.observe.data.fields import DataField
 from webstrata.observe.figures import NO_FIGURE, RunFigure, examined, figures_of
 from webstrata.observe.kernel.choice import KERNEL
-from webstrata.observe.time_words import DATE_WORDS, without_ages
+from webstrata.observe.time_words import with_dates_masked, without_ages
 
 
 def simhash(text: bytes) -> int | None:
@@ -55,10 +55,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9+/_=-]{20,}|(?=[A-Za-z+/_=-]*[0-9])[A-Za-z0-9+/_=-]{7,})(?![A-Za-z0-9])"
 )
-_DATE_WORD = re.compile(
-    r"\b(?:[ap]\.?m|just now|today|yesterday|" + "|".join(sorted(DATE_WORDS, key=len, reverse=True)) + r")\b",
-    re.IGNORECASE,
-)
+_HALF_DAY = re.compile(r"\b[ap]\.?m\b", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")
 _NAME_PART = re.compile(r"[^\W\d_][a-zà-ÿ]+|[A-Z]+(?![a-z])")
 """A word of a field's name: `lowPrice` has two."""
@@ -159,11 +156,17 @@ def run_shapes(runs: Sequence[str]) -> list[str]:
     masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _is_dated(run))]
     shapes = list(runs)
     if masked:
-        text = "\n".join([without_ages(runs[i], _WORD.findall(runs[i][:_SHORT].lower()), "@") for i in masked])
-        text = _NUMBER.sub("0", _DATE_WORD.sub("@", _TOKEN.sub("#", text)))
+        text = "\n".join([_without_times(runs[i]) for i in masked])
+        text = _NUMBER.sub("0", _HALF_DAY.sub("@", _TOKEN.sub("#", text)))
         for i, shape in zip(masked, text.split("\n"), strict=True):
             shapes[i] = shape
     return shapes
+
+
+def _without_times(run: str) -> str:
+    """The run with its ages and the names of months and weekdays masked."""
+    words = _WORD.findall(run.lower())
+    return with_dates_masked(without_ages(run, words, "@"), words)
 
 
 def _is_dated(run: str) -> bool:

@@ -43,6 +43,7 @@ _WEEKDAYS = """
     понедельник вторник среда четверг пятница суббота воскресенье понеділок вівторок середа четвер субота неділя
 """
 MONTHS = frozenset(_MONTHS.split())
+_DATE_WORD = re.compile(r"[^\W\d_]+(?:-feira)?")
 DATE_WORDS = MONTHS | frozenset(_WEEKDAYS.split())
 
 _UNIT_WORDS = """
@@ -79,6 +80,7 @@ _PREFIXES = (
     "منذ ",
     "il y a ",
 )
+_MAX_PREFIX = max(map(len, _PREFIXES))
 _UNIT = r"[^\W\d_]{1,12}"
 _CJK_AGE = "(?:秒|分钟?|分鐘|時間|小时|小時|日|天|週間|周|週|か月|ヶ月|个月|個月|年)前|(?:초|분|시간|일|주|개월|년) ?전"
 _NUMBERED_AGE = re.compile(
@@ -87,30 +89,37 @@ _NUMBERED_AGE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_AFTER_NUMBER = re.compile(rf"[0-9] ?({_UNIT})")
-_WORDED_AGE = re.compile(
+_AGE_PHRASE = re.compile(
     rf"\b(?:an?|one|a few|een|en|ett|bir|una?|un) {_UNIT}\b {_AFTER}"
     rf"|\b(?:vor (?:einer?|einem|wenigen)|il y a (?:une?|quelques)|hace (?:una?|unos|unas)|há uma?) {_UNIT}\b"
-    r"|\b(?:just now|moments? ago|yesterday|today|gerade eben|vorgestern|gestern|heute|à l[’']instant|avant-hier"
-    r"|aujourd[’']hui|ahora mismo|anteayer|ayer|hoy|ieri|oggi|ontem|hoje|gisteren|vandaag|zojuist|wczoraj|dzisiaj|dziś"
-    r"|przed chwilą|igår|idag|i går|i dag|eilen|tänään|včera|dnes|dün|bugün|вчера|сегодня|вчора|сьогодні|أمس|اليوم)\b"
-    r"|昨日|今日|たった今|昨天|今天|刚刚|剛剛|어제|오늘|방금",
+    r"|\b(?:just now|moments? ago|gerade eben|à l[’']instant|avant-hier|aujourd[’']hui|ahora mismo"
+    r"|przed chwilą|i går|i dag)\b",
     re.IGNORECASE,
 )
-_IN_AGES = """
-    ago fa geleden temu sedan siden sitten önce назад тому atrás now yesterday today eben vorgestern gestern heute
-    einer einem wenigen quelques hace há instant hier hui mismo anteayer ayer hoy ieri oggi ontem hoje gisteren vandaag
-    zojuist wczoraj dzisiaj dziś chwilą igår idag går dag eilen tänään včera dnes dün bugün вчера сегодня вчора сьогодні
-    أمس اليوم y
+_IN_PHRASES = """
+    ago now vor eben hace há instant avant aujourd mismo chwilą går geleden sedan siden önce atrás fa temu sitten
 """
-_AGE_WORDS = frozenset(_IN_AGES.split())
-"""One of these words is in every age without digits (except in Chinese, Japanese and Korean)."""
+_PHRASE_WORDS = frozenset(_IN_PHRASES.split())
+"""One of these words is in every phrase, except `il y a` and `i dag`."""
+_DAYS = """
+    yesterday today vorgestern gestern heute anteayer ayer hoy ieri oggi ontem hoje gisteren vandaag zojuist wczoraj
+    dzisiaj dziś igår idag eilen tänään včera dnes dün bugün вчера сегодня вчора сьогодні أمس اليوم
+"""
+_DAY_WORDS = frozenset(_DAYS.split())
+"""Words that are ages by themselves."""
+_CJK = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_CJK_DAY = re.compile("昨日|今日|たった今|昨天|今天|刚刚|剛剛|어제|오늘|방금")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def without_ages(text: str, words: Collection[str], instead: str = " ") -> str:
     """The text with ages replaced. `words` are its words in lower case: they tell quickly that there is no age."""
-    is_wide = not text.isascii()
-    if is_wide or not _AGE_WORDS.isdisjoint(words):
-        text = _WORDED_AGE.sub(instead, text)
+    if not _PHRASE_WORDS.isdisjoint(words) or ("il" in words and "y" in words) or ("i" in words and "dag" in words):
+        text = _AGE_PHRASE.sub(instead, text)
+    if not _DAY_WORDS.isdisjoint(words):
+        text = _WORD.sub(lambda match: instead if match[0].lower() in _DAY_WORDS else match[0], text)
+    if not text.isascii() and _CJK.search(text):
+        text = _CJK_DAY.sub(instead, text)
     return _NUMBERED_AGE.sub(lambda match: instead if _is_age(match) else match[0], text)
 
 
@@ -119,7 +128,15 @@ def _is_age(match: re.Match[str]) -> bool:
         return True
     if any(unit.lower() not in _UNITS for unit in _UNIT_AFTER_NUMBER.findall(match[0])):
         return False
-    return bool(match[2]) or match.string[: match.start()].lower().endswith(_PREFIXES)
+    before = match.string[max(0, match.start() - _MAX_PREFIX) : match.start()]
+    return bool(match[2]) or before.lower().endswith(_PREFIXES)
+
+
+def with_dates_masked(text: str, words: Collection[str]) -> str:
+    """The text with `@` for the names of months and weekdays. `words` are its words in lower case."""
+    if DATE_WORDS.isdisjoint(words):
+        return text
+    return _DATE_WORD.sub(lambda match: "@" if match[0].lower() in DATE_WORDS else match[0], text)
 
 
 _TIME = re.compile(

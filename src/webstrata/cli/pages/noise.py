@@ -21,11 +21,11 @@ def command(
     address: UrlArgument,
     count: Annotated[
         str | None,
-        typer.Option("--count", metavar="N|all", help="Count changes of place N (or all), learned as noise or not."),
+        typer.Option("--count", metavar="N", help="Count changes of place N (or `all`), learned as noise or not."),
     ] = None,
     uncount: Annotated[
         str | None,
-        typer.Option("--uncount", metavar="N|all", help="Undo --count: place N (or all) can be learned again."),
+        typer.Option("--uncount", metavar="N", help="Undo --count: place N (or `all`) can be learned again."),
     ] = None,
     all_places: Annotated[
         bool, typer.Option("--all", help="Also show places that change often but are not yet learned as noise.")
