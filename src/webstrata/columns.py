@@ -80,10 +80,15 @@ class RunFlag(IntFlag):
     SENTENCE = 1
     """A whole sentence, not a heading or a menu entry."""
     TIMES = 2
-    """A field of data: all of its values are times or tokens."""
+    """All of its figures are dates, times or tokens; of a field of data: all of its values."""
     WATCHED = 4
-    """It has a figure that people watch (a price, a stock, a score): it is never learned as noise by itself."""
-    STAMP = 8
+    """It has a figure that people watch (a price, a stock, a score), or says whether something can be had: it is never
+    learned as noise by itself."""
+    TRIVIAL = 8
+    """All of its figures are ages ("3 hours ago"), view counts or load times, which nobody watches."""
+    BLOCK = 16
+    """Several runs at the end of a long page, stored as one."""
+    STAMP = 32
     """It only says when or from what the page was made: its dates, numbers and tokens do not count."""
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from random import Random
+from zlib import crc32
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from webstrata.detect.memory import PageMemory, pack, remember, unpack
-from webstrata.detect.noise import NoisyPlace
-from webstrata.detect.verdict import judge
-from webstrata.observe.kernel.python_links import link_hashes
-from webstrata.observe.text_runs import excerpts_of, runs_of
-from webstrata.records import Change, Fingerprint, Observation, Outcome
+from tests.detect.watched_page import WatchedPage
+from webstrata.columns import RUN, Part
+from webstrata.detect.memory import pack
+from webstrata.observe.text_runs import run_shape
+from webstrata.records import Outcome
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 START = datetime(2026, 3, 1, 9, tzinfo=UTC).timestamp()
@@ -25,6 +28,7 @@ ARTICLE = [
     "See also",
 ]
 ADS = ["Buy socks, warm as toast", "Fly to the moon and back, half price", "Learn to juggle in nine easy lessons"]
+ADS += ["A lamp for every mood", "Tea from the garden next door", "Paint your boat before winter"]
 
 Words = Callable[[Random, float], str]
 
@@ -51,42 +55,6 @@ def advertisement(random: Random, at: float) -> str:
 
 def ever_new(random: Random, at: float) -> str:
     return " ".join(random.choice(("sky", "leaf", "stone", "river", "wind", "ember")) for _ in range(9))
-
-
-class WatchedPage:
-    """A watched page: each visit is judged and remembered as in the crawl loop."""
-
-    def __init__(self) -> None:
-        self.counted: tuple[int, ...] = ()
-        self._packed = b""
-        self.fingerprint: Fingerprint | None = None
-
-    def visit(self, lines: list[str], at: float) -> Change:
-        body = "\n".join(lines)
-        now = Fingerprint(raw=body, size=len(body), text=body, parts=("", "", body, "", "", body), main_links="")
-        runs = runs_of("", body)
-        seen = Observation(
-            url="https://a.test/",
-            at=at,
-            status=200,
-            fingerprint=now,
-            lines=runs,
-            link_hashes=link_hashes(()),
-            excerpts=excerpts_of([body], self.memory.runs),
-        )
-        memory = self.memory
-        change = judge(self.fingerprint, False, seen, memory=memory)
-        self._packed = pack(remember(memory, self.fingerprint, seen, change))
-        self.fingerprint = now
-        return change
-
-    @property
-    def memory(self) -> PageMemory:
-        return unpack(self._packed, self.counted)
-
-    @property
-    def learned(self) -> list[NoisyPlace]:
-        return [place for place in self.memory.noise if place.state == "learned"]
 
 
 def visits(words: Words, every: float, count: int, index: int = 1) -> Iterator[tuple[list[str], float]]:
@@ -186,11 +154,12 @@ def test_a_page_that_is_mostly_noise_counts() -> None:
 
 
 def test_a_clock_that_stops_is_forgotten() -> None:
-    """A learned place that stays the same at three visits counts again at its next change."""
+    """A learned place that stays the same for as many visits as it had changes counts again at its next change."""
     page = WatchedPage()
     for lines, at in visits(clock, 5 * MINUTE, 20):
         page.visit(lines, at)
-    for n in range(4):
+    for n in range(19):
+        assert page.learned
         page.visit(lines, at + n + 1)
     assert page.learned == []
     assert page.visit([*ARTICLE[:1], clock(Random(0), at + DAY), *ARTICLE[1:]], at + DAY).counts
@@ -207,6 +176,127 @@ def test_a_learned_place_can_be_denied() -> None:
     assert all(page.visit(lines, at).counts for lines, at in versions[10:20])
     page.counted = ()
     assert sum(page.visit(lines, at).counts for lines, at in versions[20:]) <= 2
+
+
+def filled(line: str) -> list[str]:
+    """An article that is long enough that a figure in it is not its subject."""
+    return [
+        *ARTICLE,
+        "The towers are of granite from the hills nearby; the deck is of steel and was painted green.",
+        line,
+    ]
+
+
+def test_a_learned_figure_that_jumps_counts() -> None:
+    """A figure that was learned as noise counts when it leaves its range, and what follows does not."""
+    for jump in ("4", "0", "4.99", "9,900"):
+        page = WatchedPage()
+        for n in range(30):
+            change = page.visit(filled(f"Widgets {90 + n * 7 % 11}"), START + n * DAY)
+        assert not change.counts
+        assert page.learned
+        assert page.visit(filled(f"Widgets {jump}"), START + 30 * DAY).counts, jump
+        assert page.visit(filled("Widgets 95"), START + 31 * DAY).counts, "the way back"
+        assert not page.visit(filled("Widgets 94"), START + 32 * DAY).counts
+
+
+def test_a_view_count_never_counts_again() -> None:
+    """It grows steadily, stands still for many visits, and grows by much during a pause of weeks."""
+    page = WatchedPage()
+    views = [100 + 7 * n for n in range(10)] + [163] * 30 + [163 + 7 * n for n in range(10)]
+    told = [page.visit(filled(f"{count} views"), START + n * DAY).counts for n, count in enumerate(views)]
+    assert sum(told) == 2
+    assert not page.visit(filled(f"{226 + 7 * 40} views"), START + (len(views) + 40) * DAY).counts
+
+
+def test_a_shuffled_list_with_another_item_counts() -> None:
+    """After its order was learned as noise, a new item, a missing item and exchanged prices still count."""
+    names = ("Lamp", "Chair", "Table", "Rug", "Clock", "Vase")
+    for edit in (
+        lambda items: [*items[:2], "Sofa", *items[2:]],
+        lambda items: items[1:],
+        lambda items: [item.replace("Lamp", "Lamps") for item in items],
+    ):
+        page, random = WatchedPage(), Random(3)
+        for n in range(12):
+            change = page.visit([*ARTICLE[:2], *random.sample(names, 6), *ARTICLE[2:]], START + n * DAY)
+        assert not change.counts
+        assert [place.kind for place in page.learned] == ["order"]
+        items = edit(random.sample(names, 6))
+        assert page.visit([*ARTICLE[:2], *items, *ARTICLE[2:]], START + 12 * DAY).counts
+
+
+def test_states_that_alternate_count() -> None:
+    """Two states are no rotation, and a word such as sold out is watched: each change is told."""
+    for states in (("Add to cart", "Sold out"), ("The lift is in service", "The lift is being repaired")):
+        page = WatchedPage()
+        told = [page.visit(filled(states[n // 2 % 2]), START + n * DAY).counts for n in range(40)]
+        assert sum(told) == 19
+
+
+def link(address: str, shape: str) -> tuple[int, int, int, int, int, float]:
+    return crc32(address.encode()), crc32(shape.encode()), 0, Part.MAIN_LINK, 0, float("nan")
+
+
+def test_a_session_id_in_a_link_is_noise_of_this_link() -> None:
+    """One link changes at every visit and is learned; the others keep counting, and so does its removal."""
+    for every in (5 * MINUTE, DAY):
+        for edit in ("another link", "no session link"):
+            page, told = WatchedPage(), []
+            for n in range(13):
+                rows = [link("/about", "/about"), link(f"/cart?sid={n}", "/cart?sid=#"), link("/help", "/help")]
+                if n == 12:
+                    rows = rows[:1] + rows[2:] if edit == "no session link" else [*rows, link("/new", "/new")]
+                told.append(page.visit(ARTICLE, START + n * every, links=np.array(rows, dtype=RUN)).counts)
+            assert sum(told) == 6
+            assert told[-1]
+            assert [place.kind for place in page.learned] == ["link"]
+
+
+def test_a_list_of_links_with_a_new_entry_is_not_noise() -> None:
+    """In a list of numbered links all places change at each new entry, but its links only moved."""
+    page = WatchedPage()
+    for n in range(1, 20):
+        rows = [link(f"/news/{n + 9 - i}", "/news/#") for i in range(10)]
+        assert page.visit(ARTICLE, START + n * DAY, links=np.array(rows, dtype=RUN)).counts == (n > 1)
+    assert page.learned == []
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Hall {}",
+            "{} views",
+            "Seen 2026-03-{:02d}",
+            "Price {} EUR",
+            "Old gate",
+            "New gate",
+            "The river",
+            "By {} trees",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(st.lists(st.tuples(LINES, st.integers(1, 28)), min_size=2, max_size=14), st.sampled_from([5 * MINUTE, DAY]))
+def test_what_learning_hides(versions: list[tuple[list[str], int]], every: float) -> None:
+    """An equal page is never told. A hidden difference has no other words, unless they were there before; no price."""
+    page = WatchedPage()
+    last: list[str] = []
+    seen: set[str] = set()
+    for n, (templates, figure) in enumerate(versions):
+        lines = [template.format(figure) for template in templates]
+        change = page.visit(lines, START + n * every)
+        if lines == last:
+            assert not change.counts
+        elif last and not change.counts:
+            free = [place for place in page.memory.noise if place.kind == "gap"]
+            assert {run_shape(line) for line in lines} <= seen or free
+            assert [line for line in lines if "Price" in line] == [line for line in last if "Price" in line]
+        last = lines
+        seen |= {run_shape(line) for line in lines}
 
 
 def test_learning_is_deterministic() -> None:

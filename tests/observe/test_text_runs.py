@@ -90,14 +90,14 @@ def test_long_lines_are_split_into_sentences() -> None:
 
 
 def test_number_of_runs_is_limited() -> None:
-    """Runs beyond the limit are stored in blocks, and a change in them concerns one block only."""
+    """Runs beyond the limit are stored in blocks, and a change in them concerns a block, and where a limit moved."""
     lines = [f"line {n}" for n in range(9000)]
     first = np.frombuffer(runs_of("", "\n".join(lines)), dtype=RUN)
     assert MAX_RUNS[Part.BODY] < len(first) < 3 * MAX_RUNS[Part.BODY]
     assert first["words"].sum() == 2 * len(lines)
     edited = [*lines[:5000], "other", *lines[5000:]]
     second = np.frombuffer(runs_of("", "\n".join(edited)), dtype=RUN)
-    assert 1 <= len(set(second["value"].tolist()) - set(first["value"].tolist())) <= 2
+    assert 1 <= len(set(second["value"].tolist()) - set(first["value"].tolist())) <= 3
 
 
 def test_number_of_blocks_is_limited() -> None:

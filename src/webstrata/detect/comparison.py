@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import Part, RunFlag
-from webstrata.detect.noise import NoisyPlace, compared_values
+from webstrata.detect.noise import compared_values
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.runs import TextRuns
 
 _SKETCH_BITS = 64

@@ -14,7 +14,8 @@ from webstrata.columns import Part, RunFlag
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
 from webstrata.detect.feed_entries import feed_change
 from webstrata.detect.memory import PageMemory
-from webstrata.detect.noise import NoisyPlace, changed_noise_count, noise_share
+from webstrata.detect.noise import changed_noise_count, noise_share, without_jumps
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.page_difference import ALL_LINKS, page_difference
 from webstrata.detect.runs import ALL_TEXT_PARTS, DATA_PARTS, MAIN_PARTS, TextRuns, parse_runs
 from webstrata.detect.template import TemplateOfPage
@@ -81,12 +82,11 @@ def findings(
     text, links = layers[layer], layer == "main" and layers.get("main_links", False)
     if not layers["raw"] or not memory.runs or not after.lines or layer not in _LAYERS_WITH_RUNS:
         return Findings(text=text, links=links)
-    new = parse_runs(after.lines)
-    noise = _applicable_noise(memory.noise, new, layer)
+    old, new = parse_runs(memory.runs), parse_runs(after.lines)
+    noise = without_jumps(memory.noise, old, new, after.at - memory.at)
+    noise = _applicable_noise(noise, new, layer)
     has_own_layer = page_rules is not None and page_rules.layer != "auto"
-    comparison = RunComparison(
-        parse_runs(memory.runs), new, noise, with_stamps=has_own_layer or layer not in ("main", "text")
-    )
+    comparison = RunComparison(old, new, noise, with_stamps=has_own_layer or layer not in ("main", "text"))
     if layer == "main":
         ignores_title = "title" not in _counted_attributes(page_rules, layer)
         found = _on_page(comparison, text, links, template, ignores_title=ignores_title)
@@ -95,7 +95,7 @@ def findings(
     else:
         found = _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
-    hidden = changed_noise_count(comparison.old, new, noise)
+    hidden = changed_noise_count(old, new, noise)
     return Findings(
         text=found.text,
         links=found.links,

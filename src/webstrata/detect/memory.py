@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from webstrata.columns import LINK
 from webstrata.detect.layers import is_comparable, layer_digest
 from webstrata.detect.learning import learn, learn_unchanged
-from webstrata.detect.noise import NoisyPlace, with_counted_places
+from webstrata.detect.noise import with_counted_places
+from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.runs import parse_runs
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 
@@ -134,7 +135,6 @@ def _learned_noise(
         parse_runs(after.lines),
         at=after.at,
         apart_s=after.at - memory.at,
-        links_changed=change.layers.get("main_links", False),
         excerpts=after.excerpts,
     )
 

@@ -1,88 +1,39 @@
 """Noise: places of a page that change at nearly every visit, learned from the page's own history.
 
-There are four kinds of noisy places:
+`noisy_place.py` says which kinds of places there are, `learning.py` when they are learned and forgotten. This module
+compares versions without them. These always count:
 
-- `stamp`: a run that keeps its shape while its numbers, dates or tokens change (clocks, counters, CSRF tokens);
-- `gap`: up to four runs between two neighbours that stay the same (rotating advertisements, random quotations);
-- `links`: the links of the main content as a whole (session numbers, tracking addresses);
-- `data`: a JSON path, a column, a predicate, an element or an attribute (generation times, counters).
-
-A place is learned as noise if it changed repeatedly between visits less than an hour apart, and hardly ever stayed the
-same between them. If visits are rarer, a stamp is learned if it changed at practically every visit. Two rules keep real
-changes from being learned as noise:
-
-- News texts change at every visit, too. Free text (`gap`) that did not change within the hour must also return
-  repeatedly to values that it had before; then only these known values are noise, and a new value counts.
-- Data are mostly figures, and a price that changes every day is not noise. Data are learned from rare visits only if
-  all values were times or tokens; other data only if they change within the hour.
-
-A learned place that stays the same at three visits in a row (a rotating gap: twelve) is forgotten, and its next change
-counts. A learned stamp with another shape, or a gap with more than twice its usual number of words, is a different
-place and counts at once. If half of the words of a page or more are noise, the noise is the subject of the page and
-counts (`verdict.py`).
+- a figure that people watch (`RunFlag.WATCHED`: a price, a stock, a score), in whatever place it is;
+- a figure that jumps out of the range in which it was learned (`figure_range.py`);
+- a learned stamp with another shape, or none;
+- in a gap whose contents rotate among known ones, an unknown one; in any gap, more than twice its usual words;
+- in a shuffled list, a new or a missing item;
+- all of it, if half of the words of a page or more are noise: then the noise is its subject (`verdict.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.columns import Part
+from webstrata.columns import Part, RunFlag
+from webstrata.detect.figure_range import is_jump
+from webstrata.detect.noisy_place import SINGLE_RUN_KINDS, NoisyPlace, PlacedRuns, reset_place
 from webstrata.detect.runs import TextRuns
+from webstrata.detect.shuffles import item_ids
 
-MAX_GAP_RUNS = 4
-_MIN_CHANGES_STAMP, _MIN_CHANGES_GAP = 2, 3
-"""Changes within the hour after which a place is noise."""
+_WATCHED = int(RunFlag.WATCHED)
+MAX_FREE_RUNS = 8
+"""Runs of a gap that may hold any text."""
+_MIN_CHANGES_TIMES, _MIN_CHANGES_GAP, _MIN_CHANGES_OTHER = 2, 3, 5
+"""Changes within the hour after which a place is noise: clocks and tokens, gaps and lists, other figures."""
 _CHANGES_PER_SAME = 9
 """Changes within the hour that are needed for each visit within the hour without a change."""
-
-Kind = Literal["stamp", "gap", "links", "data"]
-SINGLE_RUN_KINDS = ("stamp", "data")
-"""Kinds of places that consist of one run."""
-State = Literal["watched", "learned", "denied"]
-
-
-class NoisyPlace(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A place of a page that changes: its counts of changes, and whether they count."""
-
-    key: int
-    """Identifies the place; of a stamp or data, its place in `TextRuns`."""
-    kind: Kind
-    state: State = "watched"
-    """`watched`: changes still count. `learned`: they do not. `denied`: the user wants them to count."""
-    since: float = 0.0
-    """Time at which the place was learned; before that, time of its first change."""
-    changed: int = 0
-    """Visits at which it had changed."""
-    same: int = 0
-    """Visits at which it had not changed."""
-    changed_within_hour: int = 0
-    """The same for visits less than an hour after the previous one."""
-    same_within_hour: int = 0
-    same_in_a_row: int = 0
-    """Latest visits without a change."""
-    returns: int = 0
-    """Changes back to one of the recent values."""
-    recent: tuple[int, ...] = ()
-    """Hashes of recent values."""
-    before: int = 0
-    after: int = 0
-    """Shapes of the two neighbours of a gap."""
-    words: int = 0
-    """Maximum number of words seen in a gap."""
-    example: str = ""
-    only_times: bool = False
-    """Of data: all values so far were times or tokens."""
-
-
-class PlaceValue(NamedTuple):
-    """The value of a place in one version."""
-
-    value: int
-    words: int
+_CHANGES_PER_SAME_GAP = 2
+"""The same for gaps with at least one change more: an advertisement may be shown twice by chance."""
+_MIN_SAMPLED, _MIN_RETURNED = 3, 2
+"""Different contents of a gap, and how many runs came back, that show a random choice from many."""
 
 
 def with_counted_places(places: tuple[NoisyPlace, ...], counted: Collection[int]) -> tuple[NoisyPlace, ...]:
@@ -99,37 +50,50 @@ def _with_state(place: NoisyPlace, counts: bool) -> NoisyPlace:
     return reset_place(place) if place.state == "denied" else place
 
 
-def reset_place(place: NoisyPlace) -> NoisyPlace:
-    """The same place, watched, with all counts at 0."""
-    return NoisyPlace(
-        key=place.key,
-        kind=place.kind,
-        since=place.since,
-        before=place.before,
-        after=place.after,
-        example=place.example,
-        only_times=place.only_times,
-    )
-
-
 # ── comparing versions without noise ────────────────────────────────────────────────────────────────────────
 
 
-def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
-    """The run values of a version without learned noise, to be compared with another version's under the same noise."""
-    values = compared_values(runs, noise)
-    return [value for value, part in zip(values, runs.parts, strict=True) if part in parts and value is not None]
+def without_jumps(
+    noise: tuple[NoisyPlace, ...], before: TextRuns, after: TextRuns, apart_s: float
+) -> tuple[NoisyPlace, ...]:
+    """The noise for comparing two versions: places whose figure jumped out of its range are not noise this time."""
+    ranged = [place for place in noise if place.state == "learned" and place.figure is not None]
+    if not ranged:
+        return noise
+    old, new = PlacedRuns(before), PlacedRuns(after)
+    jumped = set()
+    for place in ranged:
+        was, now = old.value(place), new.value(place)
+        if was is not None and now is not None and is_jump(place.figure, was.figure, now.figure, apart_s):
+            jumped.add(place.key)
+    return tuple(replace(place, state="watched") if place.key in jumped else place for place in noise)
 
 
 def compared_values(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[int | None]:
-    """The value of each run to compare: of learned stamps and data their shape, of learned gaps None."""
-    learned, in_gap = _learned_keys(noise), _in_learned_gap(runs, noise)
-    return [
-        None if skip else _shape_only(shape, words, part) if place in learned else value
-        for value, shape, words, part, place, skip in zip(
-            runs.values, runs.shapes, runs.words, runs.parts, runs.places, in_gap, strict=True
+    """The value of each run, to be compared with another version's under the same noise.
+
+    Learned stamps, links and data are replaced by their shape, learned gaps by None, and the items of learned lists are
+    sorted.
+    """
+    placed = PlacedRuns(runs)
+    learned, in_gap = _learned_keys(noise), _in_learned_gap(placed, noise)
+    values = [
+        _shape_only(shape, words, part) if key in learned and not flags & _WATCHED else value
+        for value, shape, words, part, flags, key in zip(
+            runs.values, runs.shapes, runs.words, runs.parts, runs.flags, placed.keys, strict=True
         )
     ]
+    _sort_lists(values, runs, noise)
+    return [None if skip else value for value, skip in zip(values, in_gap, strict=True)]
+
+
+def _sort_lists(values: list[int], runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> None:
+    lists = [set(place.recent) for place in noise if place.kind == "order" and place.state == "learned"]
+    ids = item_ids(runs) if lists else []
+    for items in lists:
+        rows = [row for row, item in enumerate(ids) if item in items]
+        for row, item in zip(rows, sorted(ids[row] for row in rows), strict=True):
+            values[row] = item
 
 
 def _shape_only(shape: int, words: int, part: int) -> int:
@@ -138,88 +102,79 @@ def _shape_only(shape: int, words: int, part: int) -> int:
 
 
 def noise_share(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:
-    """The share of a version's words that are in learned places."""
-    learned, in_gap = _learned_keys(noise), _in_learned_gap(runs, noise)
+    """The share of a version's words that are in learned places. A shuffled list is not noise itself."""
+    placed = PlacedRuns(runs)
+    learned, in_gap = _learned_keys(noise), _in_learned_gap(placed, noise)
     noisy = total = 0
-    for words, part, place, skip in zip(runs.words, runs.parts, runs.places, in_gap, strict=True):
+    for words, part, key, skip in zip(runs.words, runs.parts, placed.keys, in_gap, strict=True):
         if part in parts:
             total += words
-            noisy += words if skip or place in learned else 0
+            noisy += words if skip or key in learned else 0
     return noisy / total if total else 0.0
 
 
 def changed_noise_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...]) -> int:
     """The number of learned places that differ between two versions."""
+    learned = [place for place in noise if place.state == "learned"]
+    old, new = PlacedRuns(before), PlacedRuns(after)
     changed = 0
-    for place in noise:
-        if place.state == "learned" and place.kind != "links":
-            old, new = place_value(before, place), place_value(after, place)
-            changed += old is not None and new is not None and old.value != new.value
+    for place in learned:
+        if place.kind == "order":
+            changed += list_order(before, place) != list_order(after, place)
+        else:
+            was, now = old.value(place), new.value(place)
+            changed += was is not None and now is not None and was.value != now.value
     return changed
+
+
+def list_order(runs: TextRuns, place: NoisyPlace) -> list[int]:
+    """The items of a list in the order of this version."""
+    items = set(place.recent)
+    return [item for item in item_ids(runs) if item in items]
 
 
 def _learned_keys(noise: tuple[NoisyPlace, ...]) -> set[int]:
     return {place.key for place in noise if place.kind in SINGLE_RUN_KINDS and place.state == "learned"}
 
 
-def _in_learned_gap(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[bool]:
+def _in_learned_gap(placed: PlacedRuns, noise: tuple[NoisyPlace, ...]) -> list[bool]:
     """For each run, whether it is in a learned gap."""
-    in_gap = [False] * len(runs.values)
+    in_gap = [False] * len(placed.keys)
     for place in noise:
         if place.kind == "gap" and place.state == "learned":
-            gap = gap_range(runs, place)
-            if gap is not None and _is_expected(place, runs, *gap):
-                in_gap[gap[0] : gap[1]] = [True] * (gap[1] - gap[0])
+            gap = placed.gap(place)
+            if gap is not None and _is_expected(place, placed, gap):
+                in_gap[gap.start : gap.stop] = [True] * len(gap)
     return in_gap
 
 
-def _is_expected(place: NoisyPlace, runs: TextRuns, start: int, end: int) -> bool:
-    """Whether the content of a gap is noise: any text of usual length, or, if the gap only rotates, a known value."""
-    if changes_within_hour(place):
-        return word_count(runs, start, end) <= 2 * place.words
-    return _combined_hash(runs.values[start:end]) in place.recent
+def _is_expected(place: NoisyPlace, placed: PlacedRuns, gap: range) -> bool:
+    """Whether the content of a gap is noise: known runs, or any text of usual length if its content is arbitrary."""
+    runs = placed.runs
+    if any(runs.flags[row] & _WATCHED for row in gap):
+        return False
+    known = set(place.recent)
+    if all(runs.values[row] & 0xFFFFFFFF in known for row in gap):
+        return True
+    if any(runs.flags[row] & RunFlag.BLOCK for row in gap) or not (changes_within_hour(place) or is_sampled(place)):
+        return False
+    return sum(runs.words[row] for row in gap) <= 2 * place.words and len(gap) <= max(place.runs, 1)
 
 
-# ── the value of a place ────────────────────────────────────────────────────────────────────────────────────
+def is_sampled(place: NoisyPlace) -> bool:
+    """Whether a gap shows a random choice from many contents: several different ones came back."""
+    return len(place.recent) > _MIN_SAMPLED * place.runs and len(place.long_returned) >= _MIN_RETURNED
 
 
 def changes_within_hour(place: NoisyPlace) -> bool:
     """Whether a place changes at practically every visit less than an hour after the previous one."""
-    is_free = place.kind == "gap" or (place.kind == "data" and not place.only_times)
-    min_changes = _MIN_CHANGES_GAP if is_free else _MIN_CHANGES_STAMP
-    changed = place.changed_within_hour
-    return changed >= min_changes and changed >= _CHANGES_PER_SAME * place.same_within_hour
-
-
-def place_value(runs: TextRuns, place: NoisyPlace) -> PlaceValue | None:
-    """The value of a stamp, gap or data place in a version; None if the version does not have the place."""
+    if place.kind == "gap" and place.runs > MAX_FREE_RUNS:
+        return False
     if place.kind in SINGLE_RUN_KINDS:
-        value = runs.value_at.get(place.key)
-        return None if value is None else PlaceValue(value, 0)
-    gap = gap_range(runs, place)
-    return None if gap is None else PlaceValue(_combined_hash(runs.values[gap[0] : gap[1]]), word_count(runs, *gap))
-
-
-def gap_range(runs: TextRuns, place: NoisyPlace) -> tuple[int, int] | None:
-    """Start and end of the runs between a gap's neighbours; None unless the neighbours occur exactly once."""
-    shapes = runs.shapes
-    gap = None
-    for i in [i for i, shape in enumerate(shapes) if shape == place.before]:
-        for j in range(i + 1, min(i + MAX_GAP_RUNS + 2, len(shapes))):
-            if shapes[j] == place.after and runs.parts[i] == runs.parts[j]:
-                if gap is not None:
-                    return None
-                gap = (i + 1, j)
-                break
-    return gap
-
-
-def word_count(runs: TextRuns, start: int, end: int) -> int:
-    return sum(runs.words[start:end])
-
-
-def _combined_hash(values: list[int]) -> int:
-    combined = len(values)
-    for value in values:
-        combined = (combined * 0x100000001B3 ^ value) & 0xFFFFFFFF
-    return combined
+        min_changes = _MIN_CHANGES_TIMES if place.flags & RunFlag.TIMES else _MIN_CHANGES_OTHER
+    else:
+        min_changes = _MIN_CHANGES_GAP
+    changed, same = place.changed_within_hour, place.same_within_hour
+    if place.kind == "gap" and changed > min_changes and changed >= _CHANGES_PER_SAME_GAP * same:
+        return True
+    return changed >= min_changes and changed >= _CHANGES_PER_SAME * same

@@ -1,9 +1,9 @@
 """The text runs of a version (rows of `columns.RUN`) and the place of each run, for comparing versions without text.
 
 A run is a line of text or a value of data, stored as hashes. A *place* identifies a run across versions. For text it
-is a hash of the shapes of the run and the two runs before it. Clocks and counters keep their shape, so they keep their
-place while their value changes; a line with other words is another place. For data a place is a hash of the field
-name.
+is a hash of the run's shape; if several runs have this shape, also of the shapes of the two runs before it. Clocks and
+counters keep their shape, so they keep their place while their value changes; a line with other words is another
+place. For data a place is a hash of the field name.
 """
 
 from __future__ import annotations
@@ -70,9 +70,12 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     mixed = (
         (shapes * _MULTIPLIERS[0]) ^ (before * _MULTIPLIERS[1]) ^ (_shifted(shapes, parts, 2) * _MULTIPLIERS[2]) ^ parts
     )
-    mixed = np.where(
-        parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed
-    )  # the shape of data is the hash of its field name
+    by_shape = (shapes * _MULTIPLIERS[0]) ^ parts
+    _, index, counts = np.unique(by_shape, return_inverse=True, return_counts=True)
+    mixed = np.where(counts[index] == 1, by_shape, mixed)  # what stands before it may change
+    # The shape of data and of attributes is the hash of their name.
+    mixed = np.where(parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed)
+    mixed = np.where(parts >= Part.DESCRIPTION, by_shape, mixed)
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import RUN, Part, RunFlag
+from webstrata.observe.figures import NO_FIGURE
 from webstrata.observe.sketch import hash64, sketch_of
-from webstrata.observe.text_runs import NO_FIGURE, Row
+from webstrata.observe.text_runs import Row
 from webstrata.records import PageAttribute
 
 _MAX_LINKS = 1_000

@@ -6,8 +6,9 @@ if more than half of the shingles' hashes have it set. Texts that differ in few 
 operations are on 32-bit integers, so that the function is short in any language.
 
 Runs: a run is a line, or a sentence of a long line. With the hash of its words, the hash of its *shape* is stored: the
-same words with numbers, dates, times and tokens masked. Two runs with the same shape and different words are usually a
-clock, a counter or a token; `detect` decides.
+same words with numbers, dates, times, ages and tokens masked. Two runs with the same shape and different words are
+usually a clock, a counter or a token; `detect` decides, and reads from the flags of a run what its figures are
+(`figures.py`).
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ import numpy as np
 
 from webstrata.columns import RUN, Part, RunFlag
 from webstrata.observe.data.data_field import DataField
+from webstrata.observe.figures import NO_FIGURE, RunFigure, examined, figures_of
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.sketch import hash64, sketch_of
 from webstrata.observe.stamps import is_stamp
+from webstrata.observe.time_words import with_dates_masked, without_ages
 
 
 def simhash(text: bytes) -> int | None:
@@ -35,8 +38,11 @@ MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.SIDE: 600, Part.HEADER: 200, Pa
 _BLOCK_RUNS = 16
 """Runs in a block on average. A block ends at a run whose hash says so, so that an insertion moves no other block."""
 _MAX_BLOCK_RUNS = 256
-_MAX_BLOCKS = 1000
-"""Blocks of a part; the last one holds all the rest."""
+_CHANGING = RunFlag.TIMES | RunFlag.TRIVIAL
+"""Runs that may differ at every visit: no block ends at them."""
+_KINDS_OF_FIGURES = 4
+_MAX_BLOCK_ROWS = 1000
+"""Rows of a part's blocks; the last block holds all the rest."""
 _LONG_LINE = 240
 """Characters; lines of this length or longer are split into sentences."""
 _SHORT = 60
@@ -50,22 +56,22 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9+/_=-]{20,}|(?=[A-Za-z+/_=-]*[0-9])[A-Za-z0-9+/_=-]{7,})(?![A-Za-z0-9])"
 )
-_DATE_WORD = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october"
-    r"|november|december|mon|tues?|wed|thu|thurs|fri|sat|sun|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|[ap]\.?m|just now|today|yesterday|an?(?= (?:second|minute|hour|day|week|month|year)s?\b)"
-    r"|(?:second|minute|hour|day|week|month|year)s?(?= ago\b))\b",
-    re.IGNORECASE,
-)
+_HALF_DAY = re.compile(r"\b[ap]\.?m\b", re.IGNORECASE)
 _DIGIT = re.compile(r"[0-9]")
+_NAME_PART = re.compile(r"[^\W\d_][a-zà-ÿ]+|[A-Z]+(?![a-z])")
+"""A word of a field's name: `lowPrice` has two."""
 _CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
 """Occurs in names of days and months and in `now` and `ago`; or is a token without a digit."""
-_NUMBER = re.compile(r"[0-9][0-9.,:'\u2019/]*[0-9]|[0-9]")
+_NUMBER = re.compile(
+    r"[0-9](?:[0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3}(?![0-9]))+(?:[.,][0-9]+)?|(?:[0-9.,:'\u2019/]*[0-9])?)"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_MAX_EXAMINED = 6000
+"""Runs of a part whose figures are examined. Later figures are taken for watched, so that they are never noise."""
 
 
 Row = tuple[int, int, int, float, int, int, int]
 """A row of `RUN`: value, sketch, shape, figure, words, part, flags."""
-NO_FIGURE = float("nan")
 
 
 def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str = "") -> bytes:
@@ -78,7 +84,7 @@ def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str
         (Part.HEADER, header),
         (Part.FOOTER, footer),
     ):
-        rows += _rows(part, text)
+        rows += _rows(part, text, title)
     return np.array(rows, dtype=RUN).tobytes()
 
 
@@ -105,14 +111,24 @@ def runs_of_data(fields: Sequence[DataField]) -> bytes:
             field.value,
             field.sketch,
             crc32(field.name.encode("utf-8", "replace")),
-            NO_FIGURE,
+            figure.figure if field.size == 1 else NO_FIGURE,
             min(field.size, _MAX_WORDS),
             Part.DATA,
-            RunFlag.TIMES if field.stamps else 0,
+            RunFlag.TIMES if field.stamps else figure.flags & ~RunFlag.TIMES,
         )
-        for field in fields
+        for field, figure in ((field, _field_figure(field)) for field in fields)
     ]
     return np.array(rows, dtype=RUN).tobytes()
+
+
+def _field_figure(field: DataField) -> RunFigure:
+    """What the name of a field says about its values: `offers[].lowPrice` is watched, `page.views` is trivial."""
+    name = " ".join(_NAME_PART.findall(field.name))
+    return (
+        examined(f"{name} {field.example}")
+        if _DIGIT.search(field.example)
+        else examined(f"{name} 0")._replace(figure=NO_FIGURE)
+    )
 
 
 def excerpts_of_data(fields: Sequence[DataField], previous: bytes) -> dict[int, str]:
@@ -141,53 +157,69 @@ def run_shape(run: str) -> str:
 def run_shapes(runs: Sequence[str]) -> list[str]:
     """The shapes of many runs. They are masked as one text, because no mask matches across the end of a line."""
     # Masking is slow, so it is applied only to runs with a digit and to short runs with a word for a date or time.
-    masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _CLOCK.search(run))]
+    masked = [i for i, run in enumerate(runs) if _DIGIT.search(run) or (len(run) <= _SHORT and _is_dated(run))]
     shapes = list(runs)
     if masked:
-        text = "\n".join([runs[i] for i in masked])
-        text = _NUMBER.sub("0", _DATE_WORD.sub("@", _TOKEN.sub("#", text)))
+        text = "\n".join([_without_times(runs[i]) for i in masked])
+        text = _NUMBER.sub("0", _HALF_DAY.sub("@", _TOKEN.sub("#", text)))
         for i, shape in zip(masked, text.split("\n"), strict=True):
             shapes[i] = shape
     return shapes
 
 
-def _rows(part: Part, text: str) -> list[Row]:
+def _without_times(run: str) -> str:
+    """The run with its ages and the names of months and weekdays masked."""
+    words = _WORD.findall(run.lower())
+    return with_dates_masked(without_ages(run, words, "@"), words)
+
+
+def _is_dated(run: str) -> bool:
+    return _CLOCK.search(run) is not None or without_ages(run, _WORD.findall(run.lower())) != run
+
+
+def _rows(part: Part, text: str, title: str) -> list[Row]:
     runs = list(split_runs(text))
     limit = MAX_RUNS[part]
     shapes = run_shapes(runs)
-    rows = [_row(part, run, shape) for run, shape in zip(runs[:limit], shapes[:limit], strict=True)]
+    figures = figures_of(runs[:_MAX_EXAMINED], title)
+    figures += [RunFigure(RunFlag.WATCHED if _DIGIT.search(run) else 0, NO_FIGURE) for run in runs[_MAX_EXAMINED:]]
+    rows = [_row(part, *one) for one in zip(runs[:limit], shapes[:limit], figures[:limit], strict=True)]
     if len(runs) > limit:
-        rows += _block_rows(part, runs[limit:], shapes[limit:])
+        rows += _block_rows(part, runs[limit:], shapes[limit:], figures[limit:])
     return rows
 
 
-def _block_rows(part: Part, runs: list[str], shapes: list[str]) -> list[Row]:
-    """The runs beyond the limit in blocks: each is one row, with the words and the shapes of its runs."""
-    blocks: list[Row] = []
+def _block_rows(part: Part, runs: list[str], shapes: list[str], figures: list[RunFigure]) -> list[Row]:
+    """The runs beyond the limit in blocks, with the words and the shapes of their runs.
+
+    A block is one row for each kind of figures in it, so that a clock does not change the row of the text around it.
+    """
+    rows: list[Row] = []
     start = 0
-    for index, run in enumerate(runs, 1):
-        is_end = crc32(run.encode("utf-8", "replace")) % _BLOCK_RUNS == 0 or index - start == _MAX_BLOCK_RUNS
-        if index == len(runs) or (is_end and len(blocks) < _MAX_BLOCKS - 1):
-            blocks.append(_block_row(part, runs[start:index], shapes[start:index]))
+    for index, (run, figure) in enumerate(zip(runs, figures, strict=True), 1):
+        is_end = index - start == _MAX_BLOCK_RUNS or (
+            not figure.flags & _CHANGING and crc32(run.encode("utf-8", "replace")) % _BLOCK_RUNS == 0
+        )
+        if index == len(runs) or (is_end and len(rows) < _MAX_BLOCK_ROWS - 2 * _KINDS_OF_FIGURES):
+            for flags in sorted({figure.flags for figure in figures[start:index]}):
+                chosen = [i for i in range(start, index) if figures[i].flags == flags]
+                text, shape = ("\n".join([lines[i] for i in chosen]) for lines in (runs, shapes))
+                row = _row(part, text, shape, RunFigure(flags, NO_FIGURE))
+                rows.append((*row[:3], NO_FIGURE, *row[4:6], flags | RunFlag.BLOCK))  # a block is never a sentence
             start = index
-    return blocks
+    return rows
 
 
-def _block_row(part: Part, runs: list[str], shapes: list[str]) -> Row:
-    value, sketch, shape, figure, words, _, _ = _row(part, "\n".join(runs), "\n".join(shapes))
-    return value, sketch, shape, figure, words, part, 0
-
-
-def _row(part: Part, run: str, shape: str) -> Row:
+def _row(part: Part, run: str, shape: str, figure: RunFigure) -> Row:
     words = run.split()
-    flags = RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
-    if is_stamp(run, shape):
+    flags = figure.flags | (RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0)
+    if is_stamp(run, shape) and not flags & RunFlag.WATCHED:
         flags |= RunFlag.STAMP
     return (
         hash64(run),
         sketch_of([word.encode("utf-8", "replace") for word in words]),
         crc32(shape.encode("utf-8", "replace")),
-        NO_FIGURE,
+        figure.figure,
         min(len(words), _MAX_WORDS),
         part,
         flags,

@@ -75,6 +75,8 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     reverted: bool = False
     """The content equals that of an earlier version."""
     new_links: int = 0
+    learned: tuple[str, ...] = ()
+    """What the visit taught about the page's noise, one phrase each: what does not count from now on, or does again."""
     position: Position | None = None
     hops: tuple[Hop, ...] = ()
     """The redirects before the final response."""

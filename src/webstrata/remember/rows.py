@@ -208,6 +208,7 @@ def visit_values(visit: Visit) -> Values:
         "reverted": visit.reverted,
         "reasons": packed(visit.reasons) if visit.reasons else None,
         "product_values": packed(visit.values) if visit.values else None,
+        "learned": packed(visit.learned) if visit.learned else None,
     }
 
 
@@ -215,7 +216,7 @@ def visit(row: Sequence[Any]) -> Visit:
     (
         id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
         size, headers, raw, text, payload, truncated, kind, significance, new_links, file, offset, length, record_id,
-        record_kind, hop_text, reverted, reasons, product_values,
+        record_kind, hop_text, reverted, reasons, product_values, learned,
     ) = row  # fmt: skip
     return Visit(
         page_id=page_id,
@@ -239,6 +240,7 @@ def visit(row: Sequence[Any]) -> Visit:
         values=() if product_values is None else _values.decode(product_values),
         reverted=reverted,
         new_links=new_links,
+        learned=() if learned is None else _strings.decode(learned),
         position=position(file, offset, length, record_id, record_kind),
         hops=hops(hop_text),
         id=id_,

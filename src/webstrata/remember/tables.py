@@ -163,6 +163,7 @@ visits = Table(
     Column("reverted", Boolean, nullable=False, server_default=false()),
     Column("reasons", Text),
     Column("product_values", Text),
+    Column("learned", Text),
 )
 Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
 

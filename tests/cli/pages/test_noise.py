@@ -53,6 +53,30 @@ def test_shown_and_undone(home: Path, server: LocalServer, call: Call, visits: C
     assert visits(5)[-1] == "same"
 
 
+def test_every_learning_is_said(
+    home: Path, server: LocalServer, call: Call, visits: Callable[[int], list[str]]
+) -> None:
+    """The output of the visit, the log and `why` name what does not count from now on, and how to undo it."""
+    visits(2)
+    body = f"<title>Story</title><main><p>You are visitor number 78.</p>{STORY}</main>"
+    server.pages["/"] = ("text/html", body.encode())
+    output = call("--home", home, "crawl", **server.settings, **ALWAYS_DUE).err
+
+    undo = f"webstrata noise {server.url()} --count 1"
+    phrase = f'from now on "You are visitor number 78." does not count (changed at 2 of 2 visits; undo: {undo})'
+    assert f"  {phrase}\n" in output
+    log = call("--home", home, "log", server.url(), "--json").json["visits"]
+    assert [visit["learned"] for visit in log] == [[phrase], [], []]
+    assert "does not count" in call("--home", home, "log", server.url()).text
+    (noise,) = call("--home", home, "why", server.url(), "--json").json["noise"]
+    assert (noise["n"], noise["kind"], noise["since"]) == (1, "stamp", log[0]["at"])
+    assert "noise 1     stamp, since" in call("--home", home, "why", server.url()).text
+
+    result = call("--home", home, "noise", server.url(), "--count", "all", "--json").json["noise"]
+    assert [one["state"] for one in result] == ["denied"]
+    assert call("--home", home, "noise", server.url(), "--uncount", "all", "--json").json["noise"] == []
+
+
 def test_nothing_learned(home: Path, server: LocalServer, call: Call, visits: Callable[[int], list[str]]) -> None:
     """A message says that there is no noise; `--all` shows a place that is not yet learned as noise."""
     visits(2)

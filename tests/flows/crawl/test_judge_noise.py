@@ -10,7 +10,7 @@ import pytest
 from tests.flows.conftest import DAILY, DAY_S, Archiver
 from tests.flows.scripted_servers import ReceivedRequest, Reply, reply
 from webstrata.detect.memory import unpack
-from webstrata.detect.noise import NoisyPlace
+from webstrata.detect.noisy_place import NoisyPlace
 
 PAGE = "http://a.test/page"
 STORY = "".join(

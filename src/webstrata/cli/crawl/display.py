@@ -65,16 +65,21 @@ class VisitLines(VisitCounts):
 
     def visited(self, visits: Sequence[Visit]) -> None:
         super().visited(visits)
-        lines = [
-            f"{iso(visit.at)} {visit.outcome} {visit.failure.kind if visit.failure else visit.status} {printable(visit.url)}\n"
-            for visit in visits
-        ]
-        sys.stderr.write("".join(lines))
+        for visit in visits:
+            result = visit.failure.kind if visit.failure else visit.status
+            sys.stderr.write(f"{iso(visit.at)} {visit.outcome} {result} {printable(visit.url)}\n")
+            sys.stderr.writelines(f"  {printable(phrase)}\n" for phrase in visit.learned)
         sys.stderr.flush()
 
 
 class VisitScreen(VisitCounts):
-    """A live display."""
+    """A live display, with a line above it for everything that was learned as noise."""
+
+    def visited(self, visits: Sequence[Visit]) -> None:
+        super().visited(visits)
+        for visit in visits:
+            for phrase in visit.learned:
+                stderr.print(f"{printable(visit.url)}: {printable(phrase)}", markup=False)
 
     def __rich__(self) -> Table:
         grid = Table.grid(padding=(0, 2))

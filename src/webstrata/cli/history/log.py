@@ -58,7 +58,7 @@ def command(
                 size(visit.bytes),
                 f"{visit.duration_s:.2f}s",
                 f"{visit.position.file}:{visit.position.offset}" if visit.position else "-",
-                "; ".join(visit.reasons) or "-",
+                "; ".join((*visit.reasons, *visit.learned)) or "-",
             )
             for visit in visits
         ),
@@ -84,6 +84,7 @@ def visit_json(visit: Visit) -> dict[str, Any]:
         "values": visit.values,
         "reverted": visit.reverted,
         "new_links": visit.new_links,
+        "learned": visit.learned,
         "status": visit.status,
         "failure": visit.failure,
         "duration_s": visit.duration_s,

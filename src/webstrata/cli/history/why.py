@@ -13,8 +13,9 @@ from webstrata.cli.output import date_time, iso_or_none, print_json, printable, 
 from webstrata.cli.pages.visit_times import visit_times_json
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant, span
+from webstrata.detect.memory import unpack
 from webstrata.flows.versions import watched_page
-from webstrata.records import Visit
+from webstrata.records import Page, Visit
 from webstrata.schedule.visit_times import shown_next_at
 
 
@@ -54,6 +55,7 @@ def command(
                     await store.signals.announcements([page.id]), sources := await store.signals.sources()
                 ),
                 "as_source": next((trust_json(source) for source in sources if source.url == page.url), None),
+                "noise": _noise(page),
                 "last_change": _change((await store.visit_log.of_page(page.id, changes_only=True, limit=1))[:1]),
                 "politeness": gate.explain(page.url, now),
                 "budget_buys": budget_buys(await budget_whatifs(node, store)),
@@ -76,6 +78,9 @@ def command(
         for name, value in (report[title] or {"at": None}).items():
             label, shown = _text(name, value)
             typer.echo(f"    {label:<24} {printable(shown)}")
+    for place in report["noise"]:
+        since = date_time(parse_instant(place["since"]))
+        typer.echo(f"  noise {place['n']:<5} {place['kind']}, since {since}: {printable(place['example'])}")
     _show_signals(report)
     if report["budget_buys"] is not None:
         typer.echo(f"  all pages   {report['budget_buys']['text']}")
@@ -101,6 +106,15 @@ def _show_signals(report: dict[str, Any]) -> None:
             typer.echo(f"    {printable(signal_text(signal))}")
     if report["as_source"] is not None:
         typer.echo(f"  as a source of signals it is {trust_text(report['as_source'])}")
+
+
+def _noise(page: Page) -> list[dict[str, Any]]:
+    """The places of the page that do not count, and since when."""
+    places = (place for place in unpack(page.memory, page.counted).noise if place.state == "learned")
+    return [
+        {"n": place.number, "kind": place.kind, "since": iso_or_none(place.since), "example": place.example}
+        for place in places
+    ]
 
 
 def _change(visits: list[Visit]) -> dict[str, Any] | None:

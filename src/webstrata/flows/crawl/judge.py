@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webstrata.detect.learned_phrases import learned_phrases
 from webstrata.detect.memory import pack, remember, unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.template import SiteTemplate, TemplateOfPage, after_visit
@@ -50,6 +51,8 @@ class JudgedVisit(Struct, frozen=True, kw_only=True):
     """What detection remembers of the page after this visit."""
     template: SiteTemplate | None = None
     """The template of the page's host after this visit; None if the visit says nothing about it."""
+    learned: tuple[str, ...] = ()
+    """What the visit taught about the page's noise."""
 
 
 def judge_visit(result: VisitResult, parsed: ParsedContent | None, template: SiteTemplate) -> JudgedVisit:
@@ -97,7 +100,8 @@ def _compare(
         )
         after = after if taught == after.taught else replace(after, taught=taught)
     packed = page.memory if after is memory else pack(after)
-    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template)
+    learned = learned_phrases(memory.noise, after.noise, page.url)
+    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
 
 
 def _has_selected(page: Page) -> bool:
@@ -195,6 +199,7 @@ def finished_visit(judged: JudgedVisit, next_visit: NextVisit | None, positions:
         values=change.values if change is not None else (),
         reverted=change.reverted if change is not None else False,
         new_links=change.new_links if change is not None else 0,
+        learned=judged.learned,
         duration_s=sum(exchange.duration_s for exchange in result.exchanges),
         bytes=sum(len(exchange.body) for exchange in result.exchanges),
         headers={name: value for name, value in response.headers if name in KEPT_HEADERS} if response else {},

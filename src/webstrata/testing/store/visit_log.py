@@ -77,6 +77,7 @@ async def a_committed_visit_is_read_back(store: Store) -> None:
         reasons=("33.3% of the text differs", "é\x00"),
         reverted=True,
         new_links=7,
+        learned=('from now on "1 visit" does not count', "é\x00"),
         position=position(5),
         hops=(Hop(url="https://a.example/1", status=301, position=position(1)), Hop(url="x", status=None)),
     )

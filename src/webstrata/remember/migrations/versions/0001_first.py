@@ -328,6 +328,7 @@ def upgrade() -> None:
         sa.Column("reverted", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("reasons", sa.Text(), nullable=True),
         sa.Column("product_values", sa.Text(), nullable=True),
+        sa.Column("learned", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )
     op.create_index("uq_visits_page_at", "visits", ["page_id", "at"], unique=True)

@@ -1,0 +1,34 @@
+"""Says what a visit taught about a page's noise: which places do not count from now on, and which count again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from webstrata.detect.noisy_place import NoisyPlace
+
+_MAX_EXAMPLE = 60
+_NAMES = {"order": "the order of the list", "gap": "the text", "link": "the link", "data": "the field", "stamp": ""}
+
+
+def learned_phrases(before: tuple[NoisyPlace, ...], after: tuple[NoisyPlace, ...], url: str) -> tuple[str, ...]:
+    """One phrase for each place that was learned or forgotten, with the command that undoes a learning."""
+    return tuple(_phrases({place.key: place for place in before}, after, url))
+
+
+def _phrases(before: dict[int, NoisyPlace], after: tuple[NoisyPlace, ...], url: str) -> Iterator[str]:
+    for place in after:
+        old = before.get(place.key)
+        was_learned = old is not None and old.state == "learned"
+        if place.state == "learned" and not was_learned:
+            visits = place.changed + place.same
+            yield (
+                f"from now on {_named(place)} does not count (changed at {place.changed} of {visits} visits; "
+                f"undo: webstrata noise {url} --count {place.number})"
+            )
+        elif old is not None and was_learned and place.state == "watched":
+            yield f"{_named(old)} counts again (it did not change at {place.same_in_a_row} visits)"
+
+
+def _named(place: NoisyPlace) -> str:
+    example = place.example if len(place.example) <= _MAX_EXAMPLE else place.example[: _MAX_EXAMPLE - 1] + "…"
+    return " ".join(filter(None, (_NAMES[place.kind], f'"{example}"' if example else f"place {place.number}")))
