@@ -77,7 +77,8 @@ _FIXED: dict[ChangeKind, tuple[float, tuple[str, ...]]] = {
 }
 
 
-_MIN_SHARE = 0.001
+_MIN_SHARE, _NEARLY_ALL = 0.001, 0.995
+"""Between these, a share is not rounded to 0 or to 100 %."""
 
 
 def share_phrase(share: float) -> str:
@@ -87,7 +88,7 @@ def share_phrase(share: float) -> str:
     """
     if share < _MIN_SHARE:
         return f"less than {_MIN_SHARE:.1%}".replace("%", " %")
-    if 1 - _MIN_SHARE < share < 1:
+    if _NEARLY_ALL <= share < 1:
         return "nearly 100 %"
     percent = 100 * share
     return f"{percent:.1f} %" if percent < 9.95 else f"{percent:.0f} %"

@@ -12,7 +12,7 @@ from webstrata.detect.diff.difference import Difference, ParsedVersion, differen
 from webstrata.detect.diff.feed import EntryVersion
 from webstrata.flows.limited_process import ProcessLimitError, run_limited
 from webstrata.flows.versions import Version
-from webstrata.observe.data.feed import FeedEntry
+from webstrata.observe.data.feed_entry import FeedEntry
 from webstrata.observe.data.readable import readable
 from webstrata.observe.documents.formats import document_format
 from webstrata.observe.documents.image import pixel_difference

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from webstrata.observe.data.dispatch import data_format
-from webstrata.observe.data.feed import FeedEntry, parse_feed
+from webstrata.observe.data.feed import parse_feed
+from webstrata.observe.data.feed_entry import FeedEntry
 from webstrata.observe.data.json import json_text
 from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.rdf.quads import split
