@@ -44,7 +44,7 @@ def data_format(body: bytes, media_type: str, url: str) -> str:
     """The name of a body's data format; empty if it is not a data format."""
     name = _name_of(media_type, url)
     document = document_format(body, media_type, url)
-    if body.startswith(_GZIP) and (name == "xml" or document == "gzip" or media_type in _UNKNOWN_TYPES):
+    if body.startswith(_GZIP) and (name or document == "gzip" or media_type in _UNKNOWN_TYPES):
         return "sitemap" if _is_gzipped_sitemap(body) else "archive"
     if document:
         return _OF_DOCUMENT.get(document, "")
