@@ -69,7 +69,7 @@ dead-code: .venv/installed
 bench: .venv/installed .peers/installed ## every speed claim, as ratios measured side by side
 	$(BIN)/python -m bench
 
-conformance: .venv/installed ## outside test vectors: family, passed, contested, failed (DATA=folder for a fuller set)
+conformance: .venv/installed ## outside test vectors: passed, contested, failed, unplayed (DATA=folder for a fuller set)
 	$(BIN)/python -m tests.conformance $(DATA)
 
 figures: .venv/installed ## rebuild the pictures in the docs

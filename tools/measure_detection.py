@@ -144,15 +144,16 @@ def parsed(path: str, body: bytes, site: str) -> ObservedContent:
 
 
 def observation(content: ObservedContent, at: float, previous: bytes) -> Observation:
-    lines, links, excerpts = observation_fields(content, previous)
+    fields = observation_fields(content, previous)
     return Observation(
         url="https://example.org/",
         at=at,
         status=200,
         fingerprint=content.fingerprint,
-        lines=lines,
-        link_hashes=links,
-        excerpts=excerpts,
+        lines=fields.lines,
+        link_hashes=fields.link_hashes,
+        excerpts=fields.excerpts,
+        products=fields.products,
     )
 
 

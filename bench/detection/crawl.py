@@ -1,12 +1,12 @@
 """The verdict of the crawl loop: a pair's page is one of several pages of its site, whose template is learned.
 
-All pages are visited before the publication of the pair's newer version, and again after it, in a seeded order. The
-functions are those of the loop; only the network, the archive and the store are left out.
+All pages are visited before the publication of the pair's newer version, and again after it. The pair's page is the
+last one, as nearly every page of a site of hundreds of pages is visited after others. The functions are those of the
+loop; only the network, the archive and the store are left out.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 from bench.detection.pairs import LabelledPair
@@ -16,14 +16,14 @@ from webstrata.detect.template import SiteTemplate
 from webstrata.flows.crawl.archive_entries import VisitPositions
 from webstrata.flows.crawl.judge import JudgedVisit, finished_visit, judge_visit
 from webstrata.flows.crawl.parse import ParseJob, parse_content
-from webstrata.records import ChangeKind, Exchange, Page, VisitResult
+from webstrata.records import Exchange, Page, VisitResult
 
 _DAY_S = 86_400.0
 _MAX_DECODED = 50_000_000
 
 
 def by_crawl(pairs: Sequence[LabelledPair]) -> list[Verdict]:
-    """The verdict on each pair. A change of the site's template is told for the site, not for the page."""
+    """The verdict on each pair."""
     return [_verdict(pair) for pair in pairs]
 
 
@@ -31,7 +31,6 @@ def _verdict(pair: LabelledPair) -> Verdict:
     site = _Site(pair)
     versions = [(other.path, other.before, other.after) for other in pair.others]
     versions.append((pair.path, pair.before, pair.after))
-    random.Random(pair.id).shuffle(versions)
     for path, before, _ in versions:
         if before is not None:
             site.visit(path, before, at=0.0)
@@ -39,8 +38,7 @@ def _verdict(pair: LabelledPair) -> Verdict:
     change = judged[pair.path].change
     if change is None:
         return Verdict(changed=False, why=str(judged[pair.path].failure))
-    changed = change.counts and change.kind is not ChangeKind.TEMPLATE
-    return Verdict(changed, change.significance, "; ".join([change.kind, *change.reasons]))
+    return Verdict(change.counts, change.significance, "; ".join([change.kind, *change.reasons]))
 
 
 class _Site:

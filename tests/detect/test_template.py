@@ -16,7 +16,8 @@ from webstrata.detect.template import (
     unpack_template,
     with_version,
 )
-from webstrata.observe.text_runs import hash64, runs_of
+from webstrata.observe.sketch import hash64
+from webstrata.observe.text_runs import runs_of
 
 DAY = 86_400.0
 

@@ -35,6 +35,11 @@ CASES = [
     (b"\0\1\2", None, "application/octet-stream"),
     (b"", None, "application/octet-stream"),
     (b"x", "text/html, text/plain", "text/html"),
+    (b"<html>", "text", "text/html"),  # not a media type: the header counts as missing
+    (b"<html>", "text/a/b", "text/html"),
+    (b"<html>", "text/", "text/html"),
+    (b"<html>", "/html; charset=utf-8", "text/html"),
+    (b"<html>", "text /plain", "text/html"),
 ]
 
 

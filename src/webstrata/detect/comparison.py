@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.columns import RunFlag
+from webstrata.columns import Part, RunFlag
 from webstrata.detect.noise import NoisyPlace, compared_values
 from webstrata.detect.runs import TextRuns
 
@@ -134,6 +134,8 @@ class RunComparison:
         """(Old run, new run, words that only one of them has) of similar runs, each at most once."""
         if not difference.removed or not difference.added:
             return []
+        if Part.DATA in self.new.parts:
+            return self._pairs_by_name(difference)
         if len(difference.removed) * len(difference.added) > _MAX_PAIRS:
             return []
         other_words = _other_words(
@@ -153,6 +155,17 @@ class RunComparison:
                 used_old.add(i)
                 used_new.add(j)
                 pairs.append((difference.removed[i], difference.added[j], int(other_words[i, j])))
+        return pairs
+
+    def _pairs_by_name(self, difference: RunDifference) -> list[tuple[int, int, int]]:
+        """The same for fields of data, whose shapes are their names."""
+        named = {self.old.shapes[i]: i for i in difference.removed}
+        pairs = []
+        for j in difference.added:
+            i = named.pop(self.new.shapes[j], None)
+            if i is not None:
+                other_words = _other_words([self.old.sketches[i]], [self.new.sketches[j]])
+                pairs.append((i, j, int(other_words[0, 0])))
         return pairs
 
 

@@ -6,10 +6,13 @@ run by run: that tells which differences are noise or belong to the template, an
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
-from webstrata.columns import Part
+from webstrata.columns import Part, RunFlag
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
+from webstrata.detect.feed_entries import feed_change
 from webstrata.detect.memory import PageMemory
 from webstrata.detect.noise import NoisyPlace, changed_noise_count, noise_share
 from webstrata.detect.page_difference import ALL_LINKS, page_difference
@@ -20,6 +23,8 @@ from webstrata.records import DEFAULT_ATTRIBUTES, Observation, PageRules
 _MAX_NOISE_SHARE = 0.5
 """From this share of words on, noise is the subject of the page (a price, the time of day) and counts."""
 _PARTS_OF_LAYER = {"main": MAIN_PARTS, "data": DATA_PARTS}
+_ENTRY_KINDS = ("feed", "calendar", "archive")
+"""Kinds of data whose fields are entries."""
 _LAYERS_WITH_RUNS = ("text", "main", "selected", "data")
 
 PART_OF_ATTRIBUTE = {
@@ -53,7 +58,11 @@ class Findings(Struct, frozen=True, kw_only=True):
     noise: int = 0
     """Learned places that differ; they do not count."""
     words: WordCounts | None = None
-    """How many words differ; None if it is not known."""
+    """How many words differ (of data, how many values or entries); None if it is not known."""
+    unit: Literal["words", "values", "entries"] = "words"
+    """What `words` counts."""
+    is_watched: bool = False
+    """A run with a figure that people watch differs: a price, a stock, a score."""
 
     @property
     def counts(self) -> bool:
@@ -81,6 +90,8 @@ def findings(
     if layer == "main":
         ignores_title = "title" not in _counted_attributes(page_rules, layer)
         found = _on_page(comparison, text, links, template, ignores_title=ignores_title)
+    elif layer == "data" and after.fingerprint is not None and after.fingerprint.data_kind in _ENTRY_KINDS:
+        found = _of_entries(comparison, text, memory.runs, after)
     else:
         found = _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
@@ -95,6 +106,8 @@ def findings(
         metadata=metadata,
         noise=hidden,
         words=found.words,
+        unit=found.unit,
+        is_watched=found.is_watched,
     )
 
 
@@ -111,8 +124,31 @@ def _in_layer(comparison: RunComparison, differs: bool, layer: str) -> Findings:
     """The difference of plain text, of selected content or of data."""
     parts = _PARTS_OF_LAYER.get(layer, ALL_TEXT_PARTS)
     difference = comparison.difference(parts)
-    words = comparison.words(difference, parts) if layer != "data" else None
-    return Findings(text=differs and bool(difference), words=words)
+    return Findings(
+        text=differs and bool(difference),
+        words=comparison.words(difference, parts),
+        unit="values" if layer == "data" else "words",
+        is_watched=_has_watched(comparison, difference),
+    )
+
+
+def _of_entries(comparison: RunComparison, differs: bool, before: bytes, after: Observation) -> Findings:
+    """The difference of a feed, a calendar or an archive. An entry that leaves the window of a feed does not count."""
+    is_feed = after.fingerprint is not None and after.fingerprint.data_kind == "feed"
+    change = feed_change(before, after.lines) if is_feed else None
+    difference = comparison.difference(DATA_PARTS)
+    return Findings(
+        text=differs and bool(difference) and (change is None or change.counts),
+        words=comparison.words(difference, DATA_PARTS),
+        unit="entries",
+    )
+
+
+def _has_watched(comparison: RunComparison, difference: RunDifference) -> bool:
+    old, new = comparison.old.flags, comparison.new.flags
+    return any(old[i] & RunFlag.WATCHED for i in difference.removed) or any(
+        new[i] & RunFlag.WATCHED for i in difference.added
+    )
 
 
 def _on_page(
@@ -132,6 +168,7 @@ def _on_page(
         is_template_event=difference.is_new_event,
         has_template=difference.has_template,
         words=comparison.words(counted, MAIN_PARTS),
+        is_watched=_has_watched(comparison, counted),
     )
 
 

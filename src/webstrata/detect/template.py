@@ -13,7 +13,9 @@ The template of a host takes at most 48 KB for its runs and about 8 KB for its e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -34,8 +36,8 @@ _EVENT_S = 30 * 86_400.0
 """Time after which an event is over: the same change then is a new event."""
 _MIN_PAGES_MAIN = 2
 """Other pages that must show an event before a difference in the main content is taken for the template's."""
-_SUPPORT = 3
-"""Pages that show an event, for each page that was visited later and does not show it."""
+_MIN_PAGES_DOUBTFUL = 2
+"""Other pages that must show an event if some that were visited later do not; and as many as do not."""
 
 TEMPLATE_PARTS: frozenset[int] = frozenset(
     {Part.TITLE, Part.BODY, Part.SIDE, Part.HEADER, Part.FOOTER, Part.MAIN_LINK, Part.OTHER_LINK}
@@ -115,7 +117,7 @@ class TemplateOfPage:
         if event is None:
             return False
         pages = event.pages - (event.page_id == self._page_id)
-        return pages >= max(min_pages, _SUPPORT * event.contrary)
+        return pages >= max(min_pages, event.contrary, _MIN_PAGES_DOUBTFUL if event.contrary else 0)
 
     def is_event_of_main(self, value: int, *, is_added: bool) -> bool:
         """The same for a difference in the main content, where more pages must show it."""
@@ -142,7 +144,7 @@ def after_visit(
 
 def taught(template: SiteTemplate, page: TextRuns) -> SiteTemplate:
     """The template after the first version of one more page."""
-    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), _values(page), 1)
+    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), _sorted(_values(page)), 1)
     return replace(template, pages=template.pages + 1, runs=rows.tobytes())
 
 
@@ -151,18 +153,20 @@ def with_version(
 ) -> SiteTemplate:
     """The template after a page changed from one version to another."""
     before, after = _values(old), _values(new)
-    removed, added = np.setdiff1d(before, after), np.setdiff1d(after, before)
+    old_count, new_count = Counter(before), Counter(after)
+    removed, added = old_count - new_count, new_count - old_count
     events = _with_events(_current(template.events, at), page_id, removed, added, at)
-    events = _with_contrary(events, after, {*removed.tolist(), *added.tolist()})
+    events = _with_contrary(events, _sorted(after), {*removed, *added})
     rows = np.frombuffer(template.runs, dtype=_ROW)
     if is_taught:
-        rows = _with_counts(_with_counts(rows, removed, -1), added, 1)
+        rows = _with_counts(rows, _sorted(old_count.keys() - new_count.keys()), -1)
+        rows = _with_counts(rows, _sorted(new_count.keys() - old_count.keys()), 1)
     return replace(template, runs=rows.tobytes(), events=events)
 
 
 def with_unchanged(template: SiteTemplate, page: TextRuns, *, at: float) -> SiteTemplate:
     """The template after a visit to a page that did not change: it may not show the events of the site."""
-    events = _with_contrary(_current(template.events, at), _values(page), ())
+    events = _with_contrary(_current(template.events, at), _sorted(_values(page)), ())
     return template if events == template.events else replace(template, events=events)
 
 
@@ -170,10 +174,14 @@ def _short(value: int) -> int:
     return value & 0xFFFFFFFF
 
 
-def _values(runs: TextRuns) -> NDArray[np.uint32]:
-    """The short values of the runs that may belong to a template, sorted, each once."""
-    values = [_short(value) for value, part in zip(runs.values, runs.parts, strict=True) if part in TEMPLATE_PARTS]
-    return np.unique(np.array(values, dtype=np.uint32))
+def _values(runs: TextRuns) -> list[int]:
+    """The short values of the runs that may belong to a template, as often as they occur."""
+    return [_short(value) for value, part in zip(runs.values, runs.parts, strict=True) if part in TEMPLATE_PARTS]
+
+
+def _sorted(values: Iterable[int]) -> NDArray[np.uint32]:
+    """Short values, each once."""
+    return np.unique(np.fromiter(values, dtype=np.uint32))
 
 
 def _with_counts(rows: NDArray[np.void], values: NDArray[np.uint32], by: int) -> NDArray[np.void]:
@@ -202,12 +210,12 @@ def _current(events: Iterable[SiteEvent], at: float) -> tuple[SiteEvent, ...]:
 
 
 def _with_events(
-    events: tuple[SiteEvent, ...], page_id: int, removed: NDArray[np.uint32], added: NDArray[np.uint32], at: float
+    events: tuple[SiteEvent, ...], page_id: int, removed: Iterable[int], added: Iterable[int], at: float
 ) -> tuple[SiteEvent, ...]:
     """The events with those that a page shows; the oldest are dropped if there are too many."""
     known = {(event.value, event.is_added): event for event in events}
     for values, is_added in ((removed, False), (added, True)):
-        for value in values[:_MAX_EVENTS_A_PAGE].tolist():
+        for value in islice(values, _MAX_EVENTS_A_PAGE):
             event = known.pop((value, is_added), None)
             known[value, is_added] = (
                 SiteEvent(value=value, is_added=is_added, at=at, page_id=page_id)

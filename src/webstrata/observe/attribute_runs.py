@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webstrata.columns import RUN, Part, RunFlag
-from webstrata.observe.text_runs import NO_FIGURE, Row, hash64, sketch_of
+from webstrata.observe.sketch import hash64, sketch_of
+from webstrata.observe.text_runs import NO_FIGURE, Row
 from webstrata.records import PageAttribute
 
 _MAX_LINKS = 1_000
@@ -65,7 +66,7 @@ def runs_of_attributes(attributes: Iterable[PageAttribute]) -> bytes:
         part = _PARTS.get(attribute.kind)
         if part is None or len(rows) == _MAX_ATTRIBUTES:
             continue
-        words = attribute.value.split()
+        words = attribute.value.encode("utf-8", "replace").split()
         name = f"{attribute.kind}:{attribute.name}"
         shape = crc32(name.encode("utf-8", "replace"))
         value = hash64(f"{name}\0{attribute.value}")

@@ -12,7 +12,6 @@ clock, a counter or a token; `detect` decides.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from zlib import crc32
@@ -22,6 +21,7 @@ import numpy as np
 from webstrata.columns import RUN, Part, RunFlag
 from webstrata.observe.data.data_field import DataField
 from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.sketch import hash64, sketch_of
 from webstrata.observe.stamps import is_stamp
 
 
@@ -102,7 +102,7 @@ def runs_of_data(fields: Sequence[DataField]) -> bytes:
     rows: list[Row] = [
         (
             field.value,
-            0,
+            field.sketch,
             crc32(field.name.encode("utf-8", "replace")),
             NO_FIGURE,
             min(field.size, _MAX_WORDS),
@@ -150,11 +150,6 @@ def run_shapes(runs: Sequence[str]) -> list[str]:
     return shapes
 
 
-def hash64(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
 def _rows(part: Part, text: str) -> list[Row]:
     runs = list(split_runs(text))
     limit = MAX_RUNS[part]
@@ -189,18 +184,10 @@ def _row(part: Part, run: str, shape: str) -> Row:
         flags |= RunFlag.STAMP
     return (
         hash64(run),
-        sketch_of(words),
+        sketch_of([word.encode("utf-8", "replace") for word in words]),
         crc32(shape.encode("utf-8", "replace")),
         NO_FIGURE,
         min(len(words), _MAX_WORDS),
         part,
         flags,
     )
-
-
-def sketch_of(words: Iterable[str]) -> int:
-    """64 bits, of which each word inverts one: the bits in which two sketches differ are those of other words."""
-    sketch = 0
-    for word in words:
-        sketch ^= 1 << (crc32(word.encode("utf-8", "replace")) & 63)
-    return sketch

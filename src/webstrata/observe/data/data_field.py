@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import NamedTuple
+
+from webstrata.observe.sketch import hash64, sketch_of
 
 MAX_FIELDS = 400
 """Fields of one body; further ones are combined in one field, which never becomes noise."""
@@ -38,6 +39,8 @@ class DataField(NamedTuple):
     stamps: bool
     """Whether all values are times or tokens."""
     example: str
+    sketch: int = 0
+    """Sketch of the values, without their positions."""
 
     @property
     def excerpt(self) -> str:
@@ -50,11 +53,6 @@ def all_stamps(values: Iterable[str]) -> bool:
     return all(_STAMP.fullmatch(value[:_MAX_STAMP_LENGTH]) for value in values)
 
 
-def hash64(content: bytes) -> int:
-    """A 64-bit hash of bytes."""
-    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
-
-
 def entry_fields(entries: Iterable[tuple[str, bytes, str]]) -> list[DataField]:
     """The fields of data whose fields are entries, from (id, digest, text for people) of each.
 
@@ -65,7 +63,9 @@ def entry_fields(entries: Iterable[tuple[str, bytes, str]]) -> list[DataField]:
     for name, digest, text in entries:
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} #{seen[name]}"
-        fields.append(DataField(ENTRY + numbered, hash64(digest), 1, stamps=False, example=text))
+        fields.append(
+            DataField(ENTRY + numbered, hash64(digest), 1, stamps=False, example=text, sketch=sketch_of([digest]))
+        )
     return limited(fields, MAX_ENTRIES)
 
 

@@ -32,6 +32,7 @@ from webstrata.observe.data.json import json_text
 from webstrata.observe.data.readable import readable
 from webstrata.observe.data.sitemap import parse_sitemap
 from webstrata.observe.documents.svg import NOT_DRAWN
+from webstrata.observe.sketch import sketch_of
 
 MAX_BYTES = 20_000_000
 """Larger bodies have no fields."""
@@ -88,6 +89,7 @@ class _FieldBuilder:
         self._count = 0
         self._stamps = True
         self._example = ""
+        self._sketch = 0
 
     def add(self, name: str, positions: Sequence[str], values: Sequence[str]) -> None:
         text = "".join([f"{name}\0{at}\0{value}\0" for at, value in zip(positions, values, strict=True)])
@@ -95,10 +97,12 @@ class _FieldBuilder:
         self._count += len(values)
         self._example = self._example or next(filter(None, values), "")
         self._stamps = self._stamps and all_stamps(values)
+        self._sketch ^= sketch_of([value.encode("utf-8", "replace") for value in values])
 
     def field(self, name: str) -> DataField:
         stamps = self._stamps and name != REST
-        return DataField(name, int.from_bytes(self._hash.digest(), "little"), self._count, stamps, self._example)
+        value = int.from_bytes(self._hash.digest(), "little")
+        return DataField(name, value, self._count, stamps, self._example, self._sketch)
 
 
 _FieldReader = Callable[[bytes, str, str | None, str], Iterator[FieldValues]]

@@ -23,9 +23,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from webstrata.observe.data.data_field import MAX_FIELDS, DataField, all_stamps, hash64, limited
+from webstrata.observe.data.data_field import MAX_FIELDS, DataField, all_stamps, limited
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
 from webstrata.observe.html.charset import decode_plain
+from webstrata.observe.sketch import hash64, sketch_of
 
 MAX_CELL_LENGTH = 4 * 1024 * 1024
 """Characters. The csv module has one limit for the whole process; its default (128 K) is too small for geometries."""
@@ -130,10 +131,11 @@ class TableContent(Struct, frozen=True, kw_only=True):
         return [
             DataField(
                 prefix + name,
-                hash64(column.encode("utf-8", "replace")),
+                hash64(packed := column.encode("utf-8", "replace")),
                 self.rows,
                 stamps=_has_only_stamps(column),
                 example=column.lstrip("\0").partition("\0")[0],
+                sketch=sketch_of(packed.split(b"\0")),
             )
             for name, column in sorted(zip(names, self.columns, strict=True))
         ]
