@@ -62,8 +62,9 @@ def test_verdicts(name: str, tmp_path: Path, call: Call) -> None:
 LONG = "<title>T</title><main>" + "".join(f"<p>Line {number} of many in a long page.</p>" for number in range(2000))
 SHARES = {
     "one word of many": ("text/html", LONG, LONG.replace("Line 7 of", "Line 7 off"), "less than 0.1 % of the"),
-    "one word": ("text/html", PAGE, PAGE.replace("Some", "Other"), " % of the text differs"),
-    "unknown": ("application/json", '{"a": 1}', '{"a": 2}', "the size of the difference is not known"),
+    "one word": ("text/html", PAGE, PAGE.replace("Some", "Other"), " % of the text)"),
+    "unknown": ("application/octet-stream", "\x01", "\x02", "the size of the difference is not known"),
+    "data": ("application/json", '{"a": 1}', '{"a": 2}', " % of the data)"),
     "links": ("text/html", PAGE, PAGE.replace("/a>", "/b>"), "link"),
 }
 

@@ -36,7 +36,7 @@ FORMS = {
     ),
     "rows": (
         ParsedVersion(table=[("k", HOSTILE), ("1", "a"), (HOSTILE, HOSTILE)]),
-        ParsedVersion(table=[("k", HOSTILE), ("1", "a"), (f"2{HOSTILE}", HOSTILE)]),
+        ParsedVersion(table=[("k", HOSTILE), ("1", "a"), (f"2{HOSTILE}", f"3{HOSTILE}")]),
         6,
     ),
     "columns": (ParsedVersion(table=[("k",), ("1",)]), ParsedVersion(table=[("k", HOSTILE), ("1", "")]), 1),

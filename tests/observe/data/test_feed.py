@@ -161,3 +161,17 @@ def test_damaged_json_feeds(inserted: bytes) -> None:
     body = JSON_FEED.format(items='{"id": "1"},').encode().replace(b"},", b"}," + inserted)
     feed = parse_feed(body, None, "https://e.org/")
     assert feed.problem is not None or feed.entries
+
+
+def test_contents_are_read_only_on_request() -> None:
+    """The text of contents is kept for differences only, without tags, and up to a limit."""
+    item = "<item><guid>{}</guid><description>&lt;p&gt;{}&lt;/p&gt; &amp;amp; more</description></item>"
+    body = f"<rss><channel>{item.format(1, 'some words')}{item.format(2, 'w ' * 50_000)}</channel></rss>".encode()
+
+    plain = parse_feed(body, None, "http://a.test/")
+    with_content = parse_feed(body, None, "http://a.test/", with_content=True)
+
+    assert [entry.content for entry in plain.entries] == ["", ""]
+    assert with_content.entries[0].content == "some words & more"
+    assert 15_000 < len(with_content.entries[1].content) <= 20_000
+    assert [entry.digest for entry in plain.entries] == [entry.digest for entry in with_content.entries]

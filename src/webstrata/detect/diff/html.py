@@ -79,7 +79,8 @@ class HtmlDifference:
         if pair.heading:
             return f'<tr><td class="at" colspan="2">{escape(pair.before or "")}</td></tr>\n'
         if not pair.differs:
-            return f"<tr><td>{escape(pair.before or '')}</td><td>{escape(pair.after or '')}</td></tr>\n"
+            line = escape(pair.before or "")
+            return f'<tr class="same"><td>{line}</td><td>{line}</td></tr>\n'
         runs = self._marker.runs(pair)
         before = None if pair.before is None else _marked(runs, "-")
         after = None if pair.after is None else _marked(runs, "+")

@@ -41,8 +41,9 @@ tr+tr .at{border-top:1px solid var(--line)}
 .at{background:var(--soft)}
 .summary td,.summary th,.rows td{white-space:normal;border-bottom:1px solid var(--line)}
 .summary{font:inherit;font-size:.9rem}
-.summary td:first-child,.summary td:nth-child(3){white-space:nowrap;font-variant-numeric:tabular-nums}
+.summary th,.summary td:nth-child(-n+3){white-space:nowrap;overflow-wrap:normal;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}
+.rows td,.rows th{white-space:normal;overflow-wrap:normal;min-width:3rem}
 .del{background:var(--del)}
 .add{background:var(--add)}
 del{background:var(--del-word);text-decoration:line-through;text-decoration-thickness:1px;border-radius:2px}
@@ -55,6 +56,8 @@ img{max-width:100%;border:1px solid var(--line);
 background:repeating-conic-gradient(#bbb3 0 25%,#0000 0 50%) 0/16px 16px}
 figcaption{font-size:.85rem}
 a{color:var(--link)}
+@media (max-width:45rem){.sides td{display:block;width:auto;border:0}.sides .same td+td,.sides td:empty{display:none}
+.summary th:nth-child(3),.summary td:nth-child(3){display:none}}
 """.strip()
 
 
@@ -115,7 +118,7 @@ def _summary(number: int, change: ChangeSummary) -> str:
 
 
 def _sentence(change: ChangeSummary) -> str:
-    return f"Significance {change.significance}. {change.reasons}" if change.significance else change.reasons
+    return f"Significance {change.significance}: {change.reasons}" if change.significance else change.reasons
 
 
 def _head(title: str) -> str:
