@@ -51,8 +51,12 @@ def test_what_does_not_count() -> None:
 
 def test_what_counts() -> None:
     """Another content, another name and another member count; so does an archive inside, by its bytes."""
-    changed = [{**MEMBERS, "a.txt": "1"}, {"a.md": "one", "folder/b.txt": "two"}, {**MEMBERS, "c": ""}]
-    nested = [{"in.zip": zipped({"x": "1"}, year=year)} for year in (2000, 2001)]
+    changed: list[dict[str, bytes | str]] = [
+        {**MEMBERS, "a.txt": "1"},
+        {"a.md": "one", "folder/b.txt": "two"},
+        {**MEMBERS, "c": ""},
+    ]
+    nested: list[dict[str, bytes | str]] = [{"in.zip": zipped({"x": "1"}, year=year)} for year in (2000, 2001)]
     assert len({digest(zipped(members)) for members in (MEMBERS, *changed, *nested)}) == 6
     assert digest(gzip.compress(b"a", mtime=1)) == digest(gzip.compress(b"a", mtime=2))
     assert digest(gzip.compress(b"a")) != digest(gzip.compress(b"b"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,7 @@ def digest(body: bytes, name: str = "xlsx") -> str:
 
 
 @pytest.mark.parametrize(("make", "name"), [(xlsx, "xlsx"), (ods, "ods")])
-def test_rows_by_sheet(make, name: str) -> None:  # type: ignore[no-untyped-def]
+def test_rows_by_sheet(make: Callable[[Sheets], bytes], name: str) -> None:
     """The sheets with their names, and the values of their cells as stored."""
     (first, second) = sheets_of(make({**PRICES, "Empty": []}), name)
     assert first.name == "Prices"
