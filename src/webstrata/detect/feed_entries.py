@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from webstrata.columns import RUN
-from webstrata.detect.runs import DATA_PARTS
+from webstrata.detect.runs import DATA
 
 
 class FeedChange(Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def _entries(packed: bytes) -> tuple[dict[int, int], tuple[int, int]] | None:
     if not packed or len(packed) % RUN.itemsize:
         return None
     rows = np.frombuffer(packed, dtype=RUN)
-    rows = rows[np.isin(rows["part"], list(DATA_PARTS))]
+    rows = rows[rows["part"] == DATA]
     if not len(rows):
         return None
     single = rows["words"] == 1  # the row of the entries beyond the limit stands for several
