@@ -95,11 +95,12 @@ def bomb() -> bytes:
         (encrypted(), "encrypted"),
         (bomb(), "decompress"),
         (gzip.compress(bytes(300_000_000), 1), "cut"),
+        (zipped({str(number): "" for number in range(20_001)}), "more than 20000 members"),
         (zipped({}), "no members"),
         (zipped(MEMBERS)[:-30], "not a ZIP file"),
         (tarred(MEMBERS)[:600], "not a tar"),
     ],
-    ids=["encrypted", "bomb", "gzip bomb", "empty", "cut ZIP", "cut tar"],
+    ids=["encrypted", "bomb", "gzip bomb", "many members", "empty", "cut ZIP", "cut tar"],
 )
 def test_archives_that_are_compared_by_bytes(body: bytes, note: str) -> None:
     """Archives that cannot be read, or decompress to too much, have a note."""

@@ -61,6 +61,16 @@ def test_hostile_documents(members: dict[str, bytes | str], note: str) -> None:
     assert note in (parsed.note or "")
 
 
+def test_lists_of_parts_are_limited() -> None:
+    """A package that lists a hundred thousand documents is refused."""
+    package = (
+        '<package><item id="a" href="b" media-type="text/html"/>' + '<itemref idref="a"/>' * 100_000 + "</package>"
+    )
+    container = '<container><rootfile full-path="p"/></container>'
+    parsed = parsed_text(samples.zipped({"META-INF/container.xml": container, "p": package}), "epub")
+    assert parsed.note == "more than 100000 parts"
+
+
 BODIES = st.sampled_from(
     [
         samples.pdf([["one line"], ["two"]]),
