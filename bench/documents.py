@@ -13,6 +13,7 @@ from io import BytesIO, StringIO
 import pypdfium2
 
 from bench.figures import Figure, cpu_seconds
+from webstrata.columns import RUN
 from webstrata.observe.page import observation_fields, observe
 
 _ROWS, _ROWS_QUICK = 150_000, 10_000
@@ -64,7 +65,7 @@ def _seconds(body: bytes, content_type: str) -> float:
 
     def observed() -> None:
         nonlocal lines
-        lines = observation_fields(observe(body, content_type, _URL), b"\0" * 16).lines
+        lines = observation_fields(observe(body, content_type, _URL), bytes(RUN.itemsize)).lines
 
     seconds = cpu_seconds(observed)
     assert lines, "the document must be parsed"

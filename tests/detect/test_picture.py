@@ -56,6 +56,19 @@ def test_encoded_again_is_the_same_picture(make: Callable[[int], Image.Image], s
 
 
 @pytest.mark.parametrize("make", PICTURES)
+@pytest.mark.parametrize("size", [(160, 120), (96, 72), (1155, 867)])
+def test_small_and_odd_sizes(make: Callable[[int], Image.Image], size: tuple[int, int]) -> None:
+    """Small pictures, and sizes that a JPEG decoder cannot halve, are the same after encoding; edits are not."""
+    image = make(14).resize(size, Image.Resampling.LANCZOS)
+    edited = image.copy()
+    ImageDraw.Draw(edited).rectangle((size[0] // 2, size[1] // 2, size[0] * 3 // 4, size[1] * 3 // 4), fill="black")
+    original = signature(encoded(image))
+    for quality in (90, 60, 40):
+        assert compare_pictures(original, signature(encoded(image, "JPEG", quality=quality))) == "same"
+        assert compare_pictures(original, signature(encoded(edited, "JPEG", quality=quality))) == "changed"
+
+
+@pytest.mark.parametrize("make", PICTURES)
 @pytest.mark.parametrize("scale", [0.33, 0.5, 1.5])
 def test_resized_is_the_same_picture(make: Callable[[int], Image.Image], scale: float) -> None:
     """The same picture at another size is `resized`, also if it was encoded again."""

@@ -1,9 +1,10 @@
 """Two versions of a picture, compared by their signatures (`Fingerprint.picture`), without their contents.
 
 A signature holds the size in pixels and thumbnails of averages (`observe/documents/image.py`). Encoding a picture
-again changes an average of the brightness by at most 9 of 255 levels (JPEG of quality 20 and more, WebP, PNG), one of
-a colour difference by at most 2. A word that is drawn into a picture of 640 × 480 pixels changes one by 10 or more.
-Scaling moves edges across the borders of cells: up to 4 % of the averages then differ by more than 12 levels.
+again changes an average of the brightness by at most 9 of 255 levels (JPEG of quality 30 and more, WebP, PNG), one of
+a colour difference by at most 2, if a cell has 8 × 8 pixels or more; the fewer pixels, the more. A word that is drawn
+into a picture of 640 × 480 pixels changes one by 10 or more. Scaling moves edges across the borders of cells: up to
+4 % of the averages then differ by more than 12 levels.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ BRIGHTNESS_CELLS, COLOUR_CELLS = 32 * 32, 2 * 8 * 8
 _TOLERANCE = (9, 4)
 """Levels by which the brightness and the colour of a cell may differ in pictures of equal size."""
 _SCALED_TOLERANCE = (12, 6)
+_FULL_CELL = 8
+"""Pixels of a cell in each direction to which the tolerances apply; they grow as a cell has fewer, up to eightfold."""
+_CELLS_PER_SIDE = 32
 MAX_SCALED_DISTANCE = 0.05
 """Pictures of different size are the same up to this distance; pictures of equal size only if it is 0."""
 
@@ -41,9 +45,10 @@ def picture_distance(before: str, after: str) -> float:
     old, new = _parsed(before), _parsed(after)
     if old is None or new is None or old.frames.shape != new.frames.shape or not _same_shape(old, new):
         return 1.0
-    brightness, colour = _TOLERANCE if _same_size(old, new) else _SCALED_TOLERANCE
-    tolerance = np.repeat(np.array([brightness, colour], dtype=np.int16), (BRIGHTNESS_CELLS, COLOUR_CELLS))
-    differs = np.abs(old.frames - new.frames) > tolerance
+    levels = np.array(_TOLERANCE if _same_size(old, new) else _SCALED_TOLERANCE)
+    pixels = min(old.width, old.height, new.width, new.height) / _CELLS_PER_SIDE
+    levels = levels * min(max(_FULL_CELL / pixels, 1.0), float(_FULL_CELL))
+    differs = np.abs(old.frames - new.frames) > np.repeat(levels, (BRIGHTNESS_CELLS, COLOUR_CELLS))
     return float(differs.mean(axis=1).max())
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.observe.documents import samples
 from webstrata.observe.data.data_field import MAX_FIELDS, DataField
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_digest
@@ -124,6 +125,25 @@ def test_what_differs(name: str) -> None:
 def test_equal_data_have_equal_fields(media_type: str, kind: str, one: str, other: str) -> None:
     """Order, layout and labels without meaning do not change the fields."""
     assert fields_of(one.encode(), media_type, kind) == fields_of(other.encode(), media_type, kind)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"a,b\n1,2\n", b"a,c\n1,2\n"),
+        (samples.xlsx({"x": [["a"]]}), samples.xlsx({"y": [["a"]]})),
+        (samples.zipped({"a": "1"}), samples.zipped({"b": "1"})),
+    ],
+    ids=["column", "sheet", "member"],
+)
+def test_another_name_is_another_value(one: bytes, other: bytes) -> None:
+    """The hash of a field covers its name, so that renamed fields differ."""
+    values = []
+    for body in (one, other):
+        data = data_digest(body, "text/csv" if body.startswith(b"a,") else "application/zip", None, URL)
+        assert data is not None
+        values.append({field.value for field in data_fields(data, body, "", None, URL)})
+    assert values[0] != values[1]
 
 
 _values = st.recursive(

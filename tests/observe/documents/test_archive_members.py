@@ -51,8 +51,12 @@ def test_what_does_not_count() -> None:
 
 def test_what_counts() -> None:
     """Another content, another name and another member count; so does an archive inside, by its bytes."""
-    changed = [{**MEMBERS, "a.txt": "1"}, {"a.md": "one", "folder/b.txt": "two"}, {**MEMBERS, "c": ""}]
-    nested = [{"in.zip": zipped({"x": "1"}, year=year)} for year in (2000, 2001)]
+    changed: list[dict[str, bytes | str]] = [
+        {**MEMBERS, "a.txt": "1"},
+        {"a.md": "one", "folder/b.txt": "two"},
+        {**MEMBERS, "c": ""},
+    ]
+    nested: list[dict[str, bytes | str]] = [{"in.zip": zipped({"x": "1"}, year=year)} for year in (2000, 2001)]
     assert len({digest(zipped(members)) for members in (MEMBERS, *changed, *nested)}) == 6
     assert digest(gzip.compress(b"a", mtime=1)) == digest(gzip.compress(b"a", mtime=2))
     assert digest(gzip.compress(b"a")) != digest(gzip.compress(b"b"))
@@ -91,11 +95,12 @@ def bomb() -> bytes:
         (encrypted(), "encrypted"),
         (bomb(), "decompress"),
         (gzip.compress(bytes(300_000_000), 1), "cut"),
+        (zipped({str(number): "" for number in range(20_001)}), "more than 20000 members"),
         (zipped({}), "no members"),
         (zipped(MEMBERS)[:-30], "not a ZIP file"),
         (tarred(MEMBERS)[:600], "not a tar"),
     ],
-    ids=["encrypted", "bomb", "gzip bomb", "empty", "cut ZIP", "cut tar"],
+    ids=["encrypted", "bomb", "gzip bomb", "many members", "empty", "cut ZIP", "cut tar"],
 )
 def test_archives_that_are_compared_by_bytes(body: bytes, note: str) -> None:
     """Archives that cannot be read, or decompress to too much, have a note."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.observe.documents.samples import ods, xlsx, zipped
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.data.readable import readable
 from webstrata.observe.documents.container import ContainerError
 from webstrata.observe.documents.formats import ZIP_TYPES
 from webstrata.observe.documents.spreadsheet import sheets_of
@@ -26,7 +27,7 @@ def digest(body: bytes, name: str = "xlsx") -> str:
 
 
 @pytest.mark.parametrize(("make", "name"), [(xlsx, "xlsx"), (ods, "ods")])
-def test_rows_by_sheet(make, name: str) -> None:  # type: ignore[no-untyped-def]
+def test_rows_by_sheet(make: Callable[[Sheets], bytes], name: str) -> None:
     """The sheets with their names, and the values of their cells as stored."""
     (first, second) = sheets_of(make({**PRICES, "Empty": []}), name)
     assert first.name == "Prices"
@@ -62,15 +63,6 @@ def test_fields_are_columns_of_sheets() -> None:
     assert after.read_fields is not None
     fields = [{field.name: field.value for field in data.read_fields()} for data in (before, after) if data.read_fields]
     assert {name for name in fields[0] if fields[0][name] != fields[1][name]} == {"Prices!price"}
-
-
-def test_rows_for_differences() -> None:
-    """One sheet is a table of its rows; several have the name of the sheet in front of each row."""
-    one = readable(xlsx(PRICES), ZIP_TYPES["xlsx"], None, "").table
-    assert one is not None
-    assert one[0] == ("item", "price")
-    several = readable(xlsx({"A": [["x"]], "B": [["y", 1.0]]}), ZIP_TYPES["xlsx"], None, "").table
-    assert several == (("sheet", "column 1", "column 2"), ("A", "x"), ("B", "y", "1.0"))
 
 
 def workbook(sheet: str, shared: str = "") -> bytes:

@@ -63,9 +63,8 @@ def entry_fields(entries: Iterable[tuple[str, bytes, str]]) -> list[DataField]:
     for name, digest, text in entries:
         seen[name] += 1
         numbered = name if seen[name] == 1 else f"{name} #{seen[name]}"
-        fields.append(
-            DataField(ENTRY + numbered, hash64(digest), 1, stamps=False, example=text, sketch=sketch_of([digest]))
-        )
+        value = hash64(f"{numbered}\0".encode("utf-8", "replace") + digest)
+        fields.append(DataField(ENTRY + numbered, value, 1, stamps=False, example=text, sketch=sketch_of([digest])))
     return limited(fields, MAX_ENTRIES)
 
 

@@ -16,10 +16,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from io import StringIO
 from itertools import islice, zip_longest
 from operator import itemgetter, le
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -94,6 +95,8 @@ def _column_of(pattern: str) -> re.Pattern[str]:
 _NUMBER, _INSTANT = re.compile(_NUMBER_PATTERN), re.compile(_INSTANT_PATTERN)
 _NUMBERS, _INSTANTS = _column_of(_NUMBER_PATTERN), _column_of(_INSTANT_PATTERN)
 _PLAIN_INSTANTS = _column_of(_PLAIN_INSTANT_PATTERN)
+_QUOTED = "quoted"
+"""Stands for a line that is parsed by the csv module."""
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n")
 _DIGITS = b"0123456789\0"
 _PADDED = re.compile(r"\x000[0-9]")
@@ -112,6 +115,10 @@ class TableContent(Struct, frozen=True, kw_only=True):
     """The names of the columns, sorted; empty without a header."""
     columns: tuple[str, ...]
     """The normalised cells of each column in the canonical order of rows, with NUL between them."""
+    digests: tuple[bytes, ...]
+    """SHA-256 of each column."""
+    times: tuple[bool, ...]
+    """Whether all cells of a column are instants, and none is empty."""
     rows: int
     """Without the header."""
 
@@ -123,7 +130,7 @@ class TableContent(Struct, frozen=True, kw_only=True):
     def parts(self) -> list[bytes]:
         """What the digest covers. Different tables have different parts."""
         names = self.names or (str(len(self.columns)),)
-        return [part.encode("utf-8", "replace") for part in (str(self.rows), *names, *self.columns)]
+        return [str(self.rows).encode(), *(name.encode("utf-8", "replace") for name in names), *self.digests]
 
     def fields(self, prefix: str = "") -> list[DataField]:
         """One field per column, sorted by name. A value's position is that of its row."""
@@ -131,13 +138,15 @@ class TableContent(Struct, frozen=True, kw_only=True):
         return [
             DataField(
                 prefix + name,
-                hash64(packed := column.encode("utf-8", "replace")),
+                hash64(f"{prefix}{name}\0".encode("utf-8", "replace") + digest),
                 self.rows,
-                stamps=_has_only_stamps(column),
+                stamps=is_times or _has_only_stamps(column),
                 example=column.lstrip("\0").partition("\0")[0],
-                sketch=sketch_of(packed.split(b"\0")),
+                sketch=sketch_of(column.encode("utf-8", "replace").split(b"\0")),
             )
-            for name, column in sorted(zip(names, self.columns, strict=True))
+            for name, column, digest, is_times in sorted(
+                zip(names, self.columns, self.digests, self.times, strict=True)
+            )
         ]
 
 
@@ -223,29 +232,43 @@ def _mixed_columns(
     lines: list[str], start: int, end: int, quoted: list[int], delimiter: str
 ) -> tuple[Sequence[Sequence[str]], int]:
     """The columns of a chunk of lines, and where it ends. Only lines with quotes are given to the csv module."""
-    plain: list[str] = []
-    parsed: dict[int, list[str]] = {}
-    position = start
+    parsed = _rows_of_lines([lines[index] for index in quoted], delimiter) if quoted else []
+    if parsed is not None:
+        whole = lines[start:end]
+        for index in quoted:
+            whole[index - start] = _QUOTED
+        plain = list(filter(None, whole))
+        places = [place for place, line in enumerate(plain) if line is _QUOTED] if quoted else []
+        return _columns_of(plain, dict(zip(places, parsed, strict=True)), delimiter), end
+    plain, rows, position = [], {}, start
     for index in quoted:
         if index >= position:  # not in the middle of a cell of several lines
             plain += filter(None, lines[position:index])
             reader = csv.reader(_with_ends(lines, index), delimiter=delimiter)
-            parsed[len(plain)] = next(reader)
-            plain.append("")
+            rows[len(plain)] = next(reader)
+            plain.append(_QUOTED)
             position = index + reader.line_num
     plain += filter(None, lines[position:end])
-    return _columns_of(plain, parsed, delimiter), max(position, end)
+    return _columns_of(plain, rows, delimiter), max(position, end)
+
+
+def _rows_of_lines(lines: list[str], delimiter: str) -> list[list[str]] | None:
+    """The rows of lines with quotes, if each line is a row; None if a cell has several lines."""
+    rows = list(csv.reader([*lines, _QUOTED], delimiter=delimiter))
+    return rows[:-1] if len(rows) == len(lines) + 1 else None
 
 
 def _columns_of(lines: list[str], parsed: dict[int, list[str]], delimiter: str) -> Sequence[Sequence[str]]:
-    """The columns of lines without quotes; `parsed` has the rows whose lines are empty here."""
+    """The columns of lines without quotes; `parsed` has the rows of the lines that are `_QUOTED`."""
     if max(map(len, lines), default=0) > MAX_CELL_LENGTH:
         raise TableError(f"a cell is longer than {MAX_CELL_LENGTH} characters")
-    width = max(len(next(iter(parsed.values()))) if parsed else 0, lines[0].count(delimiter) + 1) if lines else 0
-    filler = delimiter * (width - 1)
-    for index, row in parsed.items():
-        lines[index] = filler if len(row) == width else ""
-    if {line.count(delimiter) for line in lines} != {width - 1}:
+    if not lines:
+        return []
+    width = len(parsed[0]) if 0 in parsed else lines[0].count(delimiter) + 1
+    for index in parsed:
+        lines[index] = delimiter * (width - 1)
+    is_even = {line.count(delimiter) for line in lines} == {width - 1}
+    if not is_even or any(len(row) != width for row in parsed.values()):
         return _transposed([parsed.get(index) or line.split(delimiter) for index, line in enumerate(lines)])
     cells = delimiter.join(lines).split(delimiter)
     columns = [cells[index::width] for index in range(width)]
@@ -309,22 +332,38 @@ class _TableColumns:
         """The canonical form. Raises TableError if there are no cells."""
         columns = [_normalised(_stripped("\0".join(pieces))) for pieces in self._pieces]
         width = max(
-            max((number for number, column in enumerate(columns, 1) if column.strip("\0")), default=0),
+            max((number for number, column in enumerate(columns, 1) if column.text.strip("\0")), default=0),
             len(self._header),
         )
         if not width:
             raise TableError("no cells")
-        empty = "\0" * (self._rows - 1)
+        empty = _Column("\0" * (self._rows - 1), is_times=False)
         columns = (columns + [empty] * (width - len(columns)))[:width]
         names = self._header
         order = sorted(range(len(names)), key=names.__getitem__)
-        is_keyed = bool(names) and not ordered and _is_key(columns[0], self._rows)
+        key = columns[0].text
+        is_keyed = bool(names) and not ordered and _is_key(key, self._rows)
         columns = [*(columns[index] for index in order), *columns[len(names) :]]
+        texts = [column.text for column in columns]
         if self._rows > 1 and (is_keyed or unordered):
-            columns = _in_canonical_order(columns, self._rows)
+            texts = _in_canonical_order(texts, self._rows, known_key=key if is_keyed else None)
         headings = tuple(names[index] for index in order)
         further = tuple(f"column {number + 1}" for number in range(len(names), width)) if names else ()
-        return TableContent(names=headings + further, columns=tuple(columns), rows=self._rows)
+        return TableContent(
+            names=headings + further,
+            columns=tuple(texts),
+            digests=tuple(sha256(text.encode("utf-8", "replace")).digest() for text in texts),
+            times=tuple(column.is_times for column in columns),
+            rows=self._rows,
+        )
+
+
+class _Column(NamedTuple):
+    """The normalised cells of a column, with NUL between them."""
+
+    text: str
+    is_times: bool
+    """All cells are instants, and none is empty."""
 
 
 def _is_header(row: list[str]) -> bool:
@@ -344,9 +383,9 @@ def _is_key(column: str, rows: int) -> bool:
     return all(cells) and len(set(cells)) == rows
 
 
-def _in_canonical_order(columns: list[str], rows: int) -> list[str]:
+def _in_canonical_order(columns: list[str], rows: int, *, known_key: str | None) -> list[str]:
     """The columns with their rows sorted by the first column that is a key, or by all cells if there is none."""
-    key = next((column for column in columns if _is_key(column, rows)), None)
+    key = next((column for column in columns if column is known_key or _is_key(column, rows)), None)
     keys: Sequence[Any]
     if key is None:
         keys = list(zip(*(column.split("\0") for column in columns), strict=True))
@@ -375,33 +414,36 @@ def _stripped(column: str) -> str:
     return "\0".join(map(str.strip, column.split("\0")))
 
 
-def _normalised(column: str) -> str:
+def _normalised(column: str) -> _Column:
     """The column with its numbers or instants in one notation, if all its cells are numbers or instants."""
     first = column.lstrip("\0").partition("\0")[0]
     if not first.isascii() or not (_NUMBER.fullmatch(first) or _INSTANT.fullmatch(first)):
-        return column
+        return _Column(column, is_times=False)
     signs = column.encode("utf-8", "replace").translate(None, _DIGITS)
     if not signs:  # integers, or codes with zeros in front
-        return column
+        return _Column(column, is_times=False)
     if not signs.strip(b"+-."):
-        if not _NUMBERS.fullmatch(column) or not (b"." in signs or b"+" in signs or "-0" in column):
-            return column
-        return "\0".join(map(_decimal, column.split("\0")))
+        return _Column(_with_decimals(column, signs) if _NUMBERS.fullmatch(column) else column, is_times=False)
+    is_full = not ("\0\0" in column or column.startswith("\0") or column.endswith("\0"))
     if _PLAIN_INSTANTS.fullmatch(column):
-        return column.replace("Z", "+00:00")
+        return _Column(column.replace("Z", "+00:00"), is_times=is_full)
     if not _INSTANTS.fullmatch(column):
+        return _Column(column, is_times=False)
+    return _Column("\0".join(map(_instant, column.split("\0"))), is_times=is_full)
+
+
+def _with_decimals(column: str, signs: bytes) -> str:
+    """A column of numbers in one notation; `signs` are the characters that are no digits."""
+    if b"+" in signs or "-0" in column:
+        return "\0".join(map(_decimal, column.split("\0")))
+    if b"." not in signs:
         return column
-    return "\0".join(map(_instant, column.split("\0")))
+    return "\0".join([_decimal(cell) if cell[-1:] == "0" else cell for cell in column.split("\0")])
 
 
 def _has_only_stamps(column: str) -> bool:
     """Whether all cells are times or tokens."""
-    first, _, rest = column.partition("\0")
-    if not all_stamps((first,)):
-        return False
-    if "\0\0" not in column and rest and _INSTANTS.fullmatch(column):
-        return not column.endswith("\0")
-    return all_stamps(column.split("\0"))
+    return all_stamps((column.partition("\0")[0],)) and all_stamps(column.split("\0"))
 
 
 def _decimal(cell: str) -> str:

@@ -22,6 +22,7 @@ _PIECE = 1024 * 1024
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Others (bzip2, LZMA) are rare, and their memory is not limited."""
 _ENCRYPTED = 0x1
+_DIRECTORY_ENTRY = b"PK\x01\x02"
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -44,13 +45,13 @@ class ZipContainer:
     """An open ZIP file. Raises `ContainerError` if it cannot be opened or a member cannot be read."""
 
     def __init__(self, body: bytes) -> None:
+        if body.count(_DIRECTORY_ENTRY) > MAX_MEMBERS:  # before an object is made for each
+            raise ContainerError(f"more than {MAX_MEMBERS} members")
         try:
             self._file = zipfile.ZipFile(BytesIO(body))
             members = self._file.infolist()
         except _ZIP_ERRORS as error:
             raise ContainerError(f"not a ZIP file: {error}") from None
-        if len(members) > MAX_MEMBERS:
-            raise ContainerError(f"more than {MAX_MEMBERS} members")
         self._members = {member.filename: member for member in members if not member.is_dir()}
         self._total = 0
         self._limit = max(_RATIO_FREE_BYTES, min(MAX_TOTAL_BYTES, _MAX_RATIO * len(body)))

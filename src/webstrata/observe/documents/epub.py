@@ -25,12 +25,11 @@ def epub_text(body: bytes) -> str:
 
 def reading_order(container: ZipContainer) -> list[str]:
     """The names of the documents that the package document lists in its spine. Raises ContainerError."""
-    package = next(
-        (found.get("full-path", "") for name, found in elements(container.read(_CONTAINER)) if name == "rootfile"), ""
-    )
+    roots = elements(container.read(_CONTAINER), frozenset({"rootfile"}))
+    package = roots[0][1].get("full-path", "") if roots else ""
     items: dict[str, str] = {}
     order: list[str] = []
-    for name, attributes in elements(container.read(package)):
+    for name, attributes in elements(container.read(package), frozenset({"item", "itemref"})):
         if name == "item" and attributes.get("media-type") in _XHTML:
             target = posixpath.join(posixpath.dirname(package), unquote(attributes.get("href", "")))
             items[attributes.get("id", "")] = posixpath.normpath(target)

@@ -12,8 +12,6 @@ TEXT_FORMATS = frozenset({"pdf", "docx", "odt", "pptx", "odp", "epub"})
 """Compared by their text."""
 SPREADSHEETS = frozenset({"xlsx", "ods"})
 ARCHIVES = frozenset({"zip", "gzip", "tar"})
-DATA_FORMATS = SPREADSHEETS | ARCHIVES | {"calendar", "svg"}
-"""Compared by a data digest."""
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 _ODF = "application/vnd.oasis.opendocument."

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -25,7 +25,7 @@ MAX_BYTES = 200 * 1024 * 1024
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "ICO", "AVIF")
 """The formats that are decoded. Pillow knows others, some of which start other programs."""
 _BRIGHTNESS_CELLS, _COLOUR_CELLS = 32, 8
-_DRAFT_CELLS = 16
+_DRAFT_CELLS = 32
 """A JPEG is decoded at a reduced size, if that has at least this number of pixels for each cell and direction."""
 _MAX_FRAMES = 4
 _SAMPLED_FRAMES = 64
@@ -133,18 +133,31 @@ def _same_shape(first: tuple[int, int], second: tuple[int, int]) -> bool:
     return abs(width * other_height - other_width * height) <= max(first + second)
 
 
-def _frames(image: Image.Image) -> Iterator[Image.Image]:
-    """The only frame, or up to four frames of an animation, in RGB on white, upright."""
+class _Frame(NamedTuple):
+    """A frame in RGB on white, upright."""
+
+    image: Image.Image
+    width: float
+    height: float
+    """The size of the picture in this image: a reduced one may end within its last pixels."""
+
+
+def _frames(image: Image.Image) -> Iterator[_Frame]:
+    """The only frame, or up to four frames of an animation."""
     count = min(getattr(image, "n_frames", 1), _SAMPLED_FRAMES)
     if count == 1:
-        side = _BRIGHTNESS_CELLS * _DRAFT_CELLS
-        image.draft("RGB", (side, side))
-        yield _on_white(image)
+        width, height = image.size
+        if image.getexif().get(_ORIENTATION_TAG, 1) == 1:
+            image.draft("RGB", (_BRIGHTNESS_CELLS * _DRAFT_CELLS, _BRIGHTNESS_CELLS * _DRAFT_CELLS))
+        reduced = round(width / image.width)
+        shown = _on_white(image)
+        yield _Frame(shown, *((width / reduced, height / reduced) if reduced > 1 else shown.size))
         return
     chosen = min(count, _MAX_FRAMES)
     for number in range(chosen):
         image.seek(number * count // chosen)
-        yield _on_white(image)
+        shown = _on_white(image)
+        yield _Frame(shown, *shown.size)
 
 
 def _on_white(image: Image.Image) -> Image.Image:
@@ -163,16 +176,17 @@ def _on_white(image: Image.Image) -> Image.Image:
     return upright.convert("RGB")
 
 
-def _thumbnail(frame: Image.Image) -> bytes:
+def _thumbnail(frame: _Frame) -> bytes:
     """Averages of the brightness, then of the two colour differences, one byte each."""
     from PIL import Image
 
-    brightness, blue, red = frame.convert("YCbCr").split()
+    brightness, blue, red = frame.image.convert("YCbCr").split()
     fine = (_BRIGHTNESS_CELLS, _BRIGHTNESS_CELLS)
     coarse = (_COLOUR_CELLS, _COLOUR_CELLS)
-    box = Image.Resampling.BOX
+    box = (0.0, 0.0, frame.width, frame.height)
     return b"".join(
-        channel.resize(size, box).tobytes() for channel, size in ((brightness, fine), (blue, coarse), (red, coarse))
+        channel.resize(size, Image.Resampling.BOX, box).tobytes()
+        for channel, size in ((brightness, fine), (blue, coarse), (red, coarse))
     )
 
 

@@ -50,14 +50,12 @@ def _slides(container: ZipContainer) -> list[str]:
     """The slides in the order of the presentation."""
     presentation = "ppt/presentation.xml"
     targets = related_parts(container, presentation)
-    ids = [
-        attributes.get(RELATION_ID, "")
-        for name, attributes in elements(container.read(presentation))
-        if name == "sldId"
-    ]
+    slides = elements(container.read(presentation), frozenset({"sldId"}))
+    ids = [attributes.get(RELATION_ID, "") for _, attributes in slides]
     return [targets[number] for number in ids if targets.get(number, "") in container]
 
 
+_MAX_ELEMENTS = 100_000
 RELATION_ID = "id of a related part"
 """The attribute `r:id`, whatever its namespace: transitional and strict files differ."""
 _RELATIONS = (
@@ -74,18 +72,22 @@ def related_parts(container: ZipContainer, part: str) -> dict[str, str]:
         return {}
     return {
         attributes.get("Id", ""): posixpath.normpath(posixpath.join(folder, attributes.get("Target", ""))).lstrip("/")
-        for tag, attributes in elements(container.read(path))
-        if tag == "Relationship" and attributes.get("TargetMode") != "External"
+        for _, attributes in elements(container.read(path), frozenset({"Relationship"}))
+        if attributes.get("TargetMode") != "External"
     }
 
 
-def elements(part: bytes) -> list[tuple[str, dict[str, str]]]:
-    """Local name and attributes of all elements of a small part. Raises ContainerError."""
+def elements(part: bytes, wanted: frozenset[str]) -> list[tuple[str, dict[str, str]]]:
+    """Local name and attributes of the elements of a part that have these names. Raises ContainerError."""
     found: list[tuple[str, dict[str, str]]] = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        named = {RELATION_ID if key in _RELATIONS else key: value for key, value in attributes.items()}
-        found.append((tag.rpartition(" ")[2], named))
+        name = tag.rpartition(" ")[2]
+        if name in wanted:
+            if len(found) >= _MAX_ELEMENTS:
+                raise xml.XmlRefusedError(f"more than {_MAX_ELEMENTS} parts")
+            named = {RELATION_ID if key in _RELATIONS else key: value for key, value in attributes.items()}
+            found.append((name, named))
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = start

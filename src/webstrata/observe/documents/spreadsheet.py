@@ -42,9 +42,9 @@ def sheet_names(body: bytes, name: str) -> list[str]:
     """The names of the sheets of a workbook. Raises ContainerError."""
     container = ZipContainer(body)
     if name == "ods":
-        tables = [attributes for tag, attributes in elements(container.read("content.xml")) if tag == "table"]
-        return [_of_local_name(attributes, "name") for attributes in tables]
-    return [attributes.get("name", "") for tag, attributes in elements(container.read(_WORKBOOK)) if tag == "sheet"]
+        tables = elements(container.read("content.xml"), frozenset({"table"}))
+        return [_of_local_name(attributes, "name") for _, attributes in tables]
+    return [attributes.get("name", "") for _, attributes in elements(container.read(_WORKBOOK), _SHEET)]
 
 
 class _CellReader:
@@ -107,6 +107,7 @@ class _CellReader:
 
 _WORKBOOK = "xl/workbook.xml"
 _SHARED = "xl/sharedStrings.xml"
+_SHEET = frozenset({"sheet"})
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
 
 
@@ -117,8 +118,8 @@ def _excel_sheets(container: ZipContainer) -> list[Sheet]:
         shared.read(container.read(_SHARED))
     sheets: list[Sheet] = []
     cells = 0
-    for tag, attributes in elements(container.read(_WORKBOOK)):
-        part = targets.get(attributes.get(RELATION_ID, ""), "") if tag == "sheet" else ""
+    for _, attributes in elements(container.read(_WORKBOOK), _SHEET):
+        part = targets.get(attributes.get(RELATION_ID, ""), "")
         if part in container:
             reader = _ExcelReader(shared.strings, cells)
             reader.read(container.read(part))
