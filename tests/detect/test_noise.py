@@ -234,8 +234,8 @@ def test_states_that_alternate_count() -> None:
         assert sum(told) == 19
 
 
-def link(address: str, shape: str) -> tuple[int, int, int, int, int, float]:
-    return crc32(address.encode()), crc32(shape.encode()), 0, Part.MAIN_LINK, 0, float("nan")
+def link(address: str, shape: str) -> tuple[int, int, int, float, int, int, int]:
+    return crc32(address.encode()), 0, crc32(shape.encode()), float("nan"), 0, Part.MAIN_LINK, 0
 
 
 def test_a_session_id_in_a_link_is_noise_of_this_link() -> None:
