@@ -54,6 +54,10 @@ _AFTER_CODE = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(sorted(CURRENCY_CODES))}|R
 _SCORE = re.compile(r"[0-9](?<![0-9:.,/–-][0-9])[0-9]{0,2} ?[:–—-] ?[0-9]{1,3}(?![0-9:/%–-]|[.,][0-9])")
 
 _TIED = re.compile(rf"{_NUMBER}|[^\W\d_]+|[,;|·•/]")
+_VIEWS_BEFORE = VIEW_WORDS - {"view", "visit", "hit", "like", "share", "comment", "download", "reply", "people"}
+"""Words before a number: not those that are verbs ("View 3 more")."""
+_STARS = re.compile(r"[★⭐☆] ?[0-9]{1,3}(?:[0-9]*|(?:,[0-9]{3})*)(?![0-9.,])")
+"""The number of stars that users gave, as on GitHub; a figure with decimals is a rating."""
 _TIED_WORDS = 3
 """Words between a number and the word that says what it counts."""
 _VIEWED_CJK = "閲覧|視聴|再生|ビュー|コメント|浏览|瀏覽|阅读|观看|评论|評論|访问|在线|조회|댓글|방문"
@@ -162,7 +166,7 @@ def _without_trivial(run: str, words: list[str]) -> str:
     if not VIEW_WORDS.isdisjoint(words):
         rest = _without_view_counts(rest)
     if not rest.isascii():
-        rest = _VIEW_COUNT_CJK.sub(" ", rest)
+        rest = _STARS.sub(" ", _VIEW_COUNT_CJK.sub(" ", rest))
     if not LOAD_WORDS.isdisjoint(words):
         rest = _LOAD_TIME.sub(" ", rest)
     return rest
@@ -173,17 +177,19 @@ def _without_view_counts(run: str) -> str:
     tokens = list(_TIED.finditer(run))
     kept, end = [], 0
     for index, token in enumerate(tokens):
-        if token[0][0].isdigit() and (_is_view(tokens[index + 1 :]) or _is_view(tokens[:index][::-1])):
+        if not token[0][0].isdigit():
+            continue
+        if _is_view(tokens[index + 1 :], VIEW_WORDS) or _is_view(tokens[:index][::-1], _VIEWS_BEFORE):
             kept.append(run[end : token.start()])
             end = token.end()
     return " ".join((*kept, run[end:]))
 
 
-def _is_view(near: Sequence[re.Match[str]]) -> bool:
+def _is_view(near: Sequence[re.Match[str]], view_words: frozenset[str]) -> bool:
     """Whether one of the next words says that views are counted; another number or a comma ends the search."""
     for token in near[:_TIED_WORDS]:
         word = token[0].lower()
-        if word in VIEW_WORDS:
+        if word in view_words:
             return True
         if not word[0].isalpha():
             return False
