@@ -15,11 +15,11 @@ from the page's title. In doubt a figure is watched: the price of that is one mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from webstrata.columns import RunFlag
-from webstrata.observe.time_words import without_ages, without_times
+from webstrata.observe.time_words import lower_words, without_ages, without_times
 from webstrata.observe.watched_words import (
     CURRENCY_CODES,
     CURRENCY_SYMBOL,
@@ -97,13 +97,13 @@ def figure_of(run: str) -> float:
 
 def figures_of(runs: Sequence[str], title: str = "") -> list[RunFigure]:
     """The figures of the runs of one part of a page, each read with the labels before and after it."""
-    named = _names_a_figure(_WORD.findall(title.lower()))
+    named = _names_a_figure(lower_words(title))
     found: list[RunFigure] = []
     heading_at = -_MAX_UNDER_HEADING
     label: list[str] = []
     for index, run in enumerate(runs):
         if not _DIGIT.search(run):
-            words = _WORD.findall(run.lower()) if len(run) <= _SHORT else []
+            words = lower_words(run) if len(run) <= _SHORT else []
             label = words
             if 0 < len(words) <= _MAX_LABEL_WORDS and _names_a_figure(words):
                 heading_at = index
@@ -137,11 +137,13 @@ def _is_watched_by_place(
     if under_heading < _MAX_UNDER_HEADING:
         return True
     after = runs[index + 1] if index + 1 < len(runs) else ""
-    return len(after) <= _SHORT and not _DIGIT.search(after) and _names_a_figure(_WORD.findall(after.lower()))
+    return len(after) <= _SHORT and not _DIGIT.search(after) and _names_a_figure(lower_words(after))
 
 
-def _names_a_figure(words: Iterable[str]) -> bool:
-    return any(word in WATCHED_WORDS or (len(word) > 7 and word.endswith(WATCHED_ENDINGS)) for word in words)
+def _names_a_figure(words: list[str]) -> bool:
+    return not WATCHED_WORDS.isdisjoint(words) or any(
+        word.endswith(WATCHED_ENDINGS) and len(word) > 7 for word in words
+    )
 
 
 def examined(run: str) -> RunFigure:
@@ -149,7 +151,7 @@ def examined(run: str) -> RunFigure:
     run = run[:_MAX_LENGTH]
     if not _DIGIT.search(run):
         return RunFigure(0, NO_FIGURE)
-    words = _WORD.findall(run.lower())
+    words = lower_words(run)
     rest = _without_trivial(run, words)
     plain = without_times(rest, words)
     if not _DIGIT.search(plain):
