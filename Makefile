@@ -24,7 +24,11 @@ install: .venv/installed ## install Webstrata with everything it can use
 .peers/installed: constraints-peers.txt
 	@$(call venv,.peers)
 	.peers/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-peers.txt
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(WATCHERS)
 	@touch $@
+
+# Only their conversions to text are run, without the servers and browsers that these tools require.
+WATCHERS := changedetection.io==0.60.10 urlwatch==2.29
 
 # A fresh Debian has Python without venv: fetch it if we may.
 define venv
@@ -65,7 +69,7 @@ dead-code: .venv/installed
 bench: .venv/installed .peers/installed ## every speed claim, as ratios measured side by side
 	$(BIN)/python -m bench
 
-conformance: .venv/installed ## outside test vectors: family, passed, contested, failed (DATA=folder for a fuller set)
+conformance: .venv/installed ## outside test vectors: passed, contested, failed, unplayed (DATA=folder for a fuller set)
 	$(BIN)/python -m tests.conformance $(DATA)
 
 figures: .venv/installed ## rebuild the pictures in the docs

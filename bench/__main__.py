@@ -7,11 +7,25 @@ import json
 import sys
 from collections.abc import Callable
 
-from bench import crawl, estimators, fingerprint, graph, memory, million, planning, replay, sharp, signals, value
+from bench import (
+    crawl,
+    documents,
+    estimators,
+    fingerprint,
+    graph,
+    memory,
+    million,
+    planning,
+    replay,
+    sharp,
+    signals,
+    value,
+)
 from bench.figures import Figure, as_builtins, table
 
 BENCHES: dict[str, Callable[[bool], list[Figure]]] = {
     "crawl": crawl.run,
+    "documents": documents.run,
     "estimators": estimators.run,
     "fingerprint": fingerprint.run,
     "graph": graph.run,

@@ -1,6 +1,7 @@
-"""Quality of the extracted main content: `python -m bench.extraction DATA [--sites FOLDER] [--json]`.
+"""Quality of the extracted main content: `python -m bench.extraction DATA [--pages all] [--sites FOLDER] [--json]`.
 
-DATA is the folder of the conformance suites `article-extraction` and `extraction-segments`. `--sites` names a folder of
+DATA is the folder of the conformance suites `article-extraction` and `extraction-segments`. `--pages` selects the half
+of the sites on which the rules were tuned, the other half (`reporting`), or both. `--sites` names a folder of
 recorded sites (as `src/webstrata/lab/data/sites`) and adds the number of real edits that the extracted text misses. An
 edit is a pair of versions whose words differ, of the only page published at that instant: it was written by hand.
 """
@@ -8,12 +9,14 @@ edit is a pair of versions whose words differ, of the only page published at tha
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow.parquet as pq
 
@@ -30,22 +33,45 @@ _MAX_EDITS = 250
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.extraction", description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--pages", choices=("tuning", "reporting", "all"), default="all")
     parser.add_argument("--sites", type=Path)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
-    rows = quality(options.data)
+    rows = quality(options.data, options.pages)
     if options.sites:
         for name, missed in missed_edits(options.sites).items():
             rows[name] |= missed
     print(json.dumps(rows, indent=1) if options.json else table(rows))
 
 
-def quality(data: Path) -> dict[str, dict[str, float]]:
+def _main_text(html: bytes, url: str) -> str:
+    """The main content: body and side. The order of their lines does not matter to the measures."""
+    seen = observe(html, "text/html; charset=utf-8", url)
+    return seen.text or "" if seen.part_texts is None else f"{seen.part_texts.body}\n{seen.part_texts.side}"
+
+
+OWN_TEXTS: dict[str, Callable[[bytes, str], str]] = {
+    "body part": body_text,
+    "body and side": _main_text,
+    "whole text": lambda html, url: observe(html, "text/html; charset=utf-8", url).text or "",
+}
+"""What of a page is taken as its main text."""
+
+
+def half_of(url: str) -> str:
+    """The half to which a page belongs, by its host."""
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    return "reporting" if hashlib.sha256(f"webstrata-3:{host}".encode()).digest()[0] % 2 else "tuning"
+
+
+def quality(data: Path, half: str) -> dict[str, dict[str, float]]:
     """Extractor -> precision, recall and F1 on both suites."""
     articles = list(article_extraction.read_articles(data / article_extraction.FAMILY))
     pages = list(extraction_segments.read_segmented(data / extraction_segments.FAMILY))
+    articles = [page for page in articles if half in ("all", half_of(page.url))]
+    pages = [page for page in pages if half in ("all", half_of(page.url))]
     rows = {}
-    for name in ("body part", "whole text", *EXTRACTORS):
+    for name in (*OWN_TEXTS, *EXTRACTORS):
         both = [(page.html, page.url) for page in articles] + [(page.html, page.url) for page in pages]
         next_text = iter(texts_of(name, both)).__next__
         by_article = article_extraction.measure(partial(_ignore_page, next_text), articles)
@@ -60,10 +86,8 @@ def _ignore_page(next_text: Callable[[], str], page: object) -> str:
 
 
 def texts_of(name: str, pages: list[tuple[bytes, str]]) -> list[str]:
-    if name == "body part":
-        return [body_text(html, url) for html, url in pages]
-    if name == "whole text":
-        return [observe(html, "text/html; charset=utf-8", url).text or "" for html, url in pages]
+    if name in OWN_TEXTS:
+        return [OWN_TEXTS[name](html, url) for html, url in pages]
     return extracted(name, [html for html, _ in pages])[0]
 
 
@@ -78,7 +102,7 @@ def missed_edits(folder: Path) -> dict[str, dict[str, int]]:
     ]
     flat = [(html, "https://site.example/") for edit in edits for html in edit]
     rows = {}
-    for name in ("body part", "whole text", *EXTRACTORS):
+    for name in (*OWN_TEXTS, *EXTRACTORS):
         texts = texts_of(name, flat)
         missed = sum(before == after for before, after in zip(texts[::2], texts[1::2], strict=True))
         rows[name] = {"edits": len(edits), "edits_missed": missed}

@@ -37,7 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Each third-party library has one home folder (NumPy and msgspec may be anywhere). A second one needs a reason here.
 HOMES: dict[str, set[str]] = {
     "ada_url": {"urls"},
-    "cryptography": {"sharp", "verifier"},  # the second verifier must do without the first
+    # The second verifier must do without the first; WACZ files of others have signatures of another form.
+    "cryptography": {"sharp", "verifier", "archive"},
     "rfc3161_client": {"sharp"},
     "httptools": {"fetch"},
     "alembic": {"remember"},
@@ -50,9 +51,11 @@ HOMES: dict[str, set[str]] = {
     "platformdirs": {"home"},
     "playwright": {"fetch"},
     "psycopg": {"remember"},
+    "PIL": {"observe"},
     "publicsuffixlist": {"urls"},
     "pyarrow": {"lab"},
     "pyoxigraph": {"observe"},
+    "pypdfium2": {"observe"},
     "rich": {"cli"},
     "selectolax": {"observe"},
     "sqlalchemy": {"remember"},

@@ -144,21 +144,22 @@ def parsed(path: str, body: bytes, site: str) -> ObservedContent:
 
 
 def observation(content: ObservedContent, at: float, previous: bytes) -> Observation:
-    lines, links, excerpts = observation_fields(content, previous)
+    fields = observation_fields(content, previous)
     return Observation(
         url="https://example.org/",
         at=at,
         status=200,
         fingerprint=content.fingerprint,
-        lines=lines,
-        link_hashes=links,
-        excerpts=excerpts,
+        lines=fields.lines,
+        link_hashes=fields.link_hashes,
+        excerpts=fields.excerpts,
+        products=fields.products,
     )
 
 
 def main_text(content: ObservedContent) -> str:
     parts = content.part_texts
-    return content.text or "" if parts is None else f"{parts[0]}\n{parts[2]}"
+    return content.text or "" if parts is None else f"{parts.title}\n{parts.body}\n{parts.side}"
 
 
 # ── layers ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -88,19 +88,34 @@ class RunFlag(IntFlag):
     """All of its figures are ages ("3 hours ago"), view counts or load times, which nobody watches."""
     BLOCK = 16
     """Several runs at the end of a long page, stored as one."""
+    STAMP = 32
+    """It only says when or from what the page was made: its dates, numbers and tokens do not count."""
 
 
 RUN = np.dtype(
-    [("value", "<u8"), ("shape", "<u4"), ("words", "<u2"), ("part", "u1"), ("flags", "u1"), ("figure", "<f4")]
+    [
+        ("value", "<u8"),
+        ("sketch", "<u8"),
+        ("shape", "<u4"),
+        ("figure", "<f4"),
+        ("words", "<u2"),
+        ("part", "u1"),
+        ("flags", "u1"),
+    ]
 )
-"""One run of a page (20 bytes): `observe` computes runs, `detect` compares them.
+"""One run of a page (28 bytes): `observe` computes runs, `detect` compares them.
 
-`value` is a hash of the run's words; `shape` is a hash of the same words with numbers, dates and tokens masked;
-`words` is the number of words; `part` is a `Part`; `flags` are `RunFlag`s; `figure` is the number in the run if there
-is exactly one, else NaN.
+`value` is a hash of the run's words; `sketch` has one bit inverted for each word, so that the sketches of two runs
+differ in about as many bits as the runs have other words; `shape` is a hash of the same words with numbers, dates and
+tokens masked; `figure` is the number in the run if there is exactly one, else NaN; `words` is the number of words;
+`part` is a `Part`; `flags` are `RunFlag`s.
 
 A link is a run whose value is a hash of its address. A field of a data document is a run too: `shape` is a hash of the
 field's name and `words` is the number of its values. The same holds for attributes.
 """
 LINK = np.dtype("<u8")
 """Hash of a link."""
+LINK_PLACE = np.dtype([("value", "<u8"), ("shape", "<u4"), ("main", "?"), ("stamp", "?")])
+"""A link with its place (14 bytes): `value` is its hash, as in `LINK`; `shape` is a hash of the same link with numbers,
+tokens and long values of the query masked; `main` is true in the body part; `stamp` is true if the address has a token
+or the version of a file."""

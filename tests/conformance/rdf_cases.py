@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
-from tests.conformance.verdict import Verdict
+from tests.conformance.case import Case, UnplayableError, play_rows
+from tests.conformance.verdict import Verdict, sentence_of
 from webstrata.observe.data.rdf.graph import NotAGraphError, quads_of
 from webstrata.observe.data.rdf.graph_digest import graph_digest
 
+_KINDS = ("NegativeSyntax", "NegativeEval", "PositiveSyntax", "Eval")
 
-def run_cases(folder: Path, syntax: str, contested: Collection[str] = ()) -> Verdict:
+
+def run_cases(folder: Path, syntax: str, rules: Collection[Callable[[Case], bool]] = ()) -> Verdict:
     """`*Eval`: the graph expected, up to names of blank nodes; `*PositiveSyntax`: read; `*Negative*`: refused."""
+
+    def play(case: Case, verdict: Verdict) -> None:
+        expected = _expected(case)
+        verdict.check(case.id, expected, _actual(case, syntax), contested=sentence_of(rules, case))
+
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text("utf-8")):
-        try:
-            quads = quads_of(case["input"].encode("utf-8"), None, case["base"], syntax=syntax)
-            actual = graph_digest(quads) if "expected_nquads" in case else "read"
-        except NotAGraphError:
-            actual = "refused"
-        verdict.check(case["id"], _expected(case), actual, contested=case["id"] in contested)
+    play_rows(folder / "cases.json", play, verdict)
     return verdict
 
 
-def _expected(case: dict[str, str]) -> str:
-    if "Negative" in case["type"]:
+def _actual(case: Case, syntax: str) -> str:
+    body, base = case.body("input"), case.text("base")
+    try:
+        quads = quads_of(body, None, base, syntax=syntax)
+    except NotAGraphError:
         return "refused"
-    if "expected_nquads" not in case:
-        return "read"
-    return graph_digest(quads_of(case["expected_nquads"].encode("utf-8"), None, case["base"], syntax="nquads"))
+    return graph_digest(quads) if case.has("expected_nquads") else "read"
+
+
+def _expected(case: Case) -> str:
+    kind = case.text("type")
+    if not kind.endswith(_KINDS):
+        raise UnplayableError(f"the runner does not know the type {kind!r}")
+    if "Negative" in kind:
+        return "refused"
+    return expected_digest(case) if case.has("expected_nquads") else "read"
+
+
+def expected_digest(case: Case) -> str:
+    """The digest of the expected quads."""
+    try:
+        return graph_digest(quads_of(case.body("expected_nquads"), None, "", syntax="nquads"))
+    except NotAGraphError as error:
+        raise UnplayableError(f"the expected quads cannot be read: {error}") from None

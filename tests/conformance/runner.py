@@ -1,7 +1,7 @@
 """Finds the families and runs those for which the data folder has cases.
 
 A family is one file in `families/` with `FAMILY` (the name of its folder of data) and `run(folder) -> Verdict`;
-nothing else has to be registered.
+nothing else has to be registered. A folder without a runner is one unplayed row.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conformance import families
+from tests.conformance.case import count_error
 from tests.conformance.verdict import Verdict
 
 EXTRACT = Path(__file__).parent.parent / "data" / "conformance"
@@ -32,7 +33,21 @@ def known_families() -> Iterator[Family]:
 
 
 def verdicts(data: Path, only: Collection[str] = ()) -> Iterator[tuple[str, Verdict]]:
-    """(family, verdict) for every family that has a folder in `data`, or for those named."""
-    for family in known_families():
-        if (data / family.name).is_dir() and (not only or family.name in only):
-            yield family.name, family.run(data / family.name)
+    """(family, verdict) for every folder in `data`, or for those named, by name."""
+    runners = {family.name: family.run for family in known_families()}
+    for folder in sorted(data.iterdir()):
+        if folder.is_dir() and not folder.name.startswith((".", "_")) and (not only or folder.name in only):
+            yield folder.name, verdict_of(runners.get(folder.name), folder)
+
+
+def verdict_of(run: Callable[[Path], Verdict] | None, folder: Path) -> Verdict:
+    """The verdict of one folder. Never raises because of the data."""
+    verdict = Verdict()
+    if run is None:
+        verdict.leave_out(folder.name, "no runner")
+        return verdict
+    try:
+        verdict.add(run(folder))
+    except Exception as error:  # data that damage the family as a whole
+        count_error(folder.name, error, verdict)
+    return verdict

@@ -6,7 +6,7 @@ import pytest
 from webstrata.columns import LINK
 from webstrata.detect.memory import MAX_EXACT_LINKS, PageMemory, new_link_count, pack, remember, unpack, with_links
 from webstrata.detect.verdict import judge
-from webstrata.observe.kernel.python import link_hashes
+from webstrata.observe.kernel.python_links import link_hashes
 from webstrata.observe.text_runs import runs_of
 from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome
 

@@ -8,7 +8,7 @@ from webstrata.columns import RUN
 from webstrata.detect.memory import PageMemory, pack, remember, unpack
 from webstrata.detect.noisy_place import NoisyPlace
 from webstrata.detect.verdict import judge
-from webstrata.observe.kernel.python import link_hashes
+from webstrata.observe.kernel.python_links import link_hashes
 from webstrata.observe.text_runs import excerpts_of, runs_of
 from webstrata.records import Change, Fingerprint, Observation
 
@@ -25,7 +25,7 @@ class WatchedPage:
         """Visit the page when it has these lines, and `links` as rows of `RUN`."""
         body = "\n".join(lines)
         linked = np.array([], dtype=RUN) if links is None else links
-        parts = (title, "", body, "")
+        parts = (title, "", body, "", "", body)
         now = Fingerprint(raw=body + str(linked), size=len(body), text=body, parts=parts, main_links=str(linked))
         runs = runs_of(title, body) + linked.tobytes()
         seen = Observation(

@@ -11,7 +11,8 @@ import pytest
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import reply
 from webstrata.detect.diff.difference import Difference
-from webstrata.flows.versions import read_version, version_difference
+from webstrata.flows.version_content import version_difference
+from webstrata.flows.versions import read_version
 from webstrata.records import PageRules
 
 PAGE = "http://a.test/page"

@@ -30,8 +30,9 @@ def values(html: str) -> dict[str, Any]:
         "title": page.title,
         "header": page.header,
         "body": page.body,
+        "side": page.side,
         "footer": page.footer,
-        "body_links": page.links,
+        "main_links": page.links,
         "parts": page.digests(),
         "simhash": page.simhash(),
     }

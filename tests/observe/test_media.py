@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.observe.documents import samples
+from webstrata.observe.documents.formats import ZIP_TYPES
 from webstrata.observe.media import header_charset, media_type
 
 CASES = [
@@ -19,10 +21,25 @@ CASES = [
     (b'<?xml version="1.0"?><urlset/>', None, "application/xml"),
     (b'<?xml version="1.0"?>\n<html xmlns="x">', None, "application/xhtml+xml"),
     (b"\x89PNG\r\n\x1a\n", None, "image/png"),
+    (b'<svg xmlns="http://www.w3.org/2000/svg">', None, "image/svg+xml"),
+    (b'<?xml version="1.0"?><!-- made by hand --><svg>', None, "image/svg+xml"),
+    (b'<?xml version="1.0"?><html><body><svg>', None, "application/xhtml+xml"),
+    (b"RIFF\x10\0\0\0WEBPVP8 ", "application/octet-stream", "image/webp"),
+    (b"BEGIN:VCALENDAR\r\n", None, "text/calendar"),
+    (bytes(257) + b"ustar\x0000", None, "application/x-tar"),
+    (samples.docx(["a"]), None, ZIP_TYPES["docx"]),
+    (samples.ods({"a": [["b"]]}), "application/octet-stream", ZIP_TYPES["ods"]),
+    (samples.zipped({"a": "b"}), None, "application/zip"),
+    (samples.docx(["a"]), "application/zip", "application/zip"),
     (b"just words", None, "text/plain"),
     (b"\0\1\2", None, "application/octet-stream"),
     (b"", None, "application/octet-stream"),
     (b"x", "text/html, text/plain", "text/html"),
+    (b"<html>", "text", "text/html"),  # not a media type: the header counts as missing
+    (b"<html>", "text/a/b", "text/html"),
+    (b"<html>", "text/", "text/html"),
+    (b"<html>", "/html; charset=utf-8", "text/html"),
+    (b"<html>", "text /plain", "text/html"),
 ]
 
 

@@ -10,7 +10,8 @@ import pytest
 from tests.observe.fingerprint_reference import mixed, simhash_of
 from webstrata.columns import RUN, Part
 from webstrata.observe.page import observation_fields, observe
-from webstrata.observe.text_runs import MAX_RUNS, excerpts_of, hash64, run_shape, runs_of, simhash
+from webstrata.observe.sketch import hash64
+from webstrata.observe.text_runs import MAX_RUNS, excerpts_of, run_shape, runs_of, simhash
 from webstrata.records import PageRules
 
 

@@ -27,6 +27,7 @@ def sightings(
     """
     if path.suffix.lower() == ".wacz":
         with WaczReader(path) as package:
+            package.require_trusted()
             for name in package.warcs():
                 with package.unpacked(name) as file:
                     yield from _file_sightings(file, media_type, on_progress)

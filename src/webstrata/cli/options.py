@@ -157,6 +157,12 @@ def page_rules_of(
             "--ordered", help="Tables: compare the order of the rows, even if the first column identifies the rows."
         ),
     ] = False,
+    indentation: Annotated[
+        bool,
+        typer.Option(
+            "--indentation", help="Plain text: compare indentation and lines, not only words (source code, YAML)."
+        ),
+    ] = False,
     accept: Annotated[str, typer.Option(help="Accept header of the requests.", show_default=False)] = "",
     query: Annotated[str, typer.Option(help="SPARQL query. Default: the whole dataset.", show_default=False)] = "",
     entries: Annotated[
@@ -174,6 +180,24 @@ def page_rules_of(
         int,
         typer.Option(min=0, max=1_000_000, help="SPARQL: number of rows per request. 0 stands for 10,000."),
     ] = 0,
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Also compare these kinds of attributes, separated by commas: description, image, label, form, "
+            "structured. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    ignore_attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Do not compare these kinds of attributes, separated by commas: title, canonical, robots, product. "
+            "May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> PageRules | None:
     """The page rules that the options define; None if all options have their defaults. Invalid rules raise UsageError.
 
@@ -190,11 +214,14 @@ def page_rules_of(
         min_size=min_size,
         unordered=unordered,
         ordered=ordered,
+        indentation=indentation,
         accept=accept,
         query=query,
         entries=entries,
         graphs=tuple(graph or ()),
         page_rows=page_rows,
+        attributes=_kinds(attributes),
+        ignore_attributes=_kinds(ignore_attributes),
     )
     if page_rules == PageRules():
         return None
@@ -205,6 +232,12 @@ def page_rules_of(
     if page_rules.graphs and page_rules.handler not in ("auto", "sparql"):
         raise UsageError("--graph requires the handler sparql. Leave out --handler, or use --handler sparql.")
     return page_rules
+
+
+def _kinds(values: list[str] | None) -> tuple[str, ...]:
+    """The kinds in lists that are separated by commas, each once."""
+    written = [kind.strip().lower() for value in values or () for kind in value.split(",")]
+    return tuple(dict.fromkeys(filter(None, written)))
 
 
 RuleValues = dict[str, Any]

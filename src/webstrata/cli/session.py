@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webstrata import settings as settings_file
-from webstrata.clock import parse_instant
+from webstrata.clock import parse_instant, parse_span
 from webstrata.errors import UsageError
 from webstrata.home import Home
 
@@ -62,6 +62,20 @@ def time_range(since: str | None, until: str | None) -> tuple[float | None, floa
     if start is not None and end is not None and start > end:
         raise UsageError("--from is later than --to. Exchange them.")
     return start, end
+
+
+def instant_or_ago(text: str, now: float) -> float:
+    """An instant, or a duration before now: `2026-11-15`, `30d`."""
+    try:
+        return parse_instant(text)
+    except UsageError:
+        pass
+    try:
+        return now - parse_span(text)
+    except UsageError:
+        raise UsageError(
+            f"neither a time nor a duration: {text!r}. Write it like 2026-11-15, 2026-11-15T08:30:00Z, 30d or 12h."
+        ) from None
 
 
 def run_async(main: Callable[[], Coroutine[Any, Any, T]]) -> T:

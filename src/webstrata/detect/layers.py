@@ -1,26 +1,28 @@
 """The layers of a fingerprint, and the choice of the layer by which two contents are compared.
 
 With `layer: auto` the choice depends on the content: `selected` if the page has include or ignore rules, canonical
-`data` for data formats, `main` (title and body, together with the links in them) for HTML, `text` for other text
-formats, and the raw bytes for everything else.
+`data` for data formats, `main` (title and main content, together with its links) for HTML, `text` for other text
+formats, the signature of the pixels for pictures, and the raw bytes for everything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from webstrata.detect.picture import compare_pictures
 from webstrata.records import Fingerprint, PageRules
 
-LAYERS = ("raw", "text", "main", "links", "main_links", "data", "selected")
-_EMPTY_BODY = "d41d8cd98f00b204e9800998ecf8427e"
-"""MD5 of no bytes: the body part is empty, so there is no main content."""
+LAYERS = ("raw", "text", "main", "links", "main_links", "data", "picture", "selected")
+_EMPTY = "d41d8cd98f00b204e9800998ecf8427e"
+"""MD5 of no bytes: the page has no main content."""
 
 
 def layer_digest(fingerprint: Fingerprint, layer: str) -> str | None:
     """The digest of a layer; None if the content does not have this layer."""
     if layer == "main":
         parts = fingerprint.parts
-        return None if parts is None or parts[2] == _EMPTY_BODY else parts[0] + parts[2]
+        # The digest of body and side together: a line that only moves from one to the other is no change.
+        return None if parts is None or parts[5] == _EMPTY else parts[0] + parts[5]
     digest: str | None = getattr(fingerprint, layer) if layer in LAYERS else None
     return digest
 
@@ -32,7 +34,12 @@ def layer_differences(before: Fingerprint, now: Fingerprint) -> dict[str, bool]:
     """
     names = LAYERS if is_comparable(before, now) else ("raw",)
     pairs = ((name, layer_digest(before, name), layer_digest(now, name)) for name in names)
-    return {name: old != new for name, old, new in pairs if old is not None and new is not None}
+    return {name: _differs(name, old, new) for name, old, new in pairs if old is not None and new is not None}
+
+
+def _differs(layer: str, before: str, now: str) -> bool:
+    """Whether two values of a layer differ: signatures of pictures if the pictures look different."""
+    return before != now and (layer != "picture" or compare_pictures(before, now) == "changed")
 
 
 def is_comparable(before: Fingerprint, now: Fingerprint) -> bool:
@@ -51,6 +58,7 @@ def candidate_layers(page_rules: PageRules | None) -> Iterator[str]:
         yield "data"
         yield "main"
         yield "text"
+        yield "picture"
     yield "raw"
 
 

@@ -54,6 +54,10 @@ class PageMemory(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Result of `redirect_target` for the last response; empty if it came from the page's own address."""
     language: str = ""
     """Language of the last version, if the server offers several."""
+    products: dict[str, str] = {}
+    """What the last version states of products, by name."""
+    taught: bool = False
+    """The page's runs were added to the template of its site."""
 
 
 _FORMAT = 2
@@ -101,6 +105,7 @@ def remember(memory: PageMemory, before: Fingerprint | None, after: Observation,
         noise=_learned_noise(memory, before, after, change),
         address=redirect_target(after),
         language=after.language,
+        products=after.products,
     )
 
 

@@ -23,7 +23,7 @@ from webstrata.detect.noisy_place import SINGLE_RUN_KINDS, NoisyPlace, PlacedRun
 from webstrata.detect.runs import TextRuns
 from webstrata.detect.shuffles import item_ids
 
-_WATCHED, _SENTENCE = int(RunFlag.WATCHED), int(RunFlag.SENTENCE)
+_WATCHED = int(RunFlag.WATCHED)
 MAX_FREE_RUNS = 8
 """Runs of a gap that may hold any text."""
 _MIN_CHANGES_TIMES, _MIN_CHANGES_GAP, _MIN_CHANGES_OTHER = 2, 3, 5
@@ -69,11 +69,11 @@ def without_jumps(
     return tuple(replace(place, state="watched") if place.key in jumped else place for place in noise)
 
 
-def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> list[int]:
-    """The run values of a version without learned noise, to be compared with another version's under the same noise.
+def compared_values(runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> list[int | None]:
+    """The value of each run, to be compared with another version's under the same noise.
 
-    Learned stamps, links and data are replaced by their shape, learned gaps are left out, and the items of learned
-    lists are sorted.
+    Learned stamps, links and data are replaced by their shape, learned gaps by None, and the items of learned lists are
+    sorted.
     """
     placed = PlacedRuns(runs)
     learned, in_gap = _learned_keys(noise), _in_learned_gap(placed, noise)
@@ -84,7 +84,7 @@ def values_without_noise(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: f
         )
     ]
     _sort_lists(values, runs, noise)
-    return [value for value, part, skip in zip(values, runs.parts, in_gap, strict=True) if part in parts and not skip]
+    return [None if skip else value for value, skip in zip(values, in_gap, strict=True)]
 
 
 def _sort_lists(values: list[int], runs: TextRuns, noise: tuple[NoisyPlace, ...]) -> None:
@@ -99,15 +99,6 @@ def _sort_lists(values: list[int], runs: TextRuns, noise: tuple[NoisyPlace, ...]
 def _shape_only(shape: int, words: int, part: int) -> int:
     """A value that keeps the shape, so that a removed stamp differs; of data also the number of values (rows)."""
     return -(words << 32 | shape) - 1 if part == Part.DATA else -shape - 1
-
-
-def new_sentence_count(before: TextRuns, after: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> int:
-    """Number of sentences in `parts` whose shape does not occur anywhere in the previous version."""
-    known, in_gap = set(before.shapes), _in_learned_gap(PlacedRuns(after), noise)
-    return sum(
-        bool(flags & _SENTENCE) and part in parts and shape not in known and not skip
-        for shape, flags, part, skip in zip(after.shapes, after.flags, after.parts, in_gap, strict=True)
-    )
 
 
 def noise_share(runs: TextRuns, noise: tuple[NoisyPlace, ...], parts: frozenset[int]) -> float:

@@ -35,6 +35,8 @@ class TextRuns(NamedTuple):
     parts: list[int]
     flags: list[int]
     """`RunFlag`s."""
+    sketches: list[int]
+    """A bit for each word."""
     figures: list[float]
     """The only number in a run; NaN if there is none, or more than one."""
     places: list[int]
@@ -55,6 +57,7 @@ def parse_runs(packed: bytes) -> TextRuns:
         words=rows["words"].tolist(),
         parts=rows["part"].tolist(),
         flags=rows["flags"].tolist(),
+        sketches=rows["sketch"].tolist(),
         figures=rows["figure"].tolist(),
         places=places,
         value_at=dict(zip(places, values, strict=True)),
@@ -70,9 +73,9 @@ def _places(shapes: NDArray[np.uint64], parts: NDArray[np.uint8]) -> list[int]:
     by_shape = (shapes * _MULTIPLIERS[0]) ^ parts
     _, index, counts = np.unique(by_shape, return_inverse=True, return_counts=True)
     mixed = np.where(counts[index] == 1, by_shape, mixed)  # what stands before it may change
-    mixed = np.where(
-        parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed
-    )  # the shape of data is the hash of its field name
+    # The shape of data and of attributes is the hash of their name.
+    mixed = np.where(parts == Part.DATA, shapes * _MULTIPLIERS[0], mixed)
+    mixed = np.where(parts >= Part.DESCRIPTION, by_shape, mixed)
     seen: Counter[int] = Counter()
     places = []
     for place in mixed.tolist():
@@ -87,29 +90,3 @@ def _shifted(shapes: NDArray[np.uint64], parts: NDArray[np.uint8], by: int) -> N
     if len(shapes) > by:
         shifted[by:] = np.where(parts[by:] == parts[:-by], shapes[:-by], 0)
     return shifted
-
-
-def share_changed(before: TextRuns, after: TextRuns, parts: frozenset[int]) -> tuple[float, int]:
-    """(Share of the words in runs that only one version has, words in the longest passage that only `after` has)."""
-    old = Counter(value for value, part in zip(before.values, before.parts, strict=True) if part in parts)
-    new = Counter(value for value, part in zip(after.values, after.parts, strict=True) if part in parts)
-    removed, _ = _unmatched_words(before, old - new, parts)
-    added, longest = _unmatched_words(after, new - old, parts)
-    total = sum(
-        words for side in (before, after) for words, part in zip(side.words, side.parts, strict=True) if part in parts
-    )
-    return ((removed + added) / total if total else 0.0), longest
-
-
-def _unmatched_words(side: TextRuns, unmatched: Counter[int], parts: frozenset[int]) -> tuple[int, int]:
-    """(Words in the unmatched runs, words in the longest sequence of neighbouring unmatched runs)."""
-    total = sequence = longest = 0
-    for value, words, part in zip(side.values, side.words, side.parts, strict=True):
-        if part in parts and unmatched[value] > 0:
-            unmatched[value] -= 1
-            total += words
-            sequence += words
-            longest = max(longest, sequence)
-        else:
-            sequence = 0
-    return total, longest

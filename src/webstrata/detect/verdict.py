@@ -7,7 +7,9 @@
 | content | content, deciding layer equal | same | no |
 | content | content, deciding layer differs only by learned noise, and less than half of the page is noise | same | no |
 | content | content, deciding layer differs | changed | yes |
-| content | content, main part equal, a new sentence in header or footer | changed | yes |
+| content | content, main part equal, text of the page alone differs in header or footer | changed | yes |
+| content | content, only lines of the site's template differ | changed, for the first page; then same | first page |
+| content | content, the price or availability of a product, or an attribute that counts, differs | changed | yes |
 | content | the same content, from another address | changed | yes |
 | content | another of several representations, without a common layer to compare | same | no |
 | content | the page in another of several languages | same | no |
@@ -15,29 +17,22 @@
 | gone | gone | same | no |
 | gone, or gone at every visit so far | content | back | yes |
 
-`layers.py` selects the deciding layer. Independently of the verdict, every different sequence of bytes is archived.
+`layers.py` selects the deciding layer, `findings.py` compares it. Independently of the verdict, every different
+sequence of bytes is archived.
+
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec.structs import replace
 
-from webstrata.columns import Part
+from webstrata.detect.findings import Findings, findings
 from webstrata.detect.layers import candidate_layers, deciding_layer, layer_differences
 from webstrata.detect.memory import PageMemory, is_earlier_version, new_link_count, redirect_target, version_key
-from webstrata.detect.noise import (
-    changed_noise_count,
-    new_sentence_count,
-    noise_share,
-    values_without_noise,
-    without_jumps,
-)
 from webstrata.detect.response_class import StatusClass, status_class
-from webstrata.detect.runs import ALL_TEXT_PARTS, DATA_PARTS, MAIN_PARTS, parse_runs, share_changed
 from webstrata.detect.significance import significance
-from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
+from webstrata.detect.template import TemplateOfPage
+from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules, ValueChange
 
 
 def judge(
@@ -47,10 +42,12 @@ def judge(
     *,
     page_rules: PageRules | None = None,
     memory: PageMemory | None = None,
+    template: TemplateOfPage | None = None,
 ) -> Change:
     """Compare an observation with the previous one.
 
-    `before` is the fingerprint of the last content; `was_gone` says that the page had disappeared since then.
+    `before` is the fingerprint of the last content; `was_gone` says that the page had disappeared since then;
+    `template` is that of the page's site, if it is known.
     """
     now = after.fingerprint
     if now is None or status_class(after.status) is StatusClass.GONE:  # the body of a 404 is not content of the page
@@ -59,75 +56,59 @@ def judge(
     if before is None:
         # A page that was gone at every visit so far, and now has content, is reported as back.
         back = Change(outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
-        return _with_significance(back if was_gone else _new(now, after, page_rules), _UNKNOWN_EXTENT)
-    change = _compare_contents(before, now, after, page_rules, memory)
-    extent = _extent(memory, after, change.layer) if change.raw else _UNKNOWN_EXTENT
-    if change.counts and page_rules is not None and extent.is_measured and extent.size < page_rules.min_size:
+        return _with_significance(back if was_gone else _new(now, after, page_rules), Findings())
+    change, found = _compare_contents(before, now, after, page_rules, memory, template)
+    if change.counts and page_rules is not None and found.words is not None and change.size < page_rules.min_size:
         change = replace(change, counts=False, outcome=Outcome.SAME)
-    change = replace(change, size=extent.size if change.kind in _KINDS_WITH_SIZE else 0.0)
     if was_gone:
         change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
-    return _with_significance(change, extent._replace(title_changed=before.title != now.title))
+    return _with_significance(change, found, title_changed=before.title != now.title)
 
 
 _KINDS_WITH_SIZE = (ChangeKind.CONTENT, ChangeKind.LINKS, ChangeKind.DATA)
 
 
-class _Extent(NamedTuple):
-    """How much of the text differs."""
-
-    size: float
-    """Share of the words, 0 to 1."""
-    passage_words: int
-    """Words in the longest new passage."""
-    is_measured: bool
-    title_changed: bool = False
-
-
-_MAX_NOISE_SHARE = 0.5
-"""From this share of words on, noise is the subject of the page (a price, the time of day) and counts."""
-_MAIN_LINKS: frozenset[int] = frozenset({Part.MAIN_LINK})
-_PARTS_OF_LAYER = {"main": MAIN_PARTS, "data": DATA_PARTS}
-_UNKNOWN_EXTENT = _Extent(0.0, 0, is_measured=False)
-
-
 def _compare_contents(
-    before: Fingerprint, now: Fingerprint, after: Observation, page_rules: PageRules | None, memory: PageMemory
-) -> Change:
+    before: Fingerprint,
+    now: Fingerprint,
+    after: Observation,
+    page_rules: PageRules | None,
+    memory: PageMemory,
+    template: TemplateOfPage | None,
+) -> tuple[Change, Findings]:
     layers = layer_differences(before, now)
     layer = next(name for name in candidate_layers(page_rules) if name in layers)
-    text = layers[layer]
-    links = layers.get("main_links", False) if layer == "main" else False
-    noise = 0
-    if layer in ("text", "main", "selected", "data") and memory.noise:
-        text, links, noise = _without_noise(memory, after, layer, text, links)
-    outside_main = (
-        layer == "main" and not text and layers.get("text", False) and _has_new_sentence_outside_main(memory, after)
-    )
-    counts = text or links or outside_main
+    found = findings(layers, layer, memory, after, page_rules, template)
     is_by_bytes = page_rules is not None and page_rules.layer == "raw"
     is_other_language = memory.language and after.language and memory.language != after.language
-    if counts and not is_by_bytes and (is_other_language or _is_other_representation(before, now, after, layer)):
+    if found.counts and not is_by_bytes and (is_other_language or _is_other_representation(before, now, after, layer)):
         layer = deciding_layer(now, page_rules)
-        return Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
+        form = Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
+        return form, Findings()
+    kind = _kind(layer, layers, found)
+    words = found.words if kind in _KINDS_WITH_SIZE else None
     change = Change(
-        outcome=Outcome.CHANGED if counts else Outcome.SAME,
-        kind=_kind(layer, layers, text or outside_main, links),
+        outcome=Outcome.CHANGED if found.counts else Outcome.SAME,
+        kind=kind,
+        size=words.share if words is not None else 0.0,
+        words_added=words.added if words is not None else 0,
+        words_removed=words.removed if words is not None else 0,
+        values=_value_changes(memory.products, after.products) if found.product else (),
         layers=layers,
         raw=layers["raw"],
         text=layers.get("text", False),
         links=layers.get("links", False),
-        counts=counts,
-        layer="text" if outside_main else layer,
+        counts=found.counts,
+        layer="text" if found.outside and not found.text else layer,
         # Without an earlier version in memory, the links seen before are not known.
         new_links=new_link_count(memory.links, after.link_hashes) if memory.versions else 0,
-        reverted=counts and is_earlier_version(memory, version_key(now, layer)),
+        reverted=found.counts and is_earlier_version(memory, version_key(now, layer)),
         distance=_simhash_distance(before, now),
-        noise=noise,
+        noise=found.noise,
     )
-    if not counts and memory.versions and redirect_target(after) != memory.address:
-        return replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
-    return change
+    if not found.counts and memory.versions and redirect_target(after) != memory.address:
+        change = replace(change, outcome=Outcome.CHANGED, kind=ChangeKind.MOVED, counts=True, layer="address")
+    return change, found
 
 
 def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Observation, layer: str) -> bool:
@@ -137,51 +118,28 @@ def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Obser
     return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))
 
 
-def _kind(layer: str, layers: dict[str, bool], text: bool, links: bool) -> ChangeKind:
-    if text and layer == "data":
+def _kind(layer: str, layers: dict[str, bool], found: Findings) -> ChangeKind:
+    if found.text and layer == "data":
         return ChangeKind.DATA
-    if text and layer in ("links", "main_links"):
+    if found.text and layer in ("links", "main_links"):
         return ChangeKind.LINKS
-    if text:
+    if found.text or found.outside:
         return ChangeKind.CONTENT
-    if links:
+    if found.product:
+        return ChangeKind.PRODUCT
+    if found.links:
         return ChangeKind.LINKS
+    if found.metadata:
+        return ChangeKind.METADATA
+    if found.has_template:
+        return ChangeKind.TEMPLATE
     return ChangeKind.MARKUP if layers["raw"] else ChangeKind.NONE
 
 
-def _without_noise(
-    memory: PageMemory, after: Observation, layer: str, text: bool, links: bool
-) -> tuple[bool, bool, int]:
-    """Whether text and links still differ when learned noise is left out, and how many noisy places differ."""
-    if not (text or links) or not memory.runs or not after.lines:
-        return text, links, 0
-    old, new = parse_runs(memory.runs), parse_runs(after.lines)
-    noise = without_jumps(memory.noise, old, new, after.at - memory.at)
-    if links and Part.MAIN_LINK in old.parts and Part.MAIN_LINK in new.parts:
-        links = values_without_noise(old, noise, _MAIN_LINKS) != values_without_noise(new, noise, _MAIN_LINKS)
-    parts = _PARTS_OF_LAYER.get(layer, ALL_TEXT_PARTS)
-    share = noise_share(new, noise, parts)
-    # In a list of addresses with times, half of the words are times, but the addresses are its subject.
-    if parts.isdisjoint(new.parts) or share > _MAX_NOISE_SHARE or (share == _MAX_NOISE_SHARE and layer != "data"):
-        return text, links, 0
-    text = text and values_without_noise(old, noise, parts) != values_without_noise(new, noise, parts)
-    return text, links, changed_noise_count(old, new, noise)
-
-
-def _has_new_sentence_outside_main(memory: PageMemory, after: Observation) -> bool:
-    """Whether header or footer have a whole new sentence: a banner, or content outside the detected main part."""
-    if not memory.runs or not after.lines:
-        return False
-    old, new = parse_runs(memory.runs), parse_runs(after.lines)
-    return new_sentence_count(old, new, memory.noise, ALL_TEXT_PARTS - MAIN_PARTS) > 0
-
-
-def _extent(memory: PageMemory, after: Observation, layer: str) -> _Extent:
-    if not memory.runs or not after.lines or layer == "data":
-        return _UNKNOWN_EXTENT
-    parts = MAIN_PARTS if layer == "main" else ALL_TEXT_PARTS
-    size, passage_words = share_changed(parse_runs(memory.runs), parse_runs(after.lines), parts)
-    return _Extent(size, passage_words, is_measured=True)
+def _value_changes(before: dict[str, str], after: dict[str, str]) -> tuple[ValueChange, ...]:
+    """The values that differ, by name."""
+    names = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+    return tuple(ValueChange(name=name, before=before.get(name), after=after.get(name)) for name in names)
 
 
 def _simhash_distance(before: Fingerprint, now: Fingerprint) -> int | None:
@@ -190,13 +148,8 @@ def _simhash_distance(before: Fingerprint, now: Fingerprint) -> int | None:
     return ((before.simhash ^ now.simhash) & (1 << 64) - 1).bit_count()
 
 
-def _with_significance(change: Change, extent: _Extent) -> Change:
-    score, reasons = significance(
-        change,
-        passage_words=extent.passage_words,
-        title_changed=extent.title_changed,
-        size_known=extent.is_measured,
-    )
+def _with_significance(change: Change, found: Findings, *, title_changed: bool = False) -> Change:
+    score, reasons = significance(change, found, title_changed=title_changed)
     return replace(change, significance=score, reasons=reasons)
 
 
@@ -213,4 +166,4 @@ def _gone(before: Fingerprint | None, was_gone: bool) -> Change:
     if was_gone:
         return Change(outcome=Outcome.SAME, layer="status")
     gone = Change(outcome=Outcome.GONE, kind=ChangeKind.GONE, counts=before is not None, layer="status")
-    return _with_significance(gone, _UNKNOWN_EXTENT)
+    return _with_significance(gone, Findings())

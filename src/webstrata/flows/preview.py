@@ -11,7 +11,7 @@ from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, Pol
 from webstrata.observe.page import observe
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Web
-from webstrata.records import Fingerprint, Page, PageRules, VisitResult, Wait
+from webstrata.records import Fingerprint, Page, PageAttribute, PageRules, VisitResult, Wait
 
 PATIENCE_S = 60.0
 
@@ -26,6 +26,8 @@ class Preview(Struct, frozen=True, kw_only=True):
     """The text before the rules."""
     after: str | None
     """The text that the rules leave; none without rules that match."""
+    attributes: list[PageAttribute]
+    """The attributes that count by the rules."""
     note: str | None
     fingerprint: Fingerprint
 
@@ -38,6 +40,7 @@ def preview(body: bytes, content_type: str | None, url: str, page_rules: PageRul
         layers=tuple(candidate_layers(page_rules)),
         before=observed.text if observed.text is not None else body.decode("utf-8", "replace"),
         after=None if observed.selected is None else observed.selected.text,
+        attributes=observed.attributes,
         note=(None if observed.selected is None else observed.selected.note) or observed.fingerprint.data_note,
         fingerprint=observed.fingerprint,
     )

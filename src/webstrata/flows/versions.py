@@ -1,4 +1,4 @@
-"""Archived versions of a page: the visit that holds the version of a time, its content, and differences of versions.
+"""Archived versions of a page: the visit that holds the version of a time, and its content.
 
 `logged_sightings` lists what the crawl log holds of a whole site, for its coherence.
 """
@@ -13,14 +13,10 @@ from msgspec import Struct
 
 from webstrata import urls
 from webstrata.coding import decode
-from webstrata.detect.diff.difference import Difference, ParsedVersion, difference
+from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
-from webstrata.observe.data.readable import readable
-from webstrata.observe.html.charset import decode_plain
-from webstrata.observe.media import HTML, header_charset, media_type
-from webstrata.observe.page import observe
 from webstrata.ports import Store, StoredCapture
-from webstrata.records import Page, PageRole, PageRules, Position, Sighting, Visit
+from webstrata.records import Page, PageRole, Position, Sighting, Visit
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -47,7 +43,7 @@ async def watched_page(store: Store, address: str) -> Page:
 async def version_at(store: Store, page: Page, at: float | None) -> Visit:
     """The newest visit with content that is not after `at`."""
     for visit in await store.visit_log.of_page(page.id, until=at):
-        if _is_version(visit):
+        if is_version(visit):
             return visit
     raise UsageError(f"no content of {page.url} is archived" + (" from before that time." if at else " yet."))
 
@@ -62,7 +58,7 @@ async def two_versions(
     after = await version_at(store, page, until)
     if since is not None:
         return await version_at(store, page, since), after
-    versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if _is_version(visit)]
+    versions = [visit for visit in await store.visit_log.of_page(page.id, until=after.at) if is_version(visit)]
     pairs = [(before, now) for now, before in pairwise(versions) if before.raw != now.raw]
     counted = [] if raw else [pair for pair in pairs if pair[1].counts]
     if counted or pairs:
@@ -70,9 +66,11 @@ async def two_versions(
     raise UsageError(f"only one version of {page.url} is archived so far; there is nothing to compare.")
 
 
-def _is_version(visit: Visit) -> bool:
+def is_version(visit: Visit) -> bool:
     """Whether the visit returned the page. Error pages are archived as well, but are not versions."""
-    return visit.raw is not None and visit.position is not None and visit.failure is None
+    if visit.raw is None or visit.position is None or visit.failure is not None:
+        return False
+    return status_class(visit.status or 0) is not StatusClass.GONE
 
 
 def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_decoded: int) -> Version:
@@ -84,31 +82,6 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
     # The ratio was checked by the visit: here only the size is limited.
     decoded = decode(stored.body, coding, max_bytes=max_decoded, max_ratio=max_decoded)
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
-
-
-def version_difference(
-    before: Version, after: Version, page_rules: PageRules | None, *, raw: bool, before_name: str, after_name: str
-) -> Difference:
-    """The difference of two versions, without the parts that the rules ignore; `raw` compares the source only."""
-    contents = [content_of(version, page_rules, raw=raw) for version in (before, after)]
-    return difference(*contents, before_name=before_name, after_name=after_name)
-
-
-def content_of(version: Version, page_rules: PageRules | None, *, raw: bool) -> ParsedVersion:
-    """A version in the forms that can be compared."""
-    header = version.header("content-type")
-    charset = header_charset(header)
-    if raw:
-        return ParsedVersion(text=decode_plain(version.body, charset)[0])
-    observed = observe(version.body, header, version.visit.url, page_rules)
-    if observed.selected is not None and observed.selected.text is not None:
-        return ParsedVersion(text=observed.selected.text)
-    kind = media_type(version.body, header)
-    if kind in HTML:
-        return ParsedVersion(text=observed.text or "", links=observed.links)
-    data = readable(version.body, kind, charset, version.visit.url)
-    text = observed.text if observed.text is not None else decode_plain(version.body, charset)[0]
-    return ParsedVersion(text=text, triples=data.triples, table=data.table, document=data.document)
 
 
 async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from webstrata.observe.documents.formats import ZIP_TYPES, zip_format
+
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -28,14 +30,27 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"GIF89a", "image/gif"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"\x1f\x8b", "application/gzip"),
-    (b"PK\x03\x04", "application/zip"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\0\0\1\0", "image/x-icon"),
+    (b"BEGIN:VCALENDAR", "text/calendar"),
 )
+_MAGIC_INSIDE: tuple[tuple[int, bytes, str], ...] = (
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (257, b"ustar", "application/x-tar"),
+)
+"""Signatures that do not stand at the beginning, with their positions."""
+_ZIP = b"PK\x03\x04"
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*(?:<!--.*?-->[\t\n\f\r ]*)*"
     rb"<(?:!doctype\s+html|(?:html|head|body|title|script|iframe|h1|div|font|table|a|style|b|br|p|meta|link)[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<\?xml[\s]")
+_SVG_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*|<!DOCTYPE\s+svg[^>]*>\s*)*<svg[\s>]", re.DOTALL
+)
 _XHTML_ROOT = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _BINARY_BYTES = bytes(b for b in range(0x20) if b not in b"\t\n\x0b\f\r\x1b")
 
@@ -64,10 +79,17 @@ def _sniffed(body: bytes) -> str:
     start = body[:_SNIFFED]
     if _HTML_START.match(start):
         return "text/html"
+    if _SVG_START.match(start):
+        return "image/svg+xml"
     if _XML_START.match(start):
         return "application/xhtml+xml" if _XHTML_ROOT.search(start) else "application/xml"
+    if start.startswith(_ZIP):
+        return ZIP_TYPES[zip_format(body)]
     for magic, kind in _MAGIC:
         if start.startswith(magic):
+            return kind
+    for position, magic, kind in _MAGIC_INSIDE:
+        if start.startswith(magic, position):
             return kind
     if start.startswith((b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")):
         return "text/plain"

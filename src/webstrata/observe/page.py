@@ -6,31 +6,45 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.attribute_runs import runs_of_attributes, runs_of_links
+from webstrata.observe.data.data_field import DataField
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.data.fields import DataField, data_fields
+from webstrata.observe.data.fields import data_fields
+from webstrata.observe.documents.formats import TEXT_FORMATS, document_format
+from webstrata.observe.documents.image import picture_signature
+from webstrata.observe.documents.text import DocumentText, document_text, parsed_text
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.head import PageMetadata, page_metadata
 from webstrata.observe.html.links import PageLinks
 from webstrata.observe.html.outline import PageParts, clean, outline
-from webstrata.observe.html.tree import joined_lines, parse, plain_lines, scan_metadata, without_invisible
+from webstrata.observe.html.tree import (
+    indented_lines,
+    joined_lines,
+    parse,
+    plain_lines,
+    scan_metadata,
+    without_invisible,
+)
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
-from webstrata.records import Fingerprint, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
 
-VERSION = 2
+VERSION = 3
 """Version of the rules that define the layers. Digests of different versions are never compared."""
 
-_PLAIN = frozenset({"text/plain", "text/markdown"})
+_YAML = ("text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml")
+_PLAIN = frozenset({"text/plain", "text/markdown", "text/x-rst", "text/x-python", "text/x-diff", *_YAML})
 _MAX_TITLE_LENGTH = 1000
 
 
@@ -40,20 +54,22 @@ class PartTexts(NamedTuple):
     title: str
     header: str
     body: str
+    side: str
     footer: str
 
 
 class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """The result of observing one body.
 
-    What few callers need is computed at each access (`links`, `text`, `part_texts`, `requisites`).
+    What few callers need is computed at each access (`links`, `link_rows`, `text`, `part_texts`, `attributes`,
+    `requisites`).
     """
 
     fingerprint: Fingerprint
     title: str | None = None
     linked: PageLinks = PageLinks()
     main_linked: PageLinks = PageLinks()
-    """The links in the body part."""
+    """The links in the main content (body and side)."""
     feeds: tuple[str, ...] = ()
     spaces: int = 0
     """A lower bound on the number of spaces inside the lines of the text."""
@@ -68,11 +84,18 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     read_requisites: Callable[[], tuple[str, ...]] | None = None
     read_fields: Callable[[], list[DataField]] | None = None
     """Computes the fields of data; detection learns which of them are noise."""
+    read_attributes: Callable[[], list[PageAttribute]] | None = None
+    """Computes the attributes that count by the page's rules; None if the content is no page, or too large."""
 
     @property
     def links(self) -> tuple[str, ...]:
         """Canonical absolute URLs of other pages, in order of appearance, without duplicates."""
         return self.linked.urls
+
+    @property
+    def link_rows(self) -> NDArray[np.void]:
+        """Rows of `LINK_PLACE` for the different links and contacts; see `PageLinks.rows`."""
+        return self.linked.rows(self.main_linked)
 
     @property
     def text(self) -> str | None:
@@ -83,6 +106,11 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     def part_texts(self) -> PartTexts | None:
         """The useful text by part; None if the content has no parts."""
         return None if self.read_parts is None else self.read_parts()
+
+    @property
+    def attributes(self) -> list[PageAttribute]:
+        """The attributes that count by the page's rules: title, canonical URL, robots and products by default."""
+        return [] if self.read_attributes is None else self.read_attributes()
 
     @property
     def requisites(self) -> tuple[str, ...]:
@@ -109,38 +137,62 @@ def observe_typed(
     if kind in HTML:
         default = encoding.DEFAULT if kind == "text/html" else "utf-8"
         content, name = encoding.decode(body, charset, html=True, default=default)
-        observed = _html(content, replace(base, charset=name), url)
+        attributes = page_rules.counted_attributes if page_rules is not None else DEFAULT_ATTRIBUTES
+        observed = _html(content, replace(base, charset=name), url, attributes)
     else:
-        data = data_digest(body, kind, charset, url, page_rules)
-        if data is not None:
-            base = replace(base, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
-        if kind in _PLAIN:
-            content, name = encoding.decode_plain(body, charset)
-            observed = _plain(content, replace(base, charset=name))
-        else:
-            observed = ObservedContent(fingerprint=base)
-        if data is not None and data.digest is not None and not (page_rules is not None and page_rules.unordered):
-            keyed = page_rules is None or not page_rules.ordered
-            observed = replace(observed, read_fields=partial(_fields, body, data, kind, charset, url, keyed))
+        observed = _document(body, base, url, page_rules)
+        content = observed.text if page_rules is not None and has_rules(page_rules) else None
     if page_rules is None or not has_rules(page_rules):
         return observed
     selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, page_rules)
     return replace(observed, selected=selected, fingerprint=replace(observed.fingerprint, selected=selected.digest))
 
 
-def _fields(body: bytes, data: DataDigest, kind: str, charset: str | None, url: str, keyed: bool) -> list[DataField]:
-    """The fields without those that the digest leaves out as noise."""
-    fields = data_fields(body, data.kind, kind, charset, url, keyed=keyed)
-    return [field for field in fields if field.name not in data.noise]
+def _document(body: bytes, base: Fingerprint, url: str, page_rules: PageRules | None) -> ObservedContent:
+    """Observe a body that is no HTML: a document with text, an image, data, plain text or other bytes."""
+    kind, charset = base.media_type, base.charset
+    name = document_format(body, kind, url)
+    if name in TEXT_FORMATS:
+        return _text_document(parsed_text(body, name), base)
+    if name == "image":
+        found = picture_signature(body)
+        return ObservedContent(fingerprint=replace(base, picture=found.picture, data_note=found.note))
+    data = data_digest(body, kind, charset, url, page_rules)
+    if data is not None:
+        base = replace(base, data=data.digest, data_kind=data.kind, data_note=data.note, noise=data.noise)
+    if kind in _PLAIN:
+        text, encoding_name = encoding.decode_plain(body, charset)
+        is_indented = page_rules is not None and page_rules.indentation
+        observed = _plain(text, replace(base, charset=encoding_name), is_indented=is_indented)
+    elif name:
+        observed = ObservedContent(fingerprint=base, read_text=lambda: document_text(body, kind, url) or "")
+    else:
+        observed = ObservedContent(fingerprint=base)
+    if data is not None and data.digest is not None:
+        observed = replace(observed, read_fields=partial(data_fields, data, body, kind, charset, url))
+    return observed
 
 
-def _plain(text: str, base: Fingerprint) -> ObservedContent:
-    words = b" ".join(clean(text))
+def _text_document(parsed: DocumentText, base: Fingerprint) -> ObservedContent:
+    """A document with text; without text, the rendered pages of a PDF, or only the bytes."""
+    base = replace(base, data_note=parsed.note)
+    if parsed.rendered is not None:
+        base = replace(base, data=parsed.rendered, data_kind="pages")
+    words = b" ".join(clean(parsed.text))
     fingerprinted = replace(base, text=_text_digest(words), simhash=simhash(words))
-    return ObservedContent(fingerprint=fingerprinted, read_text=partial(plain_lines, text))
+    return ObservedContent(fingerprint=fingerprinted, read_text=lambda: parsed.text)
 
 
-def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
+def _plain(text: str, base: Fingerprint, *, is_indented: bool) -> ObservedContent:
+    words = b" ".join(clean(text))
+    digest = _text_digest(indented_lines(text).encode() if is_indented else words)
+    fingerprinted = replace(base, text=digest, simhash=simhash(words))
+    return ObservedContent(
+        fingerprint=fingerprinted, read_text=partial(indented_lines if is_indented else plain_lines, text)
+    )
+
+
+def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -> ObservedContent:
     tree = parse(html)
     if tree is None:
         visible = without_invisible(html)
@@ -149,7 +201,7 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         return _observed(base, scan_metadata(visible, url), text, None, partial(plain_lines, scanned))
     body = outline(tree.body)
     parts = PageParts(body)
-    metadata = page_metadata(tree, url, body, parts)
+    metadata = page_metadata(tree, url, body, parts, attributes)
     title = b" ".join(metadata.title)
     base = replace(base, parts=parts.digests(title), main_links=metadata.main_links.digest)
     text = b" ".join(filter(None, (title, body.text)))
@@ -157,7 +209,7 @@ def _html(html: str, base: Fingerprint, url: str) -> ObservedContent:
         base,
         metadata,
         text,
-        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.footer),
+        read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.side, parts.footer),
         read_text=lambda: joined_lines([title, body.lined()]),
     )
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
@@ -194,6 +246,7 @@ def _observed(
         read_text=read_text,
         read_parts=read_parts,
         read_requisites=metadata.read_requisites,
+        read_attributes=metadata.read_attributes,
     )
 
 
@@ -213,6 +266,7 @@ class ObservationFields(NamedTuple):
     lines: bytes
     link_hashes: bytes
     excerpts: dict[int, str]
+    products: dict[str, str]
 
 
 def observation_fields(
@@ -223,21 +277,25 @@ def observation_fields(
     `previous` are the lines of that version. Lines and excerpts are empty unless `with_lines`.
     """
     if not with_lines:
-        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={})
+        return ObservationFields(lines=b"", link_hashes=content.linked.hashes, excerpts={}, products={})
     if content.read_fields is not None and (content.selected is None or content.selected.text is None):
         fields = content.read_fields()
         if fields:
-            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts_of_data(fields, previous))
-    title, header, body, footer = _texts(content)
+            excerpts = excerpts_of_data(fields, previous)
+            return ObservationFields(runs_of_data(fields), content.linked.hashes, excerpts, products={})
+    title, header, body, side, footer = _texts(content)
+    attributes = content.attributes
+    links = runs_of_links(content.link_rows) if content.fingerprint.parts is not None else b""
     return ObservationFields(
-        lines=runs_of(title, body, header, footer),
+        lines=runs_of(title, body, header, footer, side) + links + runs_of_attributes(attributes),
         link_hashes=content.linked.hashes,
-        excerpts=excerpts_of((title, body, header, footer), previous),
+        excerpts=excerpts_of((title, body, side, header, footer), previous),
+        products={attribute.name: attribute.value for attribute in attributes if attribute.kind == "product"},
     )
 
 
-def _texts(content: ObservedContent) -> tuple[str, str, str, str]:
-    """Title, header, body and footer to compare: the selected content, else the parts, else the whole text."""
+def _texts(content: ObservedContent) -> PartTexts:
+    """The parts to compare: the selected content as a body part, else the parts, else the whole text."""
     if content.selected is not None and content.selected.text is not None:
-        return "", "", content.selected.text, ""
-    return content.part_texts or ("", "", content.text or "", "")
+        return PartTexts("", "", content.selected.text, "", "")
+    return content.part_texts or PartTexts("", "", content.text or "", "", "")

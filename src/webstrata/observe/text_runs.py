@@ -13,7 +13,6 @@ usually a clock, a counter or a token; `detect` decides, and reads from the flag
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from zlib import crc32
@@ -21,9 +20,11 @@ from zlib import crc32
 import numpy as np
 
 from webstrata.columns import RUN, Part, RunFlag
-from webstrata.observe.data.fields import DataField
+from webstrata.observe.data.data_field import DataField
 from webstrata.observe.figures import NO_FIGURE, RunFigure, examined, figures_of
 from webstrata.observe.kernel.choice import KERNEL
+from webstrata.observe.sketch import hash64, sketch_of
+from webstrata.observe.stamps import is_stamp
 from webstrata.observe.time_words import lower_words, with_dates_masked, without_ages
 
 
@@ -32,7 +33,7 @@ def simhash(text: bytes) -> int | None:
     return KERNEL.simhash(text) if text else None
 
 
-MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.HEADER: 200, Part.FOOTER: 200}
+MAX_RUNS = {Part.TITLE: 4, Part.BODY: 1200, Part.SIDE: 600, Part.HEADER: 200, Part.FOOTER: 200}
 """Runs stored one by one for each part; the rest of the part is stored in blocks."""
 _BLOCK_RUNS = 16
 """Runs in a block on average. A block ends at a run whose hash says so, so that an insertion moves no other block."""
@@ -68,15 +69,17 @@ _MAX_EXAMINED = 6000
 """Runs of a part whose figures are examined. Later figures are taken for watched, so that they are never noise."""
 
 
-Row = tuple[int, int, int, int, int, float]
+Row = tuple[int, int, int, float, int, int, int]
+"""A row of `RUN`: value, sketch, shape, figure, words, part, flags."""
 
 
-def runs_of(title: str, body: str, header: str = "", footer: str = "") -> bytes:
+def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str = "") -> bytes:
     """The runs of a page, as rows of `RUN`. The text of each part is given in lines."""
     rows: list[Row] = []
     for part, text in (
         (Part.TITLE, title),
         (Part.BODY, body),
+        (Part.SIDE, side),
         (Part.HEADER, header),
         (Part.FOOTER, footer),
     ):
@@ -102,14 +105,15 @@ def excerpts_of(texts: Iterable[str], previous: bytes) -> dict[int, str]:
 
 def runs_of_data(fields: Sequence[DataField]) -> bytes:
     """The fields of data as runs: the name of a field is its shape, all its values are its words."""
-    rows = [
+    rows: list[Row] = [
         (
             field.value,
+            field.sketch,
             crc32(field.name.encode("utf-8", "replace")),
+            figure.figure if field.size == 1 else NO_FIGURE,
             min(field.size, _MAX_WORDS),
             Part.DATA,
             RunFlag.TIMES if field.stamps else figure.flags & ~RunFlag.TIMES,
-            figure.figure if field.size == 1 else NO_FIGURE,
         )
         for field, figure in ((field, _field_figure(field)) for field in fields)
     ]
@@ -131,7 +135,7 @@ def excerpts_of_data(fields: Sequence[DataField], previous: bytes) -> dict[int, 
     if not previous or len(previous) % RUN.itemsize:
         return {}
     known = set(np.frombuffer(previous, dtype=RUN)["value"].tolist())
-    changed = [(field.value, f"{field.name}: {field.example}") for field in fields if field.value not in known]
+    changed = [(field.value, field.excerpt) for field in fields if field.value not in known]
     return {value: text[:_EXCERPT_LENGTH] for value, text in changed[:_MAX_EXCERPTS]}
 
 
@@ -172,11 +176,6 @@ def _is_dated(run: str) -> bool:
     return _CLOCK.search(run) is not None or without_ages(run, lower_words(run)) != run
 
 
-def hash64(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
 def _rows(part: Part, text: str, title: str) -> list[Row]:
     runs = list(split_runs(text))
     limit = MAX_RUNS[part]
@@ -205,19 +204,22 @@ def _block_rows(part: Part, runs: list[str], shapes: list[str], figures: list[Ru
                 chosen = [i for i in range(start, index) if figures[i].flags == flags]
                 text, shape = ("\n".join([lines[i] for i in chosen]) for lines in (runs, shapes))
                 row = _row(part, text, shape, RunFigure(flags, NO_FIGURE))
-                rows.append((*row[:4], flags | RunFlag.BLOCK, NO_FIGURE))  # a block is never a sentence
+                rows.append((*row[:3], NO_FIGURE, *row[4:6], flags | RunFlag.BLOCK))  # a block is never a sentence
             start = index
     return rows
 
 
 def _row(part: Part, run: str, shape: str, figure: RunFigure) -> Row:
-    words = run.count(" ") + run.count("\n") + 1
-    flags = RunFlag.SENTENCE if words >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0
+    words = run.split()
+    flags = figure.flags | (RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0)
+    if is_stamp(run, shape) and not flags & RunFlag.WATCHED:
+        flags |= RunFlag.STAMP
     return (
         hash64(run),
+        sketch_of([word.encode("utf-8", "replace") for word in words]),
         crc32(shape.encode("utf-8", "replace")),
-        min(words, _MAX_WORDS),
-        part,
-        flags | figure.flags,
         figure.figure,
+        min(len(words), _MAX_WORDS),
+        part,
+        flags,
     )

@@ -77,6 +77,10 @@ class WatchedPages(Protocol):
 
     async def tag_rules(self) -> dict[str, PageRules]: ...
 
+    async def templates(self, hosts: Sequence[str]) -> dict[str, bytes]:
+        """The stored templates (`webstrata.detect.template`) of these hosts; a batch of visits writes them."""
+        ...
+
     async def set_counted(self, page_id: int, keys: Sequence[int]) -> None:
         """Set the places of a page whose changes count even if they are learned as noise. Visits keep this."""
         ...

@@ -5,9 +5,18 @@ record is never changed: the next stage creates a new one (`msgspec.structs.repl
 """
 
 from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
-from webstrata.records.changes import Change, ChangeKind, Outcome
+from webstrata.records.changes import Change, ChangeKind, Outcome, ValueChange
 from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
-from webstrata.records.observing import Fingerprint, Observation, PageRules, Sighting
+from webstrata.records.observing import (
+    ATTRIBUTE_KINDS,
+    DEFAULT_ATTRIBUTES,
+    AttributeKind,
+    Fingerprint,
+    Observation,
+    PageAttribute,
+    PageRules,
+    Sighting,
+)
 from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
 from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 from webstrata.records.schedule import (
@@ -34,10 +43,13 @@ from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, 
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
+    "ATTRIBUTE_KINDS",
+    "DEFAULT_ATTRIBUTES",
     "READ_COUNTS",
     "VISIT_COUNTS",
     "AddressState",
     "Announcement",
+    "AttributeKind",
     "Batch",
     "Boost",
     "BudgetState",
@@ -65,6 +77,7 @@ __all__ = [
     "Original",
     "Outcome",
     "Page",
+    "PageAttribute",
     "PageRole",
     "PageRules",
     "PageState",
@@ -86,6 +99,7 @@ __all__ = [
     "StoreTotals",
     "UpcomingVisit",
     "Validators",
+    "ValueChange",
     "Visit",
     "VisitResult",
     "VisitTimes",

@@ -28,6 +28,12 @@ class ChangeKind(StrEnum):
     MARKUP = "markup"
     """The bytes differ, but no compared layer (text, links, data) does."""
     DATA = "data"
+    PRODUCT = "product"
+    """The price, the currency or the availability of a product that the page describes to programs."""
+    METADATA = "metadata"
+    """What the page states outside its text: canonical address, robots directives, other attributes that count."""
+    TEMPLATE = "template"
+    """Lines that stand on other pages of the site, too: menus, headers, footers."""
     FORM = "form"
     """The server sent another representation of the page (another format): the two cannot be compared."""
     GONE = "gone"
@@ -36,13 +42,26 @@ class ChangeKind(StrEnum):
     ERROR = "error"
 
 
+class ValueChange(Struct, frozen=True, kw_only=True, gc=False):
+    """A value that the page states to programs, before and after; None if it did not state it."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
 class Change(Struct, frozen=True, kw_only=True, gc=False):
     """The verdict on two consecutive observations of a page."""
 
     outcome: Outcome
     kind: ChangeKind = ChangeKind.NONE
     size: float = 0.0
-    """Share of the content that differs, 0 to 1."""
+    """Share of the words that differ, 0 to 1."""
+    words_added: int = 0
+    words_removed: int = 0
+    """Estimated numbers of words that only one of the versions has."""
+    values: tuple[ValueChange, ...] = ()
+    """Values of products that differ."""
     significance: float = 0.0
     """How much the change matters, 0 to 1."""
     reasons: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,24 +27,47 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Names of the parts that were recognised as noise and left out of the digests."""
     version: int = 1
     """Version of the algorithms for the fields below. Digests of different versions are not compared."""
-    parts: tuple[str, str, str, str] | None = None
-    """MD5 (hex) of title, header, body and footer (docs/reference/fingerprint.md)."""
+    parts: tuple[str, str, str, str, str, str] | None = None
+    """MD5 (hex) of title, header, body, side, footer, and of body and side together (docs/reference/fingerprint.md)."""
     simhash: int | None = None
     """64-bit simhash of the word shingles of the useful text."""
     main_links: str | None = None
-    """Digest of the links inside the body part."""
+    """Digest of the links in the main content (body and side)."""
     internal_links: int = 0
     external_links: int = 0
     document_links: int = 0
     """Number of links to PDF files and other documents."""
     data: str | None = None
-    """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap)."""
+    """Digest of the canonical data (graph, JSON, table, XML, feed, sitemap, spreadsheet, calendar, archive, SVG)."""
     data_kind: str | None = None
-    """`graph`, `json`, `table`, `xml`, `feed` or `sitemap`."""
+    """`graph`, `bindings`, `json`, `table`, `xml`, `feed`, `sitemap`, `spreadsheet`, `calendar`, `archive`, `svg`.
+
+    `pages`: the rendered pages of a PDF without text.
+    """
     data_note: str | None = None
-    """Why there is no data digest although the media type is a data format: too large, too complex or malformed."""
+    """Why a data format or a document is compared by its bytes: too large, too complex, encrypted or malformed."""
     selected: str | None = None
     """Digest of what remains after the page's include and ignore rules; None without rules."""
+    picture: str | None = None
+    """Of an image: its size and averages of its pixels (`observe/documents/image.py`)."""
+
+
+AttributeKind = Literal[
+    "title", "canonical", "robots", "product", "description", "image", "label", "form", "structured"
+]
+ATTRIBUTE_KINDS: tuple[AttributeKind, ...] = get_args(AttributeKind)
+"""The kinds of attributes that a page can have, besides its text and links."""
+DEFAULT_ATTRIBUTES: tuple[AttributeKind, ...] = ("title", "canonical", "robots", "product")
+"""The kinds that count if a page has no rules for attributes."""
+
+
+class PageAttribute(Struct, frozen=True, gc=False):
+    """One attribute of a page (docs/reference/attributes.md)."""
+
+    kind: AttributeKind
+    name: str
+    """The property and, after a colon, its place: `price`, `price:A-17`, `alt:/logo.png`. May occur several times."""
+    value: str
 
 
 class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -66,6 +89,8 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """Tables: the order of the rows does not count."""
     ordered: bool = False
     """Tables: the order of the rows counts, even if the first column identifies them."""
+    indentation: bool = False
+    """Plain text: the white space at the beginning of lines and the division into lines count (source code, YAML)."""
     accept: str = ""
     """Accept header; empty for the handler's default."""
     query: str = ""
@@ -79,9 +104,19 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """
     page_rows: int = 0
     """SPARQL without a query: number of rows in each request; 0 for the default."""
+    attributes: tuple[str, ...] = ()
+    """Kinds of attributes that count in addition to the default ones."""
+    ignore_attributes: tuple[str, ...] = ()
+    """Kinds of attributes that do not count."""
+
+    @property
+    def counted_attributes(self) -> tuple[AttributeKind, ...]:
+        """The kinds of attributes that count, in the order of `ATTRIBUTE_KINDS`."""
+        counted = {*DEFAULT_ATTRIBUTES, *self.attributes}.difference(self.ignore_attributes)
+        return tuple(kind for kind in ATTRIBUTE_KINDS if kind in counted)
 
     def extended(self, given: PageRules) -> PageRules:
-        """These rules with the given ones: selectors and expressions are added, other given fields replace."""
+        """These rules with the given ones: selectors, expressions and kinds are added, other given fields replace."""
         changes: dict[str, object] = {
             name: value
             for name in self.__struct_fields__
@@ -89,9 +124,18 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
         }
         for name in _ADDED_UP.intersection(changes):
             changes[name] = tuple(dict.fromkeys((*getattr(self, name), *getattr(given, name))))
+        changes["attributes"] = _without(self.attributes, given.ignore_attributes, and_then=given.attributes)
+        changes["ignore_attributes"] = _without(
+            self.ignore_attributes, given.attributes, and_then=given.ignore_attributes
+        )
         if given.ordered or given.unordered:
             changes |= {"ordered": given.ordered, "unordered": given.unordered}
         return replace(self, **changes)
+
+
+def _without(kinds: tuple[str, ...], removed: tuple[str, ...], *, and_then: tuple[str, ...]) -> tuple[str, ...]:
+    """Some kinds without others, and then further ones, each once."""
+    return tuple(dict.fromkeys((*(kind for kind in kinds if kind not in removed), *and_then)))
 
 
 _ADDED_UP = frozenset({"include", "ignore", "ignore_text"})
@@ -113,6 +157,8 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """64-bit hashes of the page's links (`observe/text_runs.py`)."""
     excerpts: dict[int, str] = {}
     """The first characters of the runs that the previous version did not have, by the hash of the run."""
+    products: dict[str, str] = {}
+    """What the page states of products to programs (price, currency, availability), by name."""
     address: str = ""
     """Final URL after all redirects; empty if it is `url` or unknown."""
     negotiated: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from webstrata.records.archived import Original, Position
-from webstrata.records.changes import ChangeKind, Outcome
+from webstrata.records.changes import ChangeKind, Outcome, ValueChange
 from webstrata.records.exchange import Exchange, Failure, Resource
 from webstrata.records.pages import NewPage, Page
 from webstrata.records.politeness import AddressState, HostState, RobotsState
@@ -70,6 +70,8 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     significance: float = 0.0
     reasons: tuple[str, ...] = ()
     """Why the significance has this value."""
+    values: tuple[ValueChange, ...] = ()
+    """Values of products that differ."""
     reverted: bool = False
     """The content equals that of an earlier version."""
     new_links: int = 0
@@ -100,6 +102,8 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     hosts: tuple[HostState, ...] = ()
     addresses: tuple[AddressState, ...] = ()
     robots: tuple[RobotsState, ...] = ()
+    templates: tuple[tuple[str, bytes], ...] = ()
+    """(host, template of its pages)."""
     announced: tuple[NewAnnouncements, ...] = ()
     checked: tuple[SourceCheck, ...] = ()
     payer: str = ""

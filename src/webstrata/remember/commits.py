@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, Double, bindparam, cast, select, update
 
 from webstrata.records import Batch, FinishedVisit, Original
-from webstrata.remember import politeness, queue, reservations, rows, signals
+from webstrata.remember import queue, reservations, rows, signals
+from webstrata.remember.hosts import politeness, templates
 from webstrata.remember.page_rules import without_rule_results
 from webstrata.remember.pages import adopt, adoptable_ids, insert_pages
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_missing
@@ -55,6 +56,7 @@ def commit(connection: Connection, batch: Batch, now: float) -> None:
         signals.check(connection, batch.checked)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
+    templates.put_templates(connection, batch.templates)
     delta.write(connection)
     count_visits(connection, ((entry.page.host, entry.visit) for entry in fresh))
 

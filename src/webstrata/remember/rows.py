@@ -23,6 +23,7 @@ from webstrata.records import (
     PageState,
     Position,
     Site,
+    ValueChange,
     Visit,
 )
 from webstrata.remember.tables import pages, sites, visits
@@ -31,6 +32,7 @@ from webstrata.remember.text import named, packed, required, stored
 Values = dict[str, Any]
 
 _strings = msgspec.json.Decoder(tuple[str, ...])
+_values = msgspec.json.Decoder(tuple[ValueChange, ...])
 _keys = msgspec.json.Decoder(tuple[int, ...])
 _fingerprint = msgspec.json.Decoder(Fingerprint)
 _page_rules = msgspec.json.Decoder(PageRules)
@@ -205,6 +207,7 @@ def visit_values(visit: Visit) -> Values:
         "hops": packed(visit.hops) if visit.hops else None,
         "reverted": visit.reverted,
         "reasons": packed(visit.reasons) if visit.reasons else None,
+        "product_values": packed(visit.values) if visit.values else None,
         "learned": packed(visit.learned) if visit.learned else None,
     }
 
@@ -213,7 +216,7 @@ def visit(row: Sequence[Any]) -> Visit:
     (
         id_, page_id, url, at, outcome, status, failure, failure_detail, raw_changed, counts, duration_s,
         size, headers, raw, text, payload, truncated, kind, significance, new_links, file, offset, length, record_id,
-        record_kind, hop_text, reverted, reasons, learned,
+        record_kind, hop_text, reverted, reasons, product_values, learned,
     ) = row  # fmt: skip
     return Visit(
         page_id=page_id,
@@ -234,6 +237,7 @@ def visit(row: Sequence[Any]) -> Visit:
         kind=_change_kinds[kind],
         significance=significance,
         reasons=() if reasons is None else _strings.decode(reasons),
+        values=() if product_values is None else _values.decode(product_values),
         reverted=reverted,
         new_links=new_links,
         learned=() if learned is None else _strings.decode(learned),

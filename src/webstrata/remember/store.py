@@ -21,7 +21,6 @@ from webstrata.remember import (
     page_rules,
     page_settings,
     pages,
-    politeness,
     queue,
     reservations,
     signals,
@@ -29,6 +28,7 @@ from webstrata.remember import (
     visit_log,
 )
 from webstrata.remember.db_thread import DbThread
+from webstrata.remember.hosts import politeness, templates
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -99,6 +99,7 @@ class SqlPages(Role):
     sites = reads(pages.all_sites)
     site_sizes = reads(totals.site_sizes)
     tag_rules = reads(page_rules.by_tag)
+    templates = reads(templates.templates_of)
     visit_times = reads(page_settings.visit_times)
     _pages_after = reads(pages.pages_after)
 

@@ -162,6 +162,7 @@ visits = Table(
     Column("hops", Text),
     Column("reverted", Boolean, nullable=False, server_default=false()),
     Column("reasons", Text),
+    Column("product_values", Text),
     Column("learned", Text),
 )
 Index("uq_visits_page_at", visits.c.page_id, visits.c.at, unique=True)
@@ -228,6 +229,13 @@ hosts = Table(
     Column("backoff_count", Integer),
     Column("last_duration_s", Double),
     sqlite_with_rowid=False,
+)
+
+site_templates = Table(
+    "site_templates",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("template", LargeBinary, nullable=False),
 )
 
 addresses = Table(

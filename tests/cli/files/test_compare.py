@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -18,6 +19,8 @@ PAIRS: dict[str, tuple[str, str, str, bool, str]] = {
     "markup": ("text/html", PAGE, PAGE.replace("<p>", "<p class=x>"), False, "markup"),
     "words": ("text/html", PAGE, PAGE.replace("Some words", "Other words"), True, "content"),
     "links": ("text/html", PAGE, PAGE.replace("/a>", "/b>"), True, "links"),
+    "a link in another spelling": ("text/html", PAGE, PAGE.replace("/a>", "/a/?utm_source=x>"), False, "markup"),
+    "a contact": ("text/html", PAGE.replace("/a>", "tel:1>"), PAGE.replace("/a>", "tel:2>"), True, "links"),
     "graph, other labels": ("text/turtle", TURTLE, TURTLE.replace("[ :r 2 ]", "_:x . _:x :r 2"), False, "markup"),
     "graph": ("text/turtle", TURTLE, TURTLE.replace("2", "3"), True, "data"),
     "JSON, other order": ("application/json", '{"a": 1, "b": 2}', '{"b": 2,\n"a": 1}', False, "markup"),
@@ -56,6 +59,28 @@ def test_verdicts(name: str, tmp_path: Path, call: Call) -> None:
     assert found["layers"]["raw"] == (before != after)
 
 
+LONG = "<title>T</title><main>" + "".join(f"<p>Line {number} of many in a long page.</p>" for number in range(2000))
+SHARES = {
+    "one word of many": ("text/html", LONG, LONG.replace("Line 7 of", "Line 7 off"), "less than 0.1 % of the"),
+    "one word": ("text/html", PAGE, PAGE.replace("Some", "Other"), " % of the text)"),
+    "unknown": ("application/octet-stream", "\x01", "\x02", "the size of the difference is not known"),
+    "data": ("application/json", '{"a": 1}', '{"a": 2}', " % of the data)"),
+    "links": ("text/html", PAGE, PAGE.replace("/a>", "/b>"), "link"),
+}
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares(name: str, tmp_path: Path, call: Call) -> None:
+    """No change stands beside a share of 0 %; if the share is not known, the reasons say so."""
+    kind, before, after, expected = SHARES[name]
+    found = compared(tmp_path, call, kind, before, after)
+    text = call("compare", tmp_path / "before", tmp_path / "after", "--type", kind).text
+
+    assert found["changed"]
+    assert expected in text
+    assert not re.search(r"(^|[^.\d])0(\.0+)? ?%", text), text
+
+
 def test_rules_and_order(tmp_path: Path, call: Call) -> None:
     """Rules, the layer, the minimum size and the order of rows apply as they do to pages."""
     other = PAGE.replace("Some words", "Other words")
@@ -66,6 +91,14 @@ def test_rules_and_order(tmp_path: Path, call: Call) -> None:
     rows = ("a,b\n1,2\n1,4\n", "a,b\n1,4\n1,2\n")
     assert compared(tmp_path, call, "text/csv", *rows)["changed"] is True
     assert compared(tmp_path, call, "text/csv", *rows, "--unordered")["changed"] is False
+
+
+def test_kinds_of_attributes_are_checked(tmp_path: Path, call: Call) -> None:
+    """Known kinds of attributes are accepted, others are refused with the list of kinds."""
+    assert compared(tmp_path, call, "text/html", PAGE, PAGE, "--attributes", "image")["changed"] is False
+    refused = call("compare", tmp_path / "before", tmp_path / "after", "--ignore-attributes", "colour")
+    assert refused.code == 2
+    assert "not a kind of attribute" in refused.err
 
 
 def test_for_the_eye(tmp_path: Path, call: Call) -> None:

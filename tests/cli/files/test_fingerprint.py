@@ -26,7 +26,7 @@ def test_layers(tmp_path: Path, call: Call) -> None:
     assert (found["size"], found["media_type"], found["title"]) == (len(HTML), "text/html", "Té")
     assert found["urls"] == ["http://e.test/x/b.html"]
     assert found["payload"].startswith("sha1:")
-    assert len(found["parts"]) == 4
+    assert len(found["parts"]) == 6
     assert int(found["simhash"], 16) < 1 << 64
     assert found.keys() >= {"text", "links", "main_links", "data", "data_kind", "data_note", "selected", "problem"}
 

@@ -38,7 +38,7 @@ def test_hostile_text_on_a_terminal(words: tuple[str, ...], hostile: Hostile) ->
     shown = on_a_terminal("--home", hostile.home, *words, hostile.control)
 
     assert "two" in shown
-    colours = r"\x1b\[(0|1|3[0-9])m"
+    colours = r"\x1b\[(0|1|7|3[0-9])m"
     assert not re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u202e]", re.sub(colours, "", shown))
 
 

@@ -39,7 +39,7 @@ def test_reasons(home: Path, server: LocalServer, call: Call) -> None:
     assert visits[2]["reasons"] == ["seen for the first time"]
     text = call("--home", home, "log", server.url()).text
     assert "(back)" in text
-    assert "of the text differs" in text
+    assert "of the text)" in text
     assert "; back to an earlier version" in text
 
 

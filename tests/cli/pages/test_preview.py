@@ -45,6 +45,27 @@ def test_rules_that_hold(home: Path, server: LocalServer, call: Call) -> None:
     assert "css:#nowhere matched nothing" in result["note"]
 
 
+def test_attributes(home: Path, server: LocalServer, call: Call) -> None:
+    """The attributes that count are shown; options add kinds and remove them."""
+    server.pages["/"] = (
+        "text/html",
+        b"<meta property=og:price:amount content='4,20 EUR'><img src=/i.png alt=Rate>" + PAGE,
+    )
+    call("--home", home, "watch", server.url())
+    call("--home", home, "crawl", "--quiet", **server.settings)
+
+    def shown(*options: str) -> list[tuple[str, str, str]]:
+        found = call("--home", home, "preview", server.url(), *options, "--json").json["attributes"]
+        return [(one["kind"], one["name"], one["value"]) for one in found]
+
+    product = [("product", "price", "4.20"), ("product", "currency", "EUR")]
+    image = [("image", "src:Rate", server.url("/i.png").replace("http:", "https:")), ("image", "alt:/i.png", "Rate")]
+    assert shown() == product
+    assert shown("--attributes", "image", "--ignore-attributes", "product") == image
+    text = call("--home", home, "preview", server.url()).text
+    assert "attributes that count (2 lines)\nproduct price: 4.20\nproduct currency: EUR" in text
+
+
 def test_live_leaves_no_trace(home: Path, server: LocalServer, call: Call) -> None:
     """`--live` visits the page and stores nothing: no row in the log, no record in the archive, no page."""
     server.pages["/"] = ("text/html", PAGE)

@@ -56,6 +56,28 @@ def test_rules_of_a_tag(home: Path, server: LocalServer, call: Call) -> None:
     assert call("--home", home, "rules", "--tag", "rates", "--json").json["rules"] == {}
 
 
+def test_attributes(home: Path, server: LocalServer, call: Call) -> None:
+    """Kinds of attributes are added up; a kind that counts again is no longer ignored, and the reverse."""
+    call("--home", home, "watch", server.url(), "--attributes", "image, Label", "--ignore-attributes", "product")
+
+    def rules(*options: str) -> dict[str, list[str]]:
+        held: dict[str, list[str]] = call("--home", home, "rules", server.url(), *options, "--json").json["rules"]
+        return held
+
+    assert rules() == {"attributes": ["image", "label"], "ignore_attributes": ["product"]}
+    assert rules("--attributes", "product,form") == {"attributes": ["image", "label", "product", "form"]}
+    changed = rules("--ignore-attributes", "image", "--ignore-attributes", "title")
+    assert changed == {"attributes": ["label", "product", "form"], "ignore_attributes": ["image", "title"]}
+    shown = call("--home", home, "rules", server.url()).text
+    assert "--attributes label --attributes product --attributes form --ignore-attributes image" in shown
+    refused = call("--home", home, "rules", server.url(), "--attributes", "colour")
+    assert refused.code == 2
+    assert "title, canonical, robots, product, description, image, label, form, structured" in refused.err.replace(
+        "\n", " "
+    )
+    assert rules() == changed
+
+
 def test_refused_rules_change_nothing(home: Path, server: LocalServer, call: Call) -> None:
     """A page with an invalid rule is not watched, and an invalid rule does not replace the rules of a page."""
     refused = call("--home", home, "watch", server.url(), "--ignore", "css:p[", "--json")

@@ -1,7 +1,8 @@
 """Main text of articles: the body part against hand-made article bodies.
 
 The measure is that of the suite (scrapinghub/article-extraction-benchmark): precision and recall over runs of four
-words, averaged over the pages, and F1 of the two averages.
+words. Each page is a row: it fails if its F1 is below `PAGE_FLOOR`. Two more rows are the suite's own figures:
+precision and recall averaged over the pages, and F1 of the two averages.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from webstrata.observe.page import observe
 
 FAMILY = "article-extraction"
 
-LOWEST_F1 = 0.88
-LOWEST_RECALL = 0.98
-"""Below, the rules were made worse. docs/why/extraction.md has the present figures."""
-_LOST = 0.9
+PAGE_FLOOR = 0.6
+"""A page below it lost its text, or has more additions than text."""
+LOWEST_F1 = 0.9
+LOWEST_RECALL = 0.95
+"""Of all pages. docs/why/extraction.md has the present figures."""
 _RUN = 4
 _WORD = re.compile(r"\w+")
 
@@ -45,12 +47,12 @@ class Scores(NamedTuple):
 
 
 def run(folder: Path) -> Verdict:
-    """The mean is as measured; pages that lose a tenth are named (docs/decisions/0013-generous-body-part.md)."""
+    """Compare the body part of each page, and the means of all pages, with their floors."""
     verdict = Verdict()
     articles = list(read_articles(folder))
     pages = [page_scores(body_text(article.html, article.url), article.body) for article in articles]
     for article, page in zip(articles, pages, strict=True):
-        verdict.check(article.name, True, page.recall >= _LOST, contested=True)
+        verdict.check(f"{article.name} F1 {page.f1:.3f}", True, page.f1 >= PAGE_FLOOR)
     whole = mean_scores(pages)
     verdict.check(f"F1 {whole.f1:.3f} of all pages", True, whole.f1 >= LOWEST_F1)
     verdict.check(f"recall {whole.recall:.3f} of all pages", True, whole.recall >= LOWEST_RECALL)

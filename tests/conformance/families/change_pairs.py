@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from tests.conformance.case import Case, encoded, play_rows
 from tests.conformance.verdict import Verdict
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.memory import memory_of_first_version
@@ -19,25 +19,29 @@ _URL = "https://example.org/page"
 def run(folder: Path) -> Verdict:
     """No change is missed, and no pair cries wolf."""
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text("utf-8")):
-        before, now = (_observation(case[side], case["media"]) for side in ("before", "after"))
-        assert before.fingerprint is not None
-        change = judge(
-            before.fingerprint, False, now, memory=memory_of_first_version(before, deciding_layer(before.fingerprint))
-        )
-        verdict.check(f"{case['id']} {case['why']}", case["meaningful_change"], change.counts)
+    play_rows(folder / "cases.json", _play, verdict)
     return verdict
 
 
+def _play(case: Case, verdict: Verdict) -> None:
+    media_type, expected = case.text("media"), case.boolean("meaningful_change")
+    before, now = (_observation(case.text(side), media_type) for side in ("before", "after"))
+    assert before.fingerprint is not None
+    memory = memory_of_first_version(before, deciding_layer(before.fingerprint))
+    change = judge(before.fingerprint, False, now, memory=memory)
+    verdict.check(f"{case.id} {case.fields.get('why', '')}", expected, change.counts)
+
+
 def _observation(content: str, media_type: str) -> Observation:
-    seen = observe_typed(content.encode(), media_type, "utf-8", _URL)
-    lines, links, excerpts = observation_fields(seen)
+    seen = observe_typed(encoded(content), media_type, "utf-8", _URL)
+    fields = observation_fields(seen)
     return Observation(
         url=_URL,
         at=0.0,
         status=200,
         fingerprint=seen.fingerprint,
-        lines=lines,
-        link_hashes=links,
-        excerpts=excerpts,
+        lines=fields.lines,
+        link_hashes=fields.link_hashes,
+        excerpts=fields.excerpts,
+        products=fields.products,
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 
+from tests.conformance.case import Case, UnplayableError, play_rows
 from tests.conformance.verdict import Verdict
 from webstrata.observe.html.charset import decode, encoding_of, sniff
 
@@ -15,8 +14,14 @@ FAMILY = "html-encoding"
 def run(folder: Path) -> Verdict:
     """Every body is read in the encoding that its source names, and can be decoded in it."""
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text("utf-8")):
-        body = base64.b64decode(case["html_base64"]) if "html_base64" in case else case["html"].encode("utf-8")
-        verdict.check(case["id"], encoding_of(case["expected_encoding"]), sniff(body, None))
-        decode(body, None, html=True)
+    play_rows(folder / "cases.json", _play, verdict)
     return verdict
+
+
+def _play(case: Case, verdict: Verdict) -> None:
+    body, label = case.body("html"), case.text("expected_encoding")
+    expected = encoding_of(label)
+    if expected is None:
+        raise UnplayableError(f"the WHATWG encoding standard has no label {label!r}")
+    verdict.check(case.id, expected, sniff(body, None))
+    decode(body, None, html=True)

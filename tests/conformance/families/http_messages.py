@@ -2,7 +2,7 @@
 
 Faithful: the head is there byte for byte, and the body is what Python's own `http.client` reads from the same bytes.
 The bytes come twice, with the connection closed behind them and with it kept open; afterwards another request
-must get its own answer. Requests (`kind` = request) are for servers and are not run.
+must get its own answer. Requests (`kind` = request) are for servers and are not played.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import http.client
 import io
-import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.case import Case, UnplayableError, encoded, play_row, rows_of
 from tests.conformance.verdict import Verdict
 from webstrata.clock import RealClock
 from webstrata.fetch.http.client import HttpWeb
@@ -30,23 +31,42 @@ _LONGEST_S = 30.0
 
 
 def run(folder: Path) -> Verdict:
+    """Play all answers at the same time (some wait for a time limit), then count them row by row."""
     verdict = Verdict()
-    cases = json.loads((folder / "cases.json").read_text(encoding="utf-8"))
-    for case, problem in asyncio.run(_play_all([case for case in cases if case["kind"] == "response"])):
-        verdict.check(f"{case['id']} {case['title']}", None, problem)
+    rows = list(rows_of(folder / "cases.json", verdict))
+    bodies = [_raw(row) for _, row in rows]
+    played = asyncio.run(_play_all([body for body in bodies if body is not None]))
+    results = iter(played)
+    for (name, row), body in zip(rows, bodies, strict=True):
+        result = next(results) if body is not None else None
+        play_row(name, row, partial(_count, result), verdict)
     return verdict
 
 
-async def _play_all(cases: list[Any]) -> list[tuple[Any, str | None]]:
-    problems = await asyncio.gather(*(_play(_raw(case["raw"])) for case in cases))
-    return list(zip(cases, problems, strict=True))
+def _count(result: str | BaseException | None, case: Case, verdict: Verdict) -> None:
+    kind = case.choice("kind", ("request", "response"))
+    if kind == "request":
+        raise UnplayableError("a request judges servers, and the product sends only its own requests")
+    encoded(case.text("raw"))
+    if isinstance(result, BaseException):
+        raise result
+    verdict.check(f"{case.id} {case.fields.get('title', '')}", None, result)
 
 
-def _raw(text: str) -> bytes:
-    try:
-        return text.encode("latin-1")
-    except UnicodeEncodeError:
-        return text.encode("utf-8")
+async def _play_all(bodies: list[bytes]) -> list[str | BaseException | None]:
+    return await asyncio.gather(*(_play(body) for body in bodies), return_exceptions=True)
+
+
+def _raw(row: Any) -> bytes | None:
+    """The bytes of an answer; None if the row is none."""
+    if not isinstance(row, dict) or row.get("kind") != "response" or not isinstance(row.get("raw"), str):
+        return None
+    for encoding in ("latin-1", "utf-8"):
+        try:
+            return str(row["raw"]).encode(encoding)
+        except UnicodeEncodeError:
+            continue
+    return None
 
 
 async def _play(raw: bytes) -> str | None:
@@ -124,7 +144,10 @@ class _Bytes:
 
 def _second_opinion(raw: bytes) -> tuple[bytes, bool]:
     response = http.client.HTTPResponse(_Bytes(raw), method="GET")  # type: ignore[arg-type]
-    response.begin()
+    try:
+        response.begin()
+    except (http.client.HTTPException, ValueError) as error:
+        raise UnplayableError(f"http.client cannot read what the product reads: {error!r}") from None
     if response.status == 304:  # has no body; http.client looks for chunks all the same
         return b"", True
     try:

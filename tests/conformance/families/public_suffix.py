@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from tests.conformance.case import Case, play_rows
 from tests.conformance.verdict import Verdict
 from webstrata.urls import registrable_domain
 
@@ -13,6 +13,10 @@ FAMILY = "public-suffix"
 
 def run(folder: Path) -> Verdict:
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text()):
-        verdict.check(case["id"], case["registrable_domain"], registrable_domain(case["input"]))
+    play_rows(folder / "cases.json", _play, verdict)
     return verdict
+
+
+def _play(case: Case, verdict: Verdict) -> None:
+    expected = case.text_or_none("registrable_domain")
+    verdict.check(case.id, expected, registrable_domain(case.text("input")))

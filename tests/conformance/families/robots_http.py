@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.case import Case, UnplayableError, play_rows
 from tests.conformance.verdict import Verdict
 from webstrata.errors import BadUrl
 from webstrata.permit.gate import PermitGate
@@ -21,22 +23,80 @@ _NOW = 1_700_000_000.0
 _HOUR_S = 3600.0
 _HOME = "http://example.org"
 _FILE = b"User-agent: *\nDisallow: /x\n"
-_FAULTS = {"refused": FailureKind.REFUSED, "nxdomain": FailureKind.DNS, "tls": FailureKind.TLS}
+_FAULTS = {
+    "refused": FailureKind.REFUSED,
+    "nxdomain": FailureKind.DNS,
+    "dns": FailureKind.DNS,
+    "tls": FailureKind.TLS,
+    "reset": FailureKind.RESET,
+    "timeout": FailureKind.TIMEOUT_TOTAL,
+}
+_SETUP = (
+    "status",
+    "headers",
+    "body",
+    "redirects",
+    "fault",
+    "age_days",
+    "cache_age_h",
+    "size",
+    "encoding",
+)
+_MAX_SIZE = 64 * 1024 * 1024
 
 Setup = dict[str, Any]
 
 
 def run(folder: Path) -> Verdict:
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text()):
-        play = _PLAYS[case["outcome"]]
-        accepted = case["outcome"].removesuffix("_documented").split("_or_")
-        verdict.check(f"{case['id']} {case['situation']}", True, play(case["setup"], accepted))
-    addresses = folder / "robots_url.json"
-    if addresses.exists():
-        for row in json.loads(addresses.read_text()):
-            verdict.check(row["url"], row["robots_url"], _robots_url(row["url"]))
+    play_rows(folder / "cases.json", _play, verdict)
+    if (folder / "robots_url.json").exists():
+        play_rows(folder / "robots_url.json", _play_url, verdict)
     return verdict
+
+
+def _play(case: Case, verdict: Verdict) -> None:
+    setup, outcome = _setup(case.part("setup")), case.text("outcome")
+    accepted = outcome.removesuffix("_documented").split("_or_")
+    name = f"{case.id} {case.fields.get('situation', '')}"
+    verdict.check(name, True, _play_of(outcome)(setup, accepted))
+
+
+def _play_url(case: Case, verdict: Verdict) -> None:
+    verdict.check(case.text("url"), case.text_or_none("robots_url"), _robots_url(case.text("url")))
+
+
+def _play_of(outcome: str) -> Callable[[Setup, list[str]], bool]:
+    """What has to be observed. Raises `UnplayableError` for an outcome that the runner does not know."""
+    numbered = _NUMBERED.fullmatch(outcome)
+    if numbered:
+        return partial(_NUMBERED_PLAYS[numbered[1]], int(numbered[2]))
+    if outcome not in _PLAYS:
+        raise UnplayableError(f"the runner does not know {outcome!r} as 'outcome'")
+    return _PLAYS[outcome]
+
+
+def _setup(setup: Case) -> Setup:
+    """A situation with known fields of the right types. Raises `UnplayableError`."""
+    setup.only(_SETUP)
+    for key in ("status", "age_days", "cache_age_h", "size"):
+        if setup.has(key) and not 0 <= setup.number(key) <= _MAX_SIZE:
+            raise UnplayableError(f"{key!r} is out of range")
+    if setup.has("redirects") and setup.fields["redirects"] != "loop":
+        setup.number("redirects")
+    if setup.has("fault"):
+        setup.choice("fault", _FAULTS)
+    for name, value in setup.part("headers").fields.items():
+        if not isinstance(value, str):
+            raise UnplayableError(f"the header {name!r} is not text")
+    if setup.has("body"):
+        setup.body("body")
+    if setup.has("encoding"):
+        try:
+            _FILE.decode().encode(setup.text("encoding"))
+        except (LookupError, ValueError):
+            raise UnplayableError(f"there is no encoding {setup.text('encoding')!r}") from None
+    return setup.fields
 
 
 def _robots_url(url: str) -> str | None:
@@ -106,7 +166,7 @@ def _allow_all(setup: Setup, _: list[str]) -> bool:
     now = _NOW + setup.get("age_days", 0) * 24 * _HOUR_S
     gate = _gate(setup)
     if "age_days" in setup:  # still failing
-        gate.learn_robots(_HOME, RobotsState(origin=_HOME, at=now - 1, status=setup["status"]))
+        gate.learn_robots(_HOME, RobotsState(origin=_HOME, at=now - 1, status=_answer(setup).status))
     return isinstance(_visit(gate, "/x", now), Permit)
 
 
@@ -121,6 +181,8 @@ def _defer(setup: Setup, _: list[str]) -> bool:
 
 
 def _cache(setup: Setup, accepted: list[str]) -> bool:
+    if "cache_age_h" not in setup:
+        raise UnplayableError("'cache_age_h' is missing")
     now = _NOW + setup["cache_age_h"] * _HOUR_S
     gate = _gate({})
     if "fault" in setup:  # the attempt to fetch it again failed
@@ -142,26 +204,31 @@ def _per_authority(_: Setup, __: list[str]) -> bool:
     return all(isinstance(gate.request(url, "192.0.2.1", 80, _NOW), NeedRobots) for url in others)
 
 
-def _delay_7(setup: Setup, _: list[str]) -> bool:
+def _delay(seconds: int, setup: Setup, _: list[str]) -> bool:
     gate = _gate(setup)
     first_at = gate.free_at(host_of(_HOME), _NOW)
     first = _visit(gate, "/a", first_at)
-    return isinstance(first, Permit) and gate.free_at(host_of(_HOME), first_at) == first_at + 7
+    return isinstance(first, Permit) and gate.free_at(host_of(_HOME), first_at) == first_at + seconds
 
 
-def _delay_clamped(_: Setup, __: list[str]) -> bool:
+def _delay_clamped(setup: Setup, _: list[str]) -> bool:
     rules = PolitenessRules(agent="webstrata/1", token="webstrata")
     for text, expected in (("1e9", rules.max_delay_s), ("-5", rules.delay_s), ("NaN", rules.delay_s)):
         gate = _gate({"body": f"User-agent: *\nCrawl-delay: {text}\n"})
         if gate.gap_s(f"{_HOME}/a") != expected:
             return False
-    return True
+    return rules.delay_s <= _gate(setup).gap_s(f"{_HOME}/a") <= rules.max_delay_s
 
 
-def _sitemaps_2(setup: Setup, _: list[str]) -> bool:
-    return Robots.parse(_body(setup)).sitemaps == ("http://a.com/s.xml", "http://b.com/t.xml")
+def _sitemaps(number: int, setup: Setup, _: list[str]) -> bool:
+    body = _body(setup)
+    written = tuple(line.decode() for line in _SITEMAP_LINE.findall(body))
+    return len(written) == number and Robots.parse(body).sitemaps == written
 
 
+_SITEMAP_LINE = re.compile(rb"(?im)^sitemap:[ \t]*(\S+)")
+_NUMBERED = re.compile(r"(delay|sitemaps)_(\d{1,6})")
+_NUMBERED_PLAYS: dict[str, Callable[[int, Setup, list[str]], bool]] = {"delay": _delay, "sitemaps": _sitemaps}
 _PLAYS: dict[str, Callable[[Setup, list[str]], bool]] = {
     "parse": _parse,
     "allow_all": _allow_all,
@@ -174,7 +241,5 @@ _PLAYS: dict[str, Callable[[Setup, list[str]], bool]] = {
     "use_cache_or_disallow": _cache,
     "no_crash": _no_crash,
     "per_authority": _per_authority,
-    "delay_7": _delay_7,
     "delay_clamped": _delay_clamped,
-    "sitemaps_2": _sitemaps_2,
 }

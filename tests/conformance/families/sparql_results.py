@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
+from tests.conformance.case import Case, play_rows
 from tests.conformance.verdict import Verdict
 from webstrata.observe.data.sparql.canonical import canonical_results
 from webstrata.observe.data.sparql.results import (
@@ -31,26 +30,32 @@ _TYPES = {"srj": JSON, "srx": XML, "csv": CSV, "tsv": TSV}
 def run(folder: Path) -> Verdict:
     """Two cases of each document: what is in it, and that shuffling it changes nothing."""
     verdict = Verdict()
-    for case in json.loads((folder / "cases.json").read_text("utf-8")):
-        try:
-            results = parse_results(case["text"].encode(), _TYPES[case["format"]])
-        except NotResultsError as why:
-            verdict.failed.append(f"{case['id']}: {why}")
-            continue
-        verdict.check(case["id"], _expected(case, results), _counted(results))
-        verdict.check(f"{case['id']} shuffled", canonical_results(results), canonical_results(_shuffled(results)))
+    play_rows(folder / "cases.json", _play, verdict)
     return verdict
+
+
+def _play(case: Case, verdict: Verdict) -> None:
+    body, media_type = case.body("text"), _TYPES[case.choice("format", _TYPES)]
+    try:
+        results = parse_results(body, media_type)
+    except NotResultsError as why:
+        verdict.failed.append(f"{case.id}: {why}")
+        return
+    verdict.check(case.id, _expected(case, results), _counted(results))
+    verdict.check(f"{case.id} shuffled", canonical_results(results), canonical_results(_shuffled(results)))
 
 
 def _counted(results: Results) -> tuple[object, ...]:
     return (results.boolean, len(results.rows), list(results.vars))
 
 
-def _expected(case: dict[str, Any], results: Results) -> tuple[object, ...]:
+def _expected(case: Case, results: Results) -> tuple[object, ...]:
     """The source counted names only where they are in double quotes; tables in text have no counts at all."""
-    if "rows" not in case:
+    if not case.has("rows"):
         return _counted(results)
-    return (case["boolean"], case["rows"] or 0, case["vars"] or list(results.vars))
+    names = case.texts("vars") if case.fields.get("vars") is not None else []
+    boolean = case.boolean("boolean") if case.fields.get("boolean") is not None else None
+    return (boolean, case.number_or_none("rows") or 0, names or list(results.vars))
 
 
 def _shuffled(results: Results) -> Results:

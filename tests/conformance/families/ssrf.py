@@ -11,10 +11,12 @@ import asyncio
 import json
 import socket
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from tests.conformance.case import Case, UnplayableError, count_error, rows_of
 from tests.conformance.verdict import Verdict
 from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_inside, unshare_command
 from webstrata import urls
@@ -88,24 +90,52 @@ async def _judge(folder: Path, guard: AddressGuard, counter: ConnectionCounter |
     verdict = Verdict()
     servers = await _serve() if counter else []
     web = HttpWeb(RealClock(), guard, _LIMITS)
-    for case in json.loads((folder / "cases.json").read_text(encoding="utf-8")):
-        url = case["url"].replace("INTERNAL", _PRIVATE).replace("PUBLIC", _PUBLIC)
-        if counter is None:
-            reached = await _reachable(web, url)
-            expected = case["expect"] == "allowed" or case["class"] == "second-order"
-            verdict.check(case["id"], expected, reached)
-            continue
-        await _visit(web, url)
-        direct = counter.take()
-        await _visit(web, "http://public.test/", leads_to=url)
-        redirected = counter.take()
-        forbidden = [target for target in direct + redirected if target[0] not in (_PUBLIC, _PUBLIC_SIX)]
-        arrived = bool(direct) if case["expect"] == "allowed" else True
-        verdict.check(f"{case['id']} {case['url']!r}", ([], True), (forbidden, arrived))
+    for name, row in rows_of(folder / "cases.json", verdict):
+        case = Case(row if isinstance(row, dict) else {}, name)
+        try:
+            await _judge_row(case, web, counter, verdict)
+        except Exception as error:  # any exception is a result of the row
+            count_error(case.id, error, verdict)
     await web.close()
     for server in servers:
         server.close()
     return verdict
+
+
+async def _judge_row(case: Case, web: HttpWeb, counter: ConnectionCounter | None, verdict: Verdict) -> None:
+    url = case.text("url").replace("INTERNAL", _PRIVATE).replace("PUBLIC", _PUBLIC)
+    is_allowed = case.choice("expect", ("allowed", "blocked")) == "allowed"
+    if is_allowed:
+        _require_known_name(url)
+    if counter is None:
+        expected = is_allowed or case.text("class") == "second-order"
+        verdict.check(case.id, expected, await _reachable(web, url))
+        return
+    await _visit(web, url)
+    direct = counter.take()
+    await _visit(web, "http://public.test/", leads_to=url)
+    redirected = counter.take()
+    forbidden = [target for target in direct + redirected if target[0] not in (_PUBLIC, _PUBLIC_SIX)]
+    arrived = bool(direct) if is_allowed else True
+    verdict.check(f"{case.id} {case.text('url')!r}", ([], True), (forbidden, arrived))
+
+
+def _require_known_name(url: str) -> None:
+    """A host that must be reached needs an address here."""
+    try:
+        host = urls.host_of(urls.canonical(url))
+    except BadUrl:
+        return
+    if host not in _NAMES and not _is_address(host):
+        raise UnplayableError(f"the runner's name server has no address for {host!r}")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 async def _rebind(counter: ConnectionCounter) -> dict[str, Any]:

@@ -54,3 +54,24 @@ def test_very_deep_values_are_compared_as_a_whole() -> None:
 
     assert isinstance(edit, JsonEdit)
     assert edit.path == "$" + "[0]" * 200
+
+
+def test_objects_are_matched_by_their_identifier() -> None:
+    """Objects with an identifying member are compared with each other, also if others were removed before them."""
+    before = [{"id": number, "rate": number} for number in range(6)]
+    after = [{"id": number, "rate": number + (number in (3, 4))} for number in range(6) if number != 2]
+    found = json_difference(before, [*after, {"id": 9, "rate": 9}])
+
+    assert [(edit.path, edit.change, edit.before, edit.after) for edit in found] == [
+        ("$[2]", "removed", {"id": 2, "rate": 2}, None),
+        ("$[2].rate", "changed", 3, 4),
+        ("$[3].rate", "changed", 4, 5),
+        ("$[5]", "added", None, {"id": 9, "rate": 9}),
+    ]
+
+
+def test_an_order_that_changed_is_shown() -> None:
+    """Objects in another order are a difference, although each has its counterpart."""
+    before = [{"id": "a"}, {"id": "b"}, {"id": "c"}]
+
+    assert json_difference(before, before[::-1])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.detect.diff.text import WordRun, unified, word_diff
+from webstrata.detect.diff.text import DiffLine, WordRun, diff_lines, unified, word_diff
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "d", "one", "two", ""]), max_size=40).map(
     lambda lines: "".join(line + "\n" for line in lines)
@@ -34,7 +34,7 @@ def applied(before: str, patch: str) -> str:
 @given(TEXT, TEXT)
 def test_a_diff_applies(before: str, after: str) -> None:
     """The diff applied to the first text gives the second; the diff of equal texts is empty."""
-    patch = unified(before, after)
+    patch = unified(diff_lines(before, after))
     assert (patch == "") == (before == after)
     assert applied(before, patch) == after
 
@@ -52,7 +52,29 @@ def test_a_diff_applies(before: str, after: str) -> None:
 def test_same_format_as_difflib(before: str, after: str) -> None:
     """Headings, ranges and context equal those of the standard library's unified diff."""
     expected = difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", lineterm="")
-    assert unified(before, after).splitlines() == list(expected)
+    assert unified(diff_lines(before, after)).splitlines() == list(expected)
+
+
+def test_long_lines_are_split() -> None:
+    """A minified page is compared by its elements, not as one line."""
+    before = "".join(f"<p>paragraph {number}</p>" for number in range(1000))
+    lines = diff_lines(before, before.replace("paragraph 500<", "paragraph five hundred<"))
+
+    assert [line for line in lines if line.sign in "+-"] == [
+        DiffLine("-", "<p>paragraph 500</p>"),
+        DiffLine("+", "<p>paragraph five hundred</p>"),
+    ]
+
+
+@pytest.mark.parametrize("join", ["", "\n", ";"])
+def test_every_difference_is_shown(join: str) -> None:
+    """Texts that differ only at the end of a very long line, or after very many lines, are different."""
+    before = join.join(["ab"] * 300_000)
+
+    lines = diff_lines(before, before + "c")
+
+    assert [line.sign for line in lines if line.sign in "+-"] == ["-", "+"]
+    assert max(len(line.text) for line in lines) < 21_000
 
 
 def test_only_changed_words_are_marked() -> None:
@@ -68,6 +90,26 @@ def test_only_changed_words_are_marked() -> None:
         WordRun("+", "13"),
         WordRun(" ", " times"),
     ]
+
+
+def test_adjacent_changed_words_are_one_run() -> None:
+    """The space between two changed words is not an equal part: they are marked together."""
+    assert word_diff("the quick brown fox", "the slow red fox") == [
+        WordRun(" ", "the "),
+        WordRun("-", "quick brown"),
+        WordRun("+", "slow red"),
+        WordRun(" ", " fox"),
+    ]
+
+
+def test_a_number_is_one_word() -> None:
+    """A price is marked as a whole, also if one ends with the digits of the other."""
+    assert word_diff("now 99 EUR", "now 4.99 EUR")[1:3] == [WordRun("-", "99"), WordRun("+", "4.99")]
+
+
+def test_characters_of_chinese_are_words() -> None:
+    """In a script without spaces each character counts as a word."""
+    assert word_diff("价格上涨", "价格下跌") == [WordRun(" ", "价格"), WordRun("-", "上涨"), WordRun("+", "下跌")]
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

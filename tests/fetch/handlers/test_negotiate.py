@@ -38,6 +38,13 @@ def test_bare_type() -> None:
     assert [bare_type(text) for text in ("Text/HTML; charset=x", "", None)] == ["text/html", "", ""]
 
 
+@pytest.mark.parametrize("text", ["text", "text/a/b", "text/", "/html", "text /html", "text; q=1", "a b/c"])
+def test_values_that_are_no_media_types(text: str) -> None:
+    """A header without `type/subtype` counts as missing, and gives no quality in an Accept header."""
+    assert bare_type(text) == ""
+    assert accept_quality("text/html", text) == 0.0
+
+
 HEADERS = [
     ("</a>; rel=x", [("http://h/a", {"x"}, "")]),
     (

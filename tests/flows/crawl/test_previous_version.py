@@ -1,4 +1,7 @@
-"""The first change of a page: the text runs of its first version are extracted from the archive."""
+"""The first change of a page: the text runs of its first version are extracted from the archive.
+
+Only the first pages of a host have their runs stored at once, because they teach the template of the site.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import reply
 from webstrata.archive.warc.archive import WarcArchive
 from webstrata.detect.memory import unpack
+from webstrata.detect.template import MAX_PAGES
 from webstrata.errors import ArchiveError
 
 PAGE = "http://a.test/page"
@@ -21,6 +25,11 @@ def html(edit: str) -> str:
 
 
 async def visit_two_versions(archiver: Archiver) -> None:
+    others = [f"http://a.test/other/{n}" for n in range(MAX_PAGES)]
+    for url in others:
+        archiver.servers.serve(url, reply(html(url)))
+    await archiver.watch(*others)
+    await archiver.crawl()
     archiver.servers.serve(PAGE, reply(html("The first version.")), reply(html("Another version.")))
     await archiver.watch(PAGE)
     await archiver.crawl()

@@ -104,13 +104,16 @@ def test_never_raises(body: bytes, media_type: str, charset: str | None, url: st
 
 @pytest.mark.parametrize("media_type", ["application/gzip", "application/x-gzip", "application/xml", ""])
 def test_gzipped_sitemaps(media_type: str) -> None:
-    """A gzipped sitemap has the digest of the plain one; other gzip files are not data."""
+    """A gzipped sitemap has the digest of the plain one; other gzip files are archives, unless they are damaged."""
     packed = [gzip.compress(SITEMAP.encode(), level, mtime=level) for level in (1, 9)]
     plain = data_digest(SITEMAP.encode(), "application/xml", None, "https://e.org/sitemap.xml")
     for body in packed:
         assert data_digest(body, media_type, None, "https://e.org/sitemap.xml.gz") == plain
     assert plain is not None
     assert plain.digest is not None
-    for body in (gzip.compress(b"<a/>"), b"\x1f\x8b\x08", packed[0][:20], gzip.compress(bytes(10**8))):
+    for body in (b"\x1f\x8b\x08", packed[0][:20], gzip.compress(bytes(300 * 2**20), 1)):
         found = data_digest(body, media_type, None, "https://e.org/x.gz")
         assert found is None or found.digest is None
+    archive = data_digest(gzip.compress(b"<a/>"), media_type, None, "https://e.org/x.gz")
+    assert archive is not None
+    assert (archive.kind, archive.size) == ("archive", 1)

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.observe.data.feed import feed_digest, feed_time, parse_feed
+from webstrata.observe.data.dispatch import data_digest
+from webstrata.observe.data.feed import feed_digest, parse_feed
+from webstrata.observe.data.feed_entry import feed_time
 
 URL = "https://example.org/blog/feed.xml"
 AT = 1_704_067_200.0  # 2024-01-01T00:00:00Z
@@ -130,3 +132,46 @@ def test_large_feeds_are_bounded() -> None:
 def test_times(text: str, at: float | None) -> None:
     """Times in the formats of feeds, with common mistakes."""
     assert feed_time(text) == at
+
+
+JSON_FEED = """{{"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{items}]}}"""
+
+
+@pytest.mark.parametrize("media_type", ["application/feed+json", "application/json"])
+def test_json_feed(media_type: str) -> None:
+    """A JSON feed is compared as a set of entries: order and the feed's own title do not count, an edit does."""
+    one = '{"id": 1, "url": "/a", "title": "A", "content_html": "x", "date_published": "2026-01-01T00:00:00Z"}'
+    two = '{"id": "2", "url": "https://e.org/b", "content_text": "y"}'
+    url = "https://e.org/feed.json"
+    bodies = [JSON_FEED.format(items=items).encode() for items in (f"{one},{two}", f"{two}, {one}", two)]
+    bodies.append(bodies[0].replace(b'"x"', b'"z"'))
+    digests = [data_digest(body, media_type, None, url) for body in bodies]
+    assert all(data is not None and data.kind == "feed" and data.digest for data in digests)
+    found = [data.digest for data in digests if data is not None]
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+    first, second = parse_feed(bodies[0], None, url).entries
+    assert (first.id, first.url, first.title, first.updated_at) == ("1", "https://e.org/a", "A", 1767225600.0)
+    assert (second.id, second.url) == ("2", "https://e.org/b")
+
+
+@given(st.binary(max_size=100))
+def test_damaged_json_feeds(inserted: bytes) -> None:
+    """A JSON feed with any bytes among its items has entries or a problem, and never raises."""
+    body = JSON_FEED.format(items='{"id": "1"},').encode().replace(b"},", b"}," + inserted)
+    feed = parse_feed(body, None, "https://e.org/")
+    assert feed.problem is not None or feed.entries
+
+
+def test_contents_are_read_only_on_request() -> None:
+    """The text of contents is kept for differences only, without tags, and up to a limit."""
+    item = "<item><guid>{}</guid><description>&lt;p&gt;{}&lt;/p&gt; &amp;amp; more</description></item>"
+    body = f"<rss><channel>{item.format(1, 'some words')}{item.format(2, 'w ' * 50_000)}</channel></rss>".encode()
+
+    plain = parse_feed(body, None, "http://a.test/")
+    with_content = parse_feed(body, None, "http://a.test/", with_content=True)
+
+    assert [entry.content for entry in plain.entries] == ["", ""]
+    assert with_content.entries[0].content == "some words & more"
+    assert 15_000 < len(with_content.entries[1].content) <= 20_000
+    assert [entry.digest for entry in plain.entries] == [entry.digest for entry in with_content.entries]

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webstrata.observe.data.data_field import MAX_FIELDS, DataField
+from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.data.fields import MAX_FIELDS, data_fields
+from webstrata.observe.data.fields import data_fields
 
 URL = "https://e.org/x"
 MAP = "<urlset>{}</urlset>"
@@ -89,11 +91,19 @@ DIFFERENT = {
 }
 
 
+def fields_of(body: bytes, media_type: str, kind: str) -> list[DataField]:
+    """The fields of a body that has a digest of this kind."""
+    data = data_digest(body, media_type, None, URL)
+    assert data is not None
+    assert (data.kind, data.note) == (kind, None)
+    return data_fields(data, body, media_type, None, URL)
+
+
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_what_differs(name: str) -> None:
     """The hashes of exactly the changed fields differ, and fields of times and tokens are recognised."""
     media_type, kind, *versions, changed, stamps = DIFFERENT[name]
-    before, after = ({p.name: p for p in data_fields(v.encode(), kind, media_type, None, URL)} for v in versions)
+    before, after = ({p.name: p for p in fields_of(v.encode(), media_type, kind)} for v in versions)
     differ = {name for name in before.keys() | after.keys() if before.get(name, 0) != after.get(name, 0)}
     differ = {
         name for name in differ if name not in before or name not in after or before[name].value != after[name].value
@@ -113,9 +123,7 @@ def test_what_differs(name: str) -> None:
 )
 def test_equal_data_have_equal_fields(media_type: str, kind: str, one: str, other: str) -> None:
     """Order, layout and labels without meaning do not change the fields."""
-    assert data_fields(one.encode(), kind, media_type, None, URL) == data_fields(
-        other.encode(), kind, media_type, None, URL
-    )
+    assert fields_of(one.encode(), media_type, kind) == fields_of(other.encode(), media_type, kind)
 
 
 _values = st.recursive(
@@ -132,22 +140,22 @@ def test_different_json_has_different_fields(one: Any, other: Any) -> None:
     """Two different JSON documents have different fields."""
     bodies = [json.dumps(value).encode() for value in (one, other)]
     digests = [data_digest(body, "application/json", None, URL) for body in bodies]
-    fields = [data_fields(body, "json", "application/json", None, URL) for body in bodies]
+    fields = [fields_of(body, "application/json", "json") for body in bodies]
     assert (fields[0] == fields[1]) == (digests[0] == digests[1])
 
 
 @given(st.binary(max_size=200), st.sampled_from(["json", "table", "graph", "xml", "sitemap", "feed", "bindings", ""]))
 def test_never_raises(body: bytes, kind: str) -> None:
     """Any bytes give fields or an empty list."""
-    assert isinstance(data_fields(body, kind, "text/csv", None, URL), list)
+    assert isinstance(data_fields(DataDigest(kind=kind, digest="0"), body, "text/csv", None, URL), list)
 
 
 def test_number_of_fields_is_limited() -> None:
     """Fields beyond the limit are combined in one field, which never counts as times or tokens."""
     body = json.dumps({f"k{i:05}": "2026-01-01" for i in range(5_000)}).encode()
-    found = data_fields(body, "json", "application/json", None, URL)
+    found = fields_of(body, "application/json", "json")
     assert len(found) == MAX_FIELDS
     (rest,) = [field for field in found if field.size > 1]
     assert (rest.size, rest.stamps) == (5_000 - MAX_FIELDS + 1, False)
     deep = b"[" * 100_000 + b"]" * 100_000
-    assert data_fields(deep, "json", "application/json", None, URL) == []
+    assert data_fields(DataDigest(kind="json", digest="0"), deep, "application/json", None, URL) == []

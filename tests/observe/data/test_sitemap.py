@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.observe.data import sitemap
-from webstrata.observe.data.sitemap import parse_sitemap
+from webstrata.observe.data.sitemap import parse_sitemap, sitemap_digest
 
 URL = "https://a.test/sitemap.xml"
 
@@ -82,6 +82,21 @@ def test_lists_of_urls() -> None:
     """A list of URLs is parsed line by line, with any line ends."""
     parsed = parse_sitemap(b"\xef\xbb\xbfhttps://a.test/1\r\nno url\nftp://a.test/\n HTTPS://a.test/2 \n", URL)
     assert (parsed.kind, [entry.url for entry in parsed.entries]) == ("text", ["https://a.test/1", "https://a.test/2"])
+    assert parsed.problem is None
+    assert parsed.note == "lines that are not http or https URLs: 2; the first is line 2: 'no url'"
+
+
+def test_lines_without_a_scheme() -> None:
+    """A line without a scheme is neither an entry nor left out silently; the other lines are compared."""
+    body = b"https://a.test/1\n\nwww.a.test/2\n/3\n"
+    parsed = parse_sitemap(body, URL)
+    assert [entry.url for entry in parsed.entries] == ["https://a.test/1"]
+    assert parsed.note == "lines that are not http or https URLs: 2; the first is line 3: 'www.a.test/2'"
+
+    digest = sitemap_digest(body, None, URL)
+    assert digest.digest == sitemap_digest(b"https://a.test/1\n", None, URL).digest
+    assert digest.note == parsed.note
+    assert sitemap_digest(b"https://a.test/1\n", None, URL).note is None
 
 
 @given(

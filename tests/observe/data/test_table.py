@@ -17,7 +17,7 @@ CELLS = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=8)
 
 
 def digest(text: str, *, unordered: bool = False, delimiter: str = ",") -> str | None:
-    return table_digest(text.encode("utf-8"), None, "", unordered=unordered, delimiter=delimiter).digest
+    return table_digest(text.encode("utf-8"), None, unordered=unordered, delimiter=delimiter).digest
 
 
 def written(rows: list[list[str]], **dialect: object) -> str:
@@ -64,7 +64,7 @@ def test_another_word_is_another_table(rows: list[list[str]], data: st.DataObjec
 @given(st.binary(max_size=300))
 def test_any_bytes(body: bytes) -> None:
     """Any bytes give a digest or a note."""
-    data = table_digest(body, None, "")
+    data = table_digest(body, None)
     assert (data.digest is None) == (data.note is not None)
 
 
@@ -126,7 +126,7 @@ def test_different_tables(one: str, other: str) -> None:
 def test_hostile_tables_are_bounded(body: bytes) -> None:
     """Tables with millions of columns, long lines or many quotes are processed in seconds."""
     begun = time.process_time()
-    data = table_digest(body, None, "")
+    data = table_digest(body, None)
     assert (data.digest is None) == (data.note is not None)
     assert time.process_time() - begun < 15.0
 
@@ -135,5 +135,5 @@ def test_ordered_rows() -> None:
     """The order of rows of a keyed table counts only with `ordered`."""
     one, other = b"name,points\nann,3\nbob,2\n", b"name,points\nbob,2\nann,3\n"
     for ordered in (False, True):
-        digests = [table_digest(body, None, "", ordered=ordered).digest for body in (one, other)]
+        digests = [table_digest(body, None, ordered=ordered).digest for body in (one, other)]
         assert (digests[0] == digests[1]) is not ordered

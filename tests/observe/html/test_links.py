@@ -11,7 +11,7 @@ from webstrata.lab.livingweb.recording import load_shipped
 from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
 from webstrata.observe.html.outline import outline
 from webstrata.observe.html.tree import parse
-from webstrata.observe.kernel.python import link_hashes
+from webstrata.observe.kernel.python_links import link_hashes, link_text
 from webstrata.observe.kernel.results import MAX_LINKS
 from webstrata.urls import join
 
@@ -200,5 +200,5 @@ def test_kinds_of_links_on_odd_pages(page: str, counts: tuple[int, int, int]) ->
 def test_hashes() -> None:
     """Link hashes are BLAKE2b for URLs of any length, sorted and without duplicates."""
     long = ["x" * size for size in (1, 100, 101, 106, 107, 108, 109, 234, 235, 236, 237, 2_500)]
-    assert links(long).hashes == link_hashes([f"https://a.test/dir/{href}" for href in long])
+    assert links(long).hashes == link_hashes([link_text(f"https://a.test/dir/{href}") for href in long])
     assert links(["b", "a", "b"]).hashes == links(["a", "b"]).hashes

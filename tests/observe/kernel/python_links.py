@@ -23,9 +23,10 @@ def python_links(hrefs: Iterable[str], base: str, page: str) -> PageLinks:
     )
     return PageLinks(
         packed=table.urls,
-        digest=hashlib.sha256(table.sorted_urls).hexdigest(),
+        digest=hashlib.sha256(table.sorted_texts).hexdigest(),
         hashes=table.hashes,
         internal=table.internal,
         external=table.external,
         documents=table.documents,
+        packed_contacts=table.contacts,
     )

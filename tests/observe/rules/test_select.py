@@ -140,6 +140,9 @@ WRONG = [
     (PageRules(handler="gopher"), "not a handler"),
     (PageRules(min_size=1.5), "from 0 to 1"),
     (PageRules(ordered=True, unordered=True), "not both"),
+    (PageRules(attributes=("colour",)), "'colour' is not a kind of attribute; use some of title, canonical, robots"),
+    (PageRules(ignore_attributes=("links",)), "not a kind of attribute"),
+    (PageRules(attributes=("image", "form"), ignore_attributes=("form",)), "--ignore-attributes for form, not both"),
 ]
 
 

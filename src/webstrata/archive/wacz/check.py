@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from webstrata.archive.wacz.signature import signature_faults
+
 _PACKAGE = "datapackage.json"
 _DIGEST = "datapackage-digest.json"
 _MAX_ENTRIES = 100_000
@@ -83,8 +85,19 @@ def _content_faults(package: ZipFile) -> Iterator[str]:
     if not isinstance(about.get("wacz_version"), str):
         yield f"{_PACKAGE} has no wacz_version"
     yield from _resource_faults(package, files, about.get("resources"))
+    yield from untrusted_faults(package)
     if _DIGEST in files:
         yield from _package_digest_faults(_json_object(_read_json(package, files[_DIGEST])), raw)
+
+
+def untrusted_faults(package: ZipFile) -> Iterator[str]:
+    """Faults for which the records of a package are not used: deflated WARC files, a wrong signature."""
+    for entry in package.infolist():
+        if entry.filename.startswith("archive/") and not entry.is_dir() and entry.compress_type != ZIP_STORED:
+            yield f"{entry.filename} is deflated in the ZIP file, so that its records cannot be read by offset"
+    digest = next((entry for entry in package.infolist() if entry.filename == _DIGEST), None)
+    if digest is not None:
+        yield from signature_faults(_json_object(_read_json(package, digest)) or {})
 
 
 def _resource_faults(package: ZipFile, files: dict[str, ZipInfo], resources: object) -> Iterator[str]:

@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 
 from isal import isal_zlib
 
-from webstrata.archive.wacz.check import check_wacz, entry_digest
+from webstrata.archive.wacz.check import check_wacz, entry_digest, untrusted_faults
 from webstrata.archive.wacz.writer import CERTIFICATE
 from webstrata.archive.wacz.zip_layout import UNREADABLE, layout_faults
 from webstrata.archive.warc.members import MAGIC, DamagedBytes
@@ -68,6 +68,18 @@ class WaczReader:
     def faults(self) -> list[str]:
         """The contradictions within the package: ZIP layout, list of files, digest of that list."""
         return layout_faults(self.path) + check_wacz(self.path)
+
+    def require_trusted(self) -> None:
+        """Raise ArchiveError if the signature is wrong or a WARC file is deflated."""
+        try:
+            fault = next(untrusted_faults(self._zip), None)
+        except UNREADABLE as problem:
+            fault = f"the ZIP file cannot be read ({problem})"
+        if fault is not None:
+            raise ArchiveError(
+                f"{self.path} is refused: {fault}. Get the file from its source again, or, if you trust what is in it, "
+                f"unpack it (`unzip {self.path.name} 'archive/*'`) and give the WARC files."
+            )
 
     def records(self) -> Iterator[tuple[WarcRecord, str] | DamagedBytes]:
         """All records of all archive files, each with the SHA-256 of its uncompressed bytes."""

@@ -14,6 +14,17 @@ _NEEDS_TARGET = frozenset({"response", "request", "revisit", "resource", "conver
 _KINDS = _NEEDS_TARGET | {"warcinfo", "metadata"}
 _MANDATORY_BY_KIND = {"revisit": ("warc-profile",), "continuation": ("warc-segment-number", "warc-segment-origin-id")}
 
+_DEFINED = frozenset(
+    {
+        *("warc-type", "warc-record-id", "warc-date", "content-length", "content-type", "warc-target-uri"),
+        *("warc-block-digest", "warc-payload-digest", "warc-ip-address", "warc-truncated", "warc-warcinfo-id"),
+        *("warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date", "warc-filename", "warc-profile"),
+        *("warc-identified-payload-type", "warc-segment-number", "warc-segment-origin-id"),
+        "warc-segment-total-length",
+    }
+)
+"""The fields of WARC 1.1 that a record may have only once: all but `WARC-Concurrent-To`. Others are extensions."""
+
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?)?)?|\d{14}", re.IGNORECASE)
 _URI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:\S.*")
 _DIGEST = re.compile(r"[a-zA-Z0-9-]+:\S+")
@@ -43,7 +54,13 @@ def record_faults(record: WarcRecord) -> list[str]:
     """All faults of a record, one short phrase each; empty for a valid record."""
     if record.version.startswith("ARC"):
         return [] if record.declared is not None else ["content-length is malformed"]
-    return [*missing_fields(record), *_malformed_fields(record), *_segment_faults(record), *_content_faults(record)]
+    return [
+        *missing_fields(record),
+        *_repeated_fields(record),
+        *_malformed_fields(record),
+        *_segment_faults(record),
+        *_content_faults(record),
+    ]
 
 
 def missing_fields(record: WarcRecord) -> list[str]:
@@ -52,6 +69,17 @@ def missing_fields(record: WarcRecord) -> list[str]:
     if record.kind in _NEEDS_TARGET:
         names.append("warc-target-uri")
     return [f"{name} is missing" for name in names if not record.field(name)]
+
+
+def _repeated_fields(record: WarcRecord) -> list[str]:
+    """Each repetition of a field that a record may have once. Readers differ in which of the values they use."""
+    faults: list[str] = []
+    names: set[str] = set()
+    for name, value in record.fields:
+        if name in names and name in _DEFINED:
+            faults.append(f"{name} is repeated: {value[:80]!r}")
+        names.add(name)
+    return faults
 
 
 def _malformed_fields(record: WarcRecord) -> list[str]:

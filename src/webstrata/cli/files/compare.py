@@ -17,12 +17,16 @@ from webstrata.cli.options import (
 from webstrata.cli.output import print_json
 from webstrata.detect.layers import deciding_layer
 from webstrata.detect.memory import memory_of_first_version
+from webstrata.detect.significance import share_phrase
 from webstrata.detect.verdict import judge
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
 
-@with_rule_options("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered")
+@with_rule_options(
+    *("layer", "select", "ignore", "ignore_text", "min_size", "unordered", "ordered", "indentation"),
+    *("attributes", "ignore_attributes"),
+)
 def command(
     *,
     before: FileArgument,
@@ -50,12 +54,14 @@ def command(
                 "layer": change.layer,
                 "layers": change.layers,
                 "reasons": change.reasons,
+                "values": change.values,
                 "notes": [note for note in (old.fingerprint.data_note, new.fingerprint.data_note) if note],
             }
         )
         return
     typer.echo(f"{'changed' if change.counts else 'not changed'} ({change.kind}), decided by layer {change.layer}")
-    typer.echo(f"significance {change.significance:.2f}, {change.size:.0%} of the content differs")
+    size = f", {share_phrase(change.size)} of the content differs" if change.size > 0 else ""
+    typer.echo(f"significance {change.significance:.2f}{size}")
     for reason in change.reasons:
         typer.echo(f"  {reason}")
     for name, differs in change.layers.items():
@@ -71,4 +77,5 @@ def _observed(content: ParsedContent) -> Observation:
         fingerprint=content.fingerprint,
         lines=content.lines,
         link_hashes=content.link_hashes,
+        products=content.products,
     )

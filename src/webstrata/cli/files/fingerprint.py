@@ -19,7 +19,7 @@ from webstrata.cli.output import print_json, printable
 from webstrata.records import PageRules
 
 
-@with_rule_options("layer", "select", "ignore", "ignore_text", "unordered", "ordered")
+@with_rule_options("layer", "select", "ignore", "ignore_text", "unordered", "ordered", "indentation")
 def command(
     *,
     file: FileArgument,

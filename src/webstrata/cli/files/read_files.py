@@ -43,6 +43,12 @@ def _with_charset(content_type: str, body: bytes) -> str | None:
     return f"{content_type}; charset=utf-8"
 
 
+def _guessed_type(file: Path) -> str:
+    """The media type by the file's name; a compressed file is an archive, whatever it contains."""
+    guessed, coding = mimetypes.guess_type(file.name)
+    return "application/gzip" if coding == "gzip" else guessed or ""
+
+
 def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRules) -> ParseJob:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
@@ -53,7 +59,7 @@ def _job(file: Path, media_type: str | None, url: str | None, page_rules: PageRu
     return ParseJob(
         url=url or DEFAULT_URL + file.name,
         body=body,
-        content_type=_with_charset(media_type or mimetypes.guess_type(file.name)[0] or "", body),
+        content_type=_with_charset(media_type or _guessed_type(file), body),
         want_links=True,
         want_lines=True,
         page_rules=page_rules,

@@ -12,7 +12,8 @@ from webstrata.cli.output import iso_or_none, print_json, printable, size
 from webstrata.cli.session import open_node, run_async
 from webstrata.clock import parse_instant
 from webstrata.errors import UsageError
-from webstrata.flows.versions import Version, content_of, read_version, version_at, watched_page
+from webstrata.flows.version_content import content_of
+from webstrata.flows.versions import Version, read_version, version_at, watched_page
 
 
 def command(

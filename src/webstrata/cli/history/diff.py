@@ -1,29 +1,38 @@
-"""`webstrata diff URL`: the differences between two versions of a page."""
+"""`webstrata diff URL`: the differences between two versions of a page, or all changes of a period."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from webstrata.cli.history.diff_story import show_story
+from webstrata.cli.history.difference_text import ShownAs, write_html, write_text
 from webstrata.cli.options import HomeOption, JsonOption, UrlArgument
-from webstrata.cli.output import date_time, iso_or_none, print_json, printable
-from webstrata.cli.session import open_node, run_async, time_range
-from webstrata.detect.diff.difference import Difference, SetDifference
-from webstrata.detect.diff.html import as_html
-from webstrata.detect.diff.json import JsonEdit
-from webstrata.detect.diff.table import TableDifference
+from webstrata.cli.output import date_time, iso_or_none, print_json
+from webstrata.cli.session import instant_or_ago, open_node, run_async, time_range
+from webstrata.detect.diff.difference import Difference
+from webstrata.detect.diff.html_page import as_html
+from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import with_tag_rules
-from webstrata.flows.versions import Version, read_version, two_versions, version_difference, watched_page
+from webstrata.flows.version_content import version_difference
+from webstrata.flows.versions import Version, read_version, two_versions, watched_page
 from webstrata.records import PageRules
 
 
 def command(
     address: UrlArgument,
     since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="T",
+            help="All changes since this time or in this duration before now (30d), newest first.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
         str | None,
         typer.Option("--from", metavar="T", help="Old version: the one at this time.", show_default=False),
     ] = None,
@@ -34,6 +43,22 @@ def command(
         ),
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Compare the source instead of the useful text.")] = False,
+    words: Annotated[
+        bool,
+        typer.Option(
+            "--words", help="Print both versions of a changed line in one line, with [-removed-] and {+added+} words."
+        ),
+    ] = False,
+    lines: Annotated[
+        int | None,
+        typer.Option(
+            "--lines",
+            metavar="N",
+            min=1,
+            help="Maximum number of lines of each change. Default: 40 with --since, otherwise all.",
+            show_default=False,
+        ),
+    ] = None,
     html: Annotated[bool, typer.Option("--html", help="Print a self-contained HTML page.")] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.", show_default=False)
@@ -41,95 +66,60 @@ def command(
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the differences between two versions of a page. Without times, show its last change."""
-    start, end = time_range(since, until)
+    """Show the differences between two versions of a page. Without times, show its last change.
+
+    On a terminal the changed words of each line are marked. With --since, show all changes of a period, each with its
+    time, kind, significance, reasons and difference.
+    """
+    first, last = time_range(start, until)
+    shown = ShownAs(words=words, html=html, json=as_json, out=out, max_lines=lines)
     node = open_node(home)
+    if since is not None:
+        if start is not None or raw:
+            raise UsageError("--since shows the changes that count: leave out --from and --raw.")
+        show_story(node, address, instant_or_ago(since, node.clock.now()), last, shown)
+        return
 
     async def read() -> tuple[Version, Version, PageRules | None]:
         async with node.store() as store:
             page = await watched_page(store, address)
             (page,) = with_tag_rules([page], await store.pages.tag_rules())
-            before, after = await two_versions(store, page, start, end, raw=raw)
+            before, after = await two_versions(store, page, first, last, raw=raw)
             read, limit = node.reader().read, node.settings.fetch.max_decoded
             return read_version(read, before, limit), read_version(read, after, limit), page.page_rules
 
     before, after, page_rules = run_async(read)
     url = after.visit.url
-    before_name, after_name = f"{url} {date_time(before.visit.at)}", f"{url} {date_time(after.visit.at)}"
-    difference = version_difference(before, after, page_rules, raw=raw, before_name=before_name, after_name=after_name)
+    names = [f"{url} {date_time(version.visit.at)}" for version in (before, after)]
+    difference = version_difference(before, after, page_rules, raw=raw, before_name=names[0], after_name=names[1])
     if as_json:
         print_json(_document(url, before, after, difference, raw=raw))
-        return
-    if html:
-        text = as_html(difference, title=url, before_name=before_name, after_name=after_name)
-    else:
-        text = "\n".join(_text_lines(difference))
-    if out is not None:
-        out.write_text(text, encoding="utf-8")
-        typer.echo(f"wrote {out}", err=True)
     elif html:
-        typer.echo("\n".join(map(printable, _lines(text))))
-    elif text:
-        for line in _lines(text):
-            typer.secho(printable(line), fg={"+": "green", "-": "red", "@": "cyan"}.get(line[:1]))
-    else:
+        write_html([as_html(difference, title=url)], out)
+    elif difference.empty and out is None:
         typer.echo("No difference.")
+    else:
+        write_text(shown.text(difference), out)
 
 
 def _document(url: str, before: Version, after: Version, difference: Difference, *, raw: bool) -> dict[str, Any]:
+    binary = difference.binary
     return {
         "url": url,
         "from": iso_or_none(before.visit.at),
         "to": iso_or_none(after.visit.at),
         "layer": "raw" if raw else "text",
         "diff": _lines(difference.unified),
+        "outside": _lines(difference.outside_unified),
+        "attributes": difference.attributes,
         "links": difference.links,
         "triples": difference.triples,
         "table": difference.table,
         "json": difference.json,
+        "feed": difference.feed,
+        "sheets": difference.sheets,
+        "binary": binary and {name: getattr(binary, name) for name in ("before", "after", "pixels", "sentence")},
     }
-
-
-def _text_lines(difference: Difference) -> Iterator[str]:
-    """For display: the triples, cells or values of data, else a unified diff; then the links."""
-    if difference.triples is not None:
-        yield from _set_lines("triples", difference.triples)
-    elif difference.table is not None:
-        yield from _table_lines(difference.table)
-    elif difference.json is not None:
-        yield from (_edit(edit) for edit in difference.json)
-    else:
-        yield from _lines(difference.unified)
-    if difference.links is not None:
-        yield from _set_lines("links", difference.links)
-
-
-def _set_lines(name: str, difference: SetDifference) -> Iterator[str]:
-    if difference.added or difference.removed:
-        yield f"@@ {name}: {difference.added_count} added, {difference.removed_count} removed @@"
-    yield from (f"-{member}" for member in difference.removed)
-    yield from (f"+{member}" for member in difference.added)
-
-
-def _table_lines(difference: TableDifference) -> Iterator[str]:
-    if difference == TableDifference(key=difference.key):
-        return
-    yield (
-        f"@@ table: {difference.rows_added_count} rows added, {difference.rows_removed_count} removed, "
-        f"{difference.cells_count} cells changed @@"
-    )
-    yield from (f"-column {name}" for name in difference.columns_removed)
-    yield from (f"+column {name}" for name in difference.columns_added)
-    yield from (f" {cell.key} {cell.column}: {cell.before} → {cell.after}" for cell in difference.cells)
-    yield from (f"-{' | '.join(row)}" for row in difference.rows_removed)
-    yield from (f"+{' | '.join(row)}" for row in difference.rows_added)
-
-
-def _edit(edit: JsonEdit) -> str:
-    before, after = (json.dumps(value, ensure_ascii=False) for value in (edit.before, edit.after))
-    if edit.change == "changed":
-        return f" {edit.path}: {before} → {after}"
-    return f"+{edit.path}: {after}" if edit.change == "added" else f"-{edit.path}: {before}"
 
 
 def _lines(text: str) -> list[str]:

@@ -28,7 +28,10 @@ from webstrata.flows.versions import read_version, version_at
 from webstrata.records import PageRules
 
 
-@with_rule_options("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "accept", "query")
+@with_rule_options(
+    *("handler", "layer", "select", "ignore", "ignore_text", "unordered", "ordered", "indentation", "accept", "query"),
+    *("attributes", "ignore_attributes"),
+)
 def command(
     *,
     address: UrlArgument,
@@ -57,6 +60,7 @@ def command(
                 "rules": page_rules_json(page_rules),
                 "before": shown.before,
                 "after": shown.after,
+                "attributes": msgspec.to_builtins(shown.attributes),
                 "note": shown.note,
                 "fingerprint": msgspec.to_builtins(shown.fingerprint),
             }
@@ -68,6 +72,9 @@ def command(
     _print("before the rules" if shown.after is not None else "useful content", shown.before, lines)
     if shown.after is not None:
         _print("after the rules", shown.after, lines)
+    if shown.attributes:
+        written = [f"{one.kind} {one.name}: {one.value}" for one in shown.attributes]
+        _print("attributes that count", "\n".join(written), lines)
 
 
 def _print(heading: str, text: str, max_lines: int) -> None:

@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Show or extend the rules of a page or a tag: the handler, the layer that decides, and what is compared.
 
-    --select, --ignore and --ignore-text are added to those that are set; other options replace their old value. With
-    --clear, the old rules are removed first.
+    --select, --ignore, --ignore-text, --attributes and --ignore-attributes are added to those that are set; other
+    options replace their old value. With --clear, the old rules are removed first.
 
     The rules of a tag apply to all pages with this tag that have no rules of their own. `preview` shows the effect of
     rules before they are set.

@@ -35,11 +35,11 @@ class Section(NamedTuple):
     j_end: int
 
 
-def matching_lines(before: Sequence[str], after: Sequence[str]) -> list[MatchingLines]:
+def matching_lines(before: Sequence[str], after: Sequence[str], *, max_work: int = _MAX_WORK) -> list[MatchingLines]:
     """Sequences of equal lines, in order, maximal and without overlap."""
     matches: list[MatchingLines] = []
     pending = [Section(0, len(before), 0, len(after))]
-    work = _MAX_WORK
+    work = max_work
     while pending:
         section, equal = _trimmed(before, after, pending.pop())
         matches += equal

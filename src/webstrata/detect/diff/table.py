@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -11,6 +12,9 @@ from msgspec import Struct
 Row = tuple[str, ...]
 
 _MAX_LISTED = 10_000
+_MAX_CANDIDATES = 12
+_SAMPLED_ROWS = 2_000
+_IDENTIFYING = re.compile(r"(?:\b|_)(?:id|key|code|name|title|symbol|sku|slug|url|date)$", re.IGNORECASE)
 
 
 class CellChange(Struct, frozen=True, kw_only=True):
@@ -27,6 +31,9 @@ class TableDifference(Struct, frozen=True, kw_only=True):
     """Rows are identified by `key`, a column whose values are unique; if there is none, by all their cells."""
 
     key: str | None = None
+    columns_before: tuple[str, ...] = ()
+    columns_after: tuple[str, ...] = ()
+    """The names of all columns: of the removed rows, and of the added rows."""
     columns_added: tuple[str, ...] = ()
     columns_removed: tuple[str, ...] = ()
     rows_added: tuple[Row, ...] = ()
@@ -37,11 +44,18 @@ class TableDifference(Struct, frozen=True, kw_only=True):
     cells_count: int = 0
     """The counts cover all; the tuples hold the first 10,000."""
 
+    @property
+    def empty(self) -> bool:
+        counts = (self.rows_added_count, self.rows_removed_count, self.cells_count)
+        return not (any(counts) or self.columns_added or self.columns_removed)
+
 
 def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDifference:
     """Compare two tables whose first row contains the column names."""
     if not before or not after:
         return TableDifference(
+            columns_before=before[0] if before else (),
+            columns_after=after[0] if after else (),
             columns_added=after[0] if after else (),
             columns_removed=before[0] if before else (),
             rows_added=tuple(after[1 : _MAX_LISTED + 1]),
@@ -60,14 +74,35 @@ def table_difference(before: Sequence[Row], after: Sequence[Row]) -> TableDiffer
 
 
 def _key(before: Sequence[Row], after: Sequence[Row], shared: Sequence[str]) -> str | None:
-    """The first column with unique values in both tables and at least half of them in common."""
+    """The column by which the fewest cells differ, of those with unique values of which half are in both tables.
+
+    The address of an office is unique, too, but two people may exchange their offices: the number of a person is the
+    better key. Of equally good columns, one whose name says that it identifies is chosen, or else the first.
+    """
+    candidates: list[str] = []
     for name in shared:
         old, new = _column(before, name), _column(after, name)
         if len(set(old)) == len(old) and len(set(new)) == len(new) and "" not in old and "" not in new:
             common = len(set(old) & set(new))
             if 2 * common >= min(len(old), len(new)):
-                return name
-    return None
+                candidates.append(name)
+                if len(candidates) == _MAX_CANDIDATES:
+                    break
+    if len(candidates) < 2:
+        return candidates[0] if candidates else None
+    costs = {name: _differing_cells(before, after, name, shared) for name in candidates}
+    return min(candidates, key=lambda name: (costs[name], _IDENTIFYING.search(name) is None))
+
+
+def _differing_cells(before: Sequence[Row], after: Sequence[Row], key: str, shared: Sequence[str]) -> float:
+    """An estimate of the number of cells that differ if rows are identified by this column, from a part of the rows."""
+    old = dict(zip(_column(before, key), before[1:], strict=True))
+    pairs = [(old[name], row) for name, row in zip(_column(after, key), after[1:], strict=True) if name in old]
+    unmatched = len(before) + len(after) - 2 - 2 * len(pairs)
+    sample = pairs[:: len(pairs) // _SAMPLED_ROWS + 1]
+    positions = [(before[0].index(name), after[0].index(name)) for name in shared]
+    differing = sum(_cell(one, i) != _cell(other, j) for one, other in sample for i, j in positions)
+    return unmatched * len(shared) + differing * len(pairs) / max(1, len(sample))
 
 
 def _column(table: Sequence[Row], name: str) -> list[str]:
@@ -101,6 +136,8 @@ def _by_key(
                     cells.append(CellChange(key=name, column=column, before=old_cell, after=new_cell))
     return TableDifference(
         key=key,
+        columns_before=before[0],
+        columns_after=after[0],
         columns_added=columns_added,
         columns_removed=columns_removed,
         rows_added=tuple(added[:_MAX_LISTED]),
@@ -122,6 +159,8 @@ def _by_whole_rows(
     old, new = Counter(before[1:]), Counter(after[1:])
     added, removed = new - old, old - new
     return TableDifference(
+        columns_before=before[0],
+        columns_after=after[0],
         columns_added=columns_added,
         columns_removed=columns_removed,
         rows_added=tuple(islice(added.elements(), _MAX_LISTED)),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from webstrata.detect.diff.matching import MatchingLines, Section, matching_lines
 
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+# A number with its separators is one word, so that 99 and 4.99 differ as a whole. Chinese and Japanese are written
+# without spaces: each character counts as a word.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"\s+|\d+(?:[.,:]\d+)+|[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _MAX_TOKENS = 20_000
+_MAX_WORD_WORK = 200_000
+"""Work limit of matching the words of two lines."""
 
 
 class WordRun(NamedTuple):
@@ -24,9 +30,10 @@ def word_diff(before: str, after: str) -> list[WordRun]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) > _MAX_TOKENS or len(new) > _MAX_TOKENS:
         return [WordRun("-", before), WordRun("+", after)] if before != after else [WordRun(" ", before)]
+    matches = [run for run in matching_lines(old, new, max_work=_MAX_WORD_WORK) if _has_word(run, old, new)]
     words_in_order: list[WordRun] = []
     i = j = 0
-    for run in [*matching_lines(old, new), MatchingLines(len(old), len(new), 0)]:
+    for run in [*matches, MatchingLines(len(old), len(new), 0)]:
         for sign, words in (("-", old[i : run.before]), ("+", new[j : run.after])):
             if words:
                 words_in_order.append(WordRun(sign, "".join(words)))  # type: ignore[arg-type]
@@ -36,9 +43,23 @@ def word_diff(before: str, after: str) -> list[WordRun]:
     return words_in_order
 
 
+def _has_word(run: MatchingLines, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether equal tokens are more than the space between two changed words, which then differ together."""
+    if run.before == run.after == 0 or (run.before + run.length, run.after + run.length) == (len(old), len(new)):
+        return True
+    return any(not token.isspace() for token in old[run.before : run.before + run.length])
+
+
+def tokens(line: str) -> Iterator[str]:
+    """The words, spaces and punctuation marks of a line."""
+    return (match[0] for match in _TOKEN.finditer(line))
+
+
 CONTEXT = 3
 _MAX_LINES = 200_000
 _MAX_LINE_CHARS = 20_000
+_LONG_LINE_CHARS = 2_000
+_PIECE_END = re.compile(r"(?<=>)(?=<)|(?<=[{};])(?=\S)|(?<=[.!?] )|(?<=,)(?=[\"\[{])")
 
 Sign = Literal[" ", "-", "+", "@"]
 
@@ -55,9 +76,8 @@ def diff_lines(before: str, after: str) -> list[DiffLine]:
     return [line for hunk in _hunks(_lines(before), _lines(after)) for line in hunk]
 
 
-def unified(before: str, after: str, *, before_name: str = "before", after_name: str = "after") -> str:
-    """A unified diff in the format of `diff -u`; empty if there is no difference."""
-    lines = diff_lines(before, after)
+def unified(lines: Sequence[DiffLine], *, before_name: str = "before", after_name: str = "after") -> str:
+    """These lines as a unified diff in the format of `diff -u`; empty if there are none."""
     if not lines:
         return ""
     shown = (line.text if line.sign == "@" else line.sign + line.text for line in lines)
@@ -65,11 +85,26 @@ def unified(before: str, after: str, *, before_name: str = "before", after_name:
 
 
 def _lines(text: str) -> list[str]:
-    """Split at CR LF, CR or LF; the number of lines and their length are limited."""
+    """Split at CR LF, CR or LF, and long lines also inside; the number of lines and their length are limited."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", _MAX_LINES)
     if lines[-1] == "":
         lines.pop()
-    return [line if len(line) <= _MAX_LINE_CHARS else line[:_MAX_LINE_CHARS] + "…" for line in lines]
+    if any(len(line) > _LONG_LINE_CHARS for line in lines):
+        lines = [piece for line in lines for piece in _pieces(line)]
+        if len(lines) > _MAX_LINES:
+            lines[_MAX_LINES:] = ["".join(lines[_MAX_LINES:])]
+    return [line if len(line) <= _MAX_LINE_CHARS else _shortened(line) for line in lines]
+
+
+def _pieces(line: str) -> list[str]:
+    """A long line in pieces that end where its markup, code or sentences do, so that most pieces are equal."""
+    return _PIECE_END.split(line) if len(line) > _LONG_LINE_CHARS else [line]
+
+
+def _shortened(line: str) -> str:
+    """The beginning of a line; a hash of the rest, so that lines that differ only there are still different."""
+    rest = line[_MAX_LINE_CHARS:].encode("utf-8", "replace")
+    return f"{line[:_MAX_LINE_CHARS]}… ({len(rest)} more bytes, SHA-256 {hashlib.sha256(rest).hexdigest()[:12]})"
 
 
 def _edits(matches: list[MatchingLines], old_length: int, new_length: int) -> Iterator[Section]:

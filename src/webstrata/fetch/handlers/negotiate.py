@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from webstrata import urls
 
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MEDIA_TYPE = re.compile(rf"\s*({_TOKEN}/{_TOKEN})\s*(?:;|,|$)")
 _QUALITY = re.compile(r";\s*q\s*=\s*(\d(?:\.\d*)?)", re.IGNORECASE)
 _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[^\s=;,"<>]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,<>]*))?)*)')
 _LINK_PARAMETER = re.compile(r';\s*([^\s=;,"<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,<>]*)))?')
@@ -25,8 +27,12 @@ class HeaderLink(Struct, frozen=True, kw_only=True):
 
 
 def bare_type(content_type: str | None) -> str:
-    """The media type of a Content-Type without parameters, in lower case; empty if there is none."""
-    return (content_type or "").partition(";")[0].strip().lower()
+    """The media type of a Content-Type without parameters, in lower case; empty if there is no valid one.
+
+    `text` and `text/a/b` are no media types: such a header counts as missing.
+    """
+    match = _MEDIA_TYPE.match(content_type or "")
+    return match[1].lower() if match else ""
 
 
 def accept_quality(media_type: str, accept: str) -> float:
@@ -34,9 +40,11 @@ def accept_quality(media_type: str, accept: str) -> float:
     qualities: dict[str, float] = {}
     for media_range in accept.split(","):
         quality = _QUALITY.search(media_range)
-        qualities[bare_type(media_range)] = min(float(quality[1]), 1.0) if quality is not None else 1.0
+        # Some clients send `*` in place of `*/*`.
+        name = "*/*" if media_range.partition(";")[0].strip() == "*" else bare_type(media_range)
+        qualities[name] = min(float(quality[1]), 1.0) if quality is not None else 1.0
     wildcard = f"{media_type.partition('/')[0]}/*"
-    return next((qualities[name] for name in (media_type, wildcard, "*/*", "*") if name in qualities), 0.0)
+    return next((qualities[name] for name in (media_type, wildcard, "*/*") if name in qualities), 0.0)
 
 
 def parse_links(headers: Iterable[str], base: str) -> list[HeaderLink]:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from webstrata.detect.learned_phrases import learned_phrases
 from webstrata.detect.memory import pack, remember, unpack
 from webstrata.detect.response_class import StatusClass, status_class
+from webstrata.detect.template import SiteTemplate, TemplateOfPage, after_visit
 from webstrata.detect.verdict import judge
 from webstrata.flows.crawl.archive_entries import VisitPositions, is_conditional
 from webstrata.flows.crawl.parse import ParsedContent
@@ -48,12 +49,14 @@ class JudgedVisit(Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     memory: bytes = b""
     """What detection remembers of the page after this visit."""
+    template: SiteTemplate | None = None
+    """The template of the page's host after this visit; None if the visit says nothing about it."""
     learned: tuple[str, ...] = ()
     """What the visit taught about the page's noise."""
 
 
-def judge_visit(result: VisitResult, parsed: ParsedContent | None) -> JudgedVisit:
-    """Compare a visit with the page's last version."""
+def judge_visit(result: VisitResult, parsed: ParsedContent | None, template: SiteTemplate) -> JudgedVisit:
+    """Compare a visit with the page's last version; `template` is that of its host."""
     page, response = result.page, result.answer
     failure = _failure(result, parsed)
     if failure is not None or response is None or response.status is None:
@@ -61,11 +64,15 @@ def judge_visit(result: VisitResult, parsed: ParsedContent | None) -> JudgedVisi
     fingerprint = parsed.fingerprint if parsed is not None else None
     if status_class(response.status) is StatusClass.NOT_MODIFIED:
         fingerprint = page.fingerprint
-    return _compare(result, response, parsed, fingerprint)
+    return _compare(result, response, parsed, fingerprint, template)
 
 
 def _compare(
-    result: VisitResult, response: Exchange, parsed: ParsedContent | None, fingerprint: Fingerprint | None
+    result: VisitResult,
+    response: Exchange,
+    parsed: ParsedContent | None,
+    fingerprint: Fingerprint | None,
+    template: SiteTemplate,
 ) -> JudgedVisit:
     page = result.page
     memory = unpack(page.memory, page.counted)
@@ -79,15 +86,27 @@ def _compare(
         lines=parsed.lines if parsed is not None else b"",
         link_hashes=parsed.link_hashes if parsed is not None else b"",
         excerpts=parsed.excerpts if parsed is not None else {},
+        products=parsed.products if parsed is not None else {},
         address=response.url if response.url != page.url and result.content is None else "",
         negotiated=result.content is not None or _varies(response, "accept"),
         language=_language(response),
     )
-    change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory)
+    view = TemplateOfPage(template, page.id, is_taught=memory.taught) if template.is_usable else None
+    change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory, template=view)
     after = remember(memory, page.fingerprint, observation, change)
+    if fingerprint is not None and fingerprint.parts is not None and not _has_selected(page):
+        template, taught = after_visit(
+            template, page.id, memory.runs, observation.lines, at=result.at, is_taught=memory.taught
+        )
+        after = after if taught == after.taught else replace(after, taught=taught)
     packed = page.memory if after is memory else pack(after)
     learned = learned_phrases(memory.noise, after.noise, page.url)
-    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, learned=learned)
+    return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
+
+
+def _has_selected(page: Page) -> bool:
+    """Whether rules select a part of the page: its runs then say nothing about the template."""
+    return page.fingerprint is not None and page.fingerprint.selected is not None
 
 
 def _varies(response: Exchange, header: str) -> bool:
@@ -177,6 +196,7 @@ def finished_visit(judged: JudgedVisit, next_visit: NextVisit | None, positions:
         kind=change.kind if change is not None else ChangeKind.ERROR,
         significance=change.significance if change is not None else 0.0,
         reasons=change.reasons if change is not None else (),
+        values=change.values if change is not None else (),
         reverted=change.reverted if change is not None else False,
         new_links=change.new_links if change is not None else 0,
         learned=judged.learned,

@@ -19,7 +19,7 @@ from webstrata.observe.media import header_charset
 from webstrata.observe.page import ObservationFields, ObservedContent, observation_fields, observe
 from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
 
-_NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={})
+_NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
 _LISTS = ("sitemap", "feed")
 """Handlers, and kinds of data, of lists that announce changes of other pages."""
 _MAX_ERROR_PAGE_BYTES = 200_000
@@ -56,6 +56,8 @@ class ParseJob(Struct, frozen=True, kw_only=True):
     """The text runs of the last version, as detection remembers them."""
     want_lines: bool = False
     """Extract text runs even if this is the page's first version."""
+    want_template: bool = False
+    """The same, if it is an HTML page: it teaches the template of its site."""
     failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
@@ -80,6 +82,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     """The text runs of the last version, if detection did not remember them."""
     link_hashes: bytes = b""
     excerpts: dict[int, str] = {}
+    products: dict[str, str] = {}
+    """What the page states of products to programs."""
     error_page: Failure | None = None
     """Set if this is an error page, not the page."""
     problem: str | None = None
@@ -115,7 +119,8 @@ def _parse(job: ParseJob) -> ParsedContent:
     fields, error = _NO_FIELDS, None
     if job.before is None or job.before.raw != fingerprint.raw:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
-        fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
+        with_lines = job.before is not None or job.want_lines or (job.want_template and fingerprint.parts is not None)
+        fields = observation_fields(observed, job.lines, with_lines=with_lines)
         error = _error_page(job, observed)
     kind = _list_kind(job, fingerprint)
     listed = _listed(job, kind, decoded.body, fingerprint)
@@ -131,6 +136,7 @@ def _parse(job: ParseJob) -> ParsedContent:
         lines=fields.lines,
         link_hashes=fields.link_hashes,
         excerpts=fields.excerpts,
+        products=fields.products,
         error_page=error,
         problem=decoded.problem,
         torn=decoded.torn,

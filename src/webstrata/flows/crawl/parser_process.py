@@ -51,7 +51,7 @@ def _framed(payload: bytes) -> bytes:
 
 def serve(connection: socket.socket, parse: Parse, memory_bytes: int) -> None:
     """Parse jobs until the other end is closed. A first, empty frame says that all modules are loaded."""
-    _set_limits(memory_bytes)
+    set_process_limits(memory_bytes)
     parse(())
     jobs, encode = msgspec.msgpack.Decoder(list[ParseJob]), msgspec.msgpack.Encoder().encode
     # The crawler may have ended meanwhile, even before all modules were loaded.
@@ -62,7 +62,7 @@ def serve(connection: socket.socket, parse: Parse, memory_bytes: int) -> None:
             connection.sendall(_framed(encode(replies)))
 
 
-def _set_limits(memory_bytes: int) -> None:
+def set_process_limits(memory_bytes: int) -> None:
     """Limit the memory, and let the process end with its crawler: otherwise it would wait for jobs for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the crawler handles Ctrl-C
     if sys.platform == "linux":

@@ -21,13 +21,14 @@ from webstrata.detect.memory import unpack
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.flows.crawl.archive_entries import BatchEntries, new_originals
 from webstrata.flows.crawl.discovery import Discovery
-from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit, judge_visit
+from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
 from webstrata.flows.crawl.parser_pool import ParserPool
 from webstrata.flows.crawl.polite_client import ChooseHandler
 from webstrata.flows.crawl.previous_version import with_previous_version
 from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.signals import collect_signals
+from webstrata.flows.crawl.site_templates import SiteTemplates
 from webstrata.flows.crawl.source_checks import check_sources
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Archive, Clock, Store
@@ -100,6 +101,7 @@ class VisitPipeline:
         self._max_decoded = max_decoded
         self._selector = selector
         self._politeness = UnsavedPoliteness()
+        self._templates = SiteTemplates(store)
 
     def start_parsers(self, visits: int) -> None:
         """Start enough parser processes for this number of visits."""
@@ -109,6 +111,7 @@ class VisitPipeline:
 
     async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
         """Parse the content of each visit; none for visits without content."""
+        await self._templates.load({result.page.host for result in batch})
         jobs: list[ParseJob] = []
         indexes: list[int] = []
         for index, result in enumerate(batch):
@@ -143,6 +146,7 @@ class VisitPipeline:
             page_rules=page.page_rules,
             before=page.fingerprint,
             lines=unpack(page.memory).runs,
+            want_template=page.fingerprint is None and self._templates.wants(page),
             failures=page.failures,
             want_links=discovery.wants_links(page),
             want_requisites=discovery.wants_requisites(page),
@@ -164,7 +168,8 @@ class VisitPipeline:
         writing = asyncio.create_task(self._write(captures))
         try:
             await asyncio.sleep(0)  # lets the archive start
-            judged = [judge_visit(result, content) for result, content in zip(batch, parsed, strict=True)]
+            await self._templates.load({result.page.host for result in batch})
+            judged = [self._templates.judge(*visit) for visit in zip(batch, parsed, strict=True)]
             checks = await check_sources(judged, self._store, self._schedule)
             next_visits = self._next_visits(judged)
         finally:
@@ -197,6 +202,7 @@ class VisitPipeline:
                 hosts=hosts,
                 addresses=addresses,
                 robots=robots_states,
+                templates=self._templates.unsaved(),
                 announced=announced,
                 checked=checks.checked,
                 payer=payer,
@@ -204,6 +210,7 @@ class VisitPipeline:
             )
         )
         self._politeness = UnsavedPoliteness()
+        self._templates.saved()
         if self._selector is not None:
             self._selector.visited(visits)
         return visits

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from urllib.parse import urlsplit
 
 from webstrata.coding import decode
 from webstrata.observe.data import feed, json, sitemap, table, xml
 from webstrata.observe.data.digest import DataDigest
+from webstrata.observe.data.json_feed import is_json_feed
 from webstrata.observe.data.rdf import graph, jsonld
 from webstrata.observe.data.sparql import canonical
+from webstrata.observe.documents.archive_members import archive_digest
+from webstrata.observe.documents.formats import ARCHIVES, SPREADSHEETS, document_format, extension
+from webstrata.observe.documents.icalendar import calendar_digest
+from webstrata.observe.documents.spreadsheet_data import spreadsheet_digest
+from webstrata.observe.documents.svg import svg_digest
 from webstrata.records import PageRules
 
 _DigestFunction = Callable[[bytes, str | None, str], DataDigest]
@@ -27,9 +32,10 @@ def data_digest(
     if name in ("csv", "tsv"):
         delimiter = "\t" if name == "tsv" else ","
         rules = page_rules or PageRules()
-        return table.table_digest(
-            body, charset, url, delimiter=delimiter, unordered=rules.unordered, ordered=rules.ordered
-        )
+        return table.table_digest(body, charset, delimiter=delimiter, unordered=rules.unordered, ordered=rules.ordered)
+    if name == "spreadsheet":
+        rules = page_rules or PageRules()
+        return spreadsheet_digest(body, media_type, url, unordered=rules.unordered, ordered=rules.ordered)
     function = _DIGEST_FUNCTIONS.get(name)
     return None if function is None else function(body, charset, url)
 
@@ -37,10 +43,15 @@ def data_digest(
 def data_format(body: bytes, media_type: str, url: str) -> str:
     """The name of a body's data format; empty if it is not a data format."""
     name = _name_of(media_type, url)
-    if body.startswith(_GZIP) and (name == "xml" or media_type in _GZIP_TYPES or media_type in _UNKNOWN_TYPES):
-        return "sitemap" if _is_gzipped_sitemap(body) else ""
+    document = document_format(body, media_type, url)
+    if body.startswith(_GZIP) and (name or document == "gzip" or media_type in _UNKNOWN_TYPES):
+        return "sitemap" if _is_gzipped_sitemap(body) else "archive"
+    if document:
+        return _OF_DOCUMENT.get(document, "")
     if name == "xml":
         return _xml_name(body)
+    if name == "json" and is_json_feed(body):
+        return "feed"
     if name == "rdfxml":
         namespace, _ = xml.root_element(body) or ("", "")
         return name if namespace else "turtle"  # many .owl and .rdf files are Turtle
@@ -55,9 +66,20 @@ _DIGEST_FUNCTIONS: dict[str, _DigestFunction] = {
     "sitemap": sitemap.sitemap_digest,
     "jsonld": jsonld.jsonld_digest,
     **{syntax: partial(graph.rdf_digest, syntax=syntax) for syntax in graph.FORMATS if syntax != "jsonld"},
+    "svg": svg_digest,
+    "calendar": calendar_digest,
+    "archive": archive_digest,
     "results-json": partial(canonical.results_digest, media_type="application/sparql-results+json"),
     "results-xml": partial(canonical.results_digest, media_type="application/sparql-results+xml"),
 }
+
+_OF_DOCUMENT = {
+    **dict.fromkeys(SPREADSHEETS, "spreadsheet"),
+    **dict.fromkeys(ARCHIVES, "archive"),
+    "calendar": "calendar",
+    "svg": "svg",
+}
+"""The data format of documents that are compared by data; others have no data digest."""
 
 # Media types by the name of the format.
 _TYPES = {
@@ -75,12 +97,12 @@ _TYPES = {
     "jsonld": "application/ld+json",
     "results-json": "application/sparql-results+json",
     "results-xml": "application/sparql-results+xml",
-    "feed": "application/rss+xml application/atom+xml",
+    "feed": "application/rss+xml application/atom+xml application/feed+json",
     "xml": "application/xml text/xml",
 }
 _BY_TYPE = {media_type: name for name, types in _TYPES.items() for media_type in types.split()}
 _BY_SUFFIX = {"+json": "json", "+xml": "xml", "+csv": "csv"}
-_NOT_DATA = frozenset({"application/xhtml+xml", "image/svg+xml"})
+_NOT_DATA = frozenset({"application/xhtml+xml"})
 
 _UNKNOWN_TYPES = frozenset({"", "text/plain", "application/octet-stream"})
 """Media types that file servers send for formats that they do not know."""
@@ -109,7 +131,7 @@ _BY_EXTENSION = {
 
 def _name_of(media_type: str, url: str) -> str:
     if media_type in _UNKNOWN_TYPES:
-        return _BY_EXTENSION.get(_extension(url), "")
+        return _BY_EXTENSION.get(extension(url), "")
     if media_type in _NOT_DATA:
         return ""
     name = _BY_TYPE.get(media_type)
@@ -119,12 +141,11 @@ def _name_of(media_type: str, url: str) -> str:
 
 
 _GZIP = b"\x1f\x8b"
-_GZIP_TYPES = frozenset({"application/gzip", "application/x-gzip"})
 _PREVIEW_BYTES = 65_536
 
 
 def _is_gzipped_sitemap(body: bytes) -> bool:
-    """Sitemaps are the only gzip files that are decompressed."""
+    """Whether a sitemap was compressed; other gzip files are archives."""
     start = decode(body, "gzip", max_bytes=_PREVIEW_BYTES, max_ratio=_PREVIEW_BYTES).body
     return _xml_name(start) == "sitemap"
 
@@ -142,11 +163,3 @@ def _xml_name(body: bytes) -> str:
     if (namespace, local) == (_RDF, "RDF"):
         return "feed" if any(name in body[:4096] for name in _RSS_1) else "rdfxml"
     return "xml"
-
-
-def _extension(url: str) -> str:
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return ""
-    return path[path.rfind("/") + 1 :].rpartition(".")[2].lower()

@@ -1,4 +1,4 @@
-"""Feeds (all versions of RSS, Atom, RDF): their entries, and the digest of the set of entries.
+"""Feeds (all versions of RSS, Atom, RDF; JSON Feed): their entries, and the digest of the set of entries.
 
 The digest of an entry covers its id, address, title, time and content. It does not depend on the order of entries, on
 the feed's own title and build date, or on other elements of an entry (number of comments, styles). A feed that is not
@@ -9,20 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from html import unescape
 from urllib.parse import urljoin
 from xml.parsers import expat
 
-from msgspec import Struct
-
 from webstrata.observe.data import xml
+from webstrata.observe.data.data_field import DataField, entry_fields
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
+from webstrata.observe.data.feed_entry import (
+    MAX_ALL_CONTENTS,
+    MAX_CONTENT_LENGTH,
+    MAX_ENTRIES,
+    Feed,
+    FeedEntry,
+    feed_time,
+    plain_content,
+)
+from webstrata.observe.data.json_feed import is_json_feed, parse_json_feed
 from webstrata.observe.data.xml import MAX_DEPTH, XmlRefusedError, repair_xml
 from webstrata.urls import join
 
-MAX_ENTRIES = 50_000
 _MAX_FIELD_LENGTH = 65_536
 _MAX_TITLE_LENGTH = 1_000
 
@@ -67,30 +73,6 @@ class FeedLimitError(Exception):
     """The feed has more entries than are parsed."""
 
 
-class FeedEntry(Struct, frozen=True, kw_only=True, gc=False):
-    """One entry of a feed."""
-
-    url: str | None = None
-    """Canonical absolute URL of the page that the entry announces."""
-    id: str = ""
-    title: str = ""
-    updated_at: float | None = None
-    """The time in the feed, which may be wrong or in the future."""
-    digest: str = ""
-    """Digest of these fields and the content."""
-
-
-class Feed(Struct, frozen=True, kw_only=True):
-    """The entries of a feed."""
-
-    entries: tuple[FeedEntry, ...] = ()
-    """In the order of the feed, without duplicates."""
-    problem: str | None = None
-    """Why it was not parsed to its end; the entries before that point are included."""
-    note: str | None = None
-    """What was repaired."""
-
-
 def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     """The digest of a feed. Never raises."""
     feed = parse_feed(body, charset, url)
@@ -99,22 +81,44 @@ def feed_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     if not feed.entries:
         return refused("feed", "no entries")
     digests = sorted(entry.digest.encode() for entry in feed.entries)
-    return DataDigest(kind="feed", digest=digest_of("feed", digests), note=feed.note, size=len(digests))
+    return DataDigest(
+        kind="feed",
+        digest=digest_of("feed", digests),
+        note=feed.note,
+        size=len(digests),
+        read_fields=lambda: _fields(feed),
+    )
 
 
-def parse_feed(body: bytes, charset: str | None, url: str) -> Feed:
-    """The entries of a feed. Never raises."""
-    feed = _parse(body, url)
+def _fields(feed: Feed) -> list[DataField]:
+    """One field per entry, the latest first; entries without a time in the order of the feed, after the others."""
+    entries = sorted(feed.entries, key=lambda entry: -(entry.updated_at or 0.0))
+    return entry_fields(
+        (
+            entry.id or entry.url or entry.title or entry.digest,
+            entry.digest.encode(),
+            entry.title or entry.url or entry.id,
+        )
+        for entry in entries
+    )
+
+
+def parse_feed(body: bytes, charset: str | None, url: str, *, with_content: bool = False) -> Feed:
+    """The entries of a feed, in XML or JSON; `with_content`: with the text of their contents. Never raises."""
+    max_contents = MAX_ALL_CONTENTS if with_content else 0
+    if is_json_feed(body):
+        return parse_json_feed(body, charset, url, max_contents=max_contents)
+    feed = _parse(body, url, max_contents)
     if feed.problem is None or not feed.problem.startswith(xml.ILL_FORMED):
         return feed
-    repaired = _parse(repair_xml(body, charset), url)
+    repaired = _parse(repair_xml(body, charset), url, max_contents)
     if repaired.problem is None:
         return Feed(entries=repaired.entries, note=f"repaired: {feed.problem}")
     return repaired if len(repaired.entries) > len(feed.entries) else feed
 
 
-def _parse(body: bytes, url: str) -> Feed:
-    collector = FeedEntryCollector(url)
+def _parse(body: bytes, url: str, max_contents: int) -> Feed:
+    collector = FeedEntryCollector(url, max_contents)
     try:
         problem = xml.parse_safely(body, collector.parser)
     except FeedLimitError as full:
@@ -127,7 +131,9 @@ def _parse(body: bytes, url: str) -> Feed:
 class FeedEntryCollector:
     """Expat handlers that collect the entries of a feed: run `parser` over the document, then use `entries`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, max_contents: int = 0) -> None:
+        """`max_contents`: characters of the contents of all entries that are kept as text."""
+        self._contents_left = max_contents
         self.entries: dict[str, FeedEntry] = {}
         self.is_feed = False
         self.parser = expat.ParserCreate()
@@ -144,6 +150,8 @@ class FeedEntryCollector:
     def _clear(self) -> None:
         self._fields: dict[str, str] = {}
         self._content = hashlib.sha256()
+        self._content_text: list[str] = []
+        self._content_length = 0
         self._field: str | None = None
         self._words: list[str] = []
         self._length = 0
@@ -170,6 +178,7 @@ class FeedEntryCollector:
             self._start_field(name, attributes)
         elif self._in_content:
             self._content.update(f"<{name} {sorted(attributes.items())}>".encode("utf-8", "replace"))
+            self._keep_content(" ")
 
     def _open(self, attributes: dict[str, str]) -> None:
         base = attributes.get("xml:base")
@@ -194,6 +203,7 @@ class FeedEntryCollector:
             self._content.update(attributes.get("url", "").encode("utf-8", "replace"))
         elif name in _CONTENTS:
             self._in_content = True
+            self._keep_content("\n")
             self._content.update(f"[{name} {attributes.get('src', '')}]".encode("utf-8", "replace"))
         elif name in _TEXTS or name in _UPDATED:
             self._field, self._words, self._length = name, [], 0
@@ -205,9 +215,17 @@ class FeedEntryCollector:
     def _text(self, text: str) -> None:
         if self._in_content:
             self._content.update(text.encode("utf-8", "replace"))
+            self._keep_content(text)
         elif self._field is not None and self._length < _MAX_FIELD_LENGTH:
             self._words.append(text)
             self._length += len(text)
+
+    def _keep_content(self, text: str) -> None:
+        left = min(MAX_CONTENT_LENGTH - self._content_length, self._contents_left)
+        if left > 0:
+            self._content_text.append(text[:left])
+            self._content_length += len(text[:left])
+            self._contents_left -= len(text[:left])
 
     def _end(self, tag: str) -> None:
         if self._entry_depth and self._depth == self._entry_depth + 1:
@@ -231,7 +249,7 @@ class FeedEntryCollector:
 
     def _store_entry(self) -> None:
         fields, base = self._fields, self._bases[-1]
-        content = self._content.digest()
+        content, content_text = self._content.digest(), "".join(self._content_text)
         self._entry_depth = 0
         self._clear()
         name = fields.get("id") or fields.get("about") or ""
@@ -249,6 +267,7 @@ class FeedEntryCollector:
             title=" ".join(title.split())[:_MAX_TITLE_LENGTH],
             updated_at=updated,
             digest=digest,
+            content=plain_content(content_text),
         )
 
 
@@ -257,35 +276,3 @@ def _join(base: str, address: str) -> str:
         return urljoin(base, address.strip())
     except ValueError:
         return address
-
-
-_MAX_TIME_LENGTH = 64
-_ISO = re.compile(
-    r"(\d{4})(?:-?(\d\d)(?:-?(\d\d))?)?"
-    r"(?:[T ]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|UTC|GMT|[+-]\d\d:?(?:\d\d)?)?",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-def feed_time(text: str) -> float | None:
-    """A time in a feed (ISO 8601 or mail format, with common mistakes) as seconds since 1970; None if it is no time.
-
-    A time without a zone is UTC.
-    """
-    text = text[:_MAX_TIME_LENGTH].strip()
-    match = _ISO.fullmatch(text)
-    try:
-        moment = _from_iso(match) if match else parsedate_to_datetime(text)
-    except (ValueError, OverflowError, IndexError, TypeError):
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _from_iso(match: re.Match[str]) -> datetime:
-    year, month, day, hour, minute, second, zone = match.groups()
-    moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), tzinfo=UTC)
-    moment += timedelta(seconds=int(second or 0))  # 60 is a leap second
-    if zone and zone[0] in "+-":
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
-        moment += offset if zone[0] == "-" else -offset
-    return moment

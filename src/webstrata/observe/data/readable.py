@@ -1,4 +1,4 @@
-"""The triples, rows or values of a body, from which differences are shown to users."""
+"""The triples, rows, values or entries of a body, from which differences are shown to users."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from webstrata.observe.data.dispatch import data_format
+from webstrata.observe.data.feed import parse_feed
+from webstrata.observe.data.feed_entry import FeedEntry
 from webstrata.observe.data.json import json_text
 from webstrata.observe.data.rdf.graph import FORMATS, NotAGraphError, quads_of
 from webstrata.observe.data.rdf.quads import split
 from webstrata.observe.data.rdf.rdfc import by_node, first_degree
 from webstrata.observe.data.table import delimiter_of, rows_of
+from webstrata.observe.documents.spreadsheet_data import spreadsheet_sheets
 
 MAX_BYTES = 20_000_000
 """Larger bodies are compared as text."""
@@ -25,7 +28,11 @@ class ReadableData(Struct, frozen=True, kw_only=True):
 
     triples: tuple[str, ...] | None = None
     table: tuple[tuple[str, ...], ...] | None = None
+    sheets: dict[str, list[tuple[str, ...]]] | None = None
+    """The rows of the sheets of a spreadsheet, by name."""
     document: Any | UnsetType = UNSET
+    entries: tuple[FeedEntry, ...] | None = None
+    """The entries of a feed, with the text of their contents."""
 
 
 def readable(body: bytes, media_type: str, charset: str | None, url: str) -> ReadableData:
@@ -37,6 +44,11 @@ def readable(body: bytes, media_type: str, charset: str | None, url: str) -> Rea
         return ReadableData(triples=_triples(body, charset, url, name))
     if name in ("csv", "tsv"):
         return ReadableData(table=_table(json_text(body, charset), "\t" if name == "tsv" else ","))
+    if name == "feed":
+        feed = parse_feed(body, charset, url, with_content=True)
+        return ReadableData(entries=None if feed.problem else feed.entries)
+    if name == "spreadsheet":
+        return ReadableData(sheets=spreadsheet_sheets(body, media_type, url))
     if name == "json":
         try:
             return ReadableData(document=standard_json.loads(json_text(body, charset)))

@@ -13,6 +13,7 @@ from typing import Literal
 from xml.parsers import expat
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.clock import parse_instant
 from webstrata.coding import decode
@@ -28,6 +29,7 @@ MAX_BYTES = 52_428_800
 """The limit in the sitemap protocol (50 MB, uncompressed)."""
 _MAX_RATIO = 500.0
 _MAX_TEXT_LENGTH = 10_000
+_MAX_SHOWN = 80
 
 Kind = Literal["urlset", "index", "feed", "text", "unknown"]
 
@@ -47,6 +49,8 @@ class Sitemap(Struct, frozen=True, kw_only=True):
     entries: tuple[SitemapEntry, ...] = ()
     problem: str | None = None
     """Why the file was not parsed to its end."""
+    note: str | None = None
+    """What was left out although the file was parsed to its end."""
 
 
 def sitemap_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
@@ -57,7 +61,7 @@ def sitemap_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
     if not sitemap.entries:
         return refused("sitemap", "no entries")
     lines = sorted(f"{entry.url} {entry.lastmod}".encode() for entry in sitemap.entries)
-    return DataDigest(kind="sitemap", digest=digest_of(sitemap.kind, lines), size=len(lines))
+    return DataDigest(kind="sitemap", digest=digest_of(sitemap.kind, lines), size=len(lines), note=sitemap.note)
 
 
 def parse_sitemap(body: bytes, url: str) -> Sitemap:
@@ -72,23 +76,30 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     start = body[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
     is_utf16 = start.startswith((b"\xfe\xff<", b"\xff\xfe<", b"\xfe\xff\0<", b"\xff\xfe<\0"))
     sitemap = _parse_xml(body, url) if start.startswith(b"<") or is_utf16 else _parse_lines(body, url)
-    return sitemap if problem is None else Sitemap(kind=sitemap.kind, entries=sitemap.entries, problem=problem)
+    return sitemap if problem is None else replace(sitemap, problem=problem)
 
 
 def _parse_lines(body: bytes, url: str) -> Sitemap:
     text, _ = charset.decode(body, "utf-8")
     collected = _SitemapEntries(url)
     problem: str | None = None
+    left_out, note = 0, ""
     try:
-        for line in text.splitlines():
-            if line.lstrip().lower().startswith(("http://", "https://")):
-                collected.add(line.strip(), None)
+        for number, line in enumerate(text.splitlines(), start=1):
+            if not line.strip():
+                continue
+            # A line without a scheme could be a relative link or a host name: the protocol requires whole URLs.
+            is_url = line.lstrip().lower().startswith(("http://", "https://"))
+            if not is_url or not collected.add(line.strip(), None):
+                left_out += 1
+                note = note or f"the first is line {number}: {line.strip()[:_MAX_SHOWN]!r}"
     except _SitemapLimitError:
         problem = f"more than {MAX_ENTRIES} entries"
     entries = collected.entries()
     if not entries:
         return Sitemap(kind="unknown", problem="neither XML nor a list of URLs")
-    return Sitemap(kind="text", entries=entries, problem=problem)
+    whole_note = f"lines that are not http or https URLs: {left_out}; {note}" if left_out else None
+    return Sitemap(kind="text", entries=entries, problem=problem, note=whole_note)
 
 
 def _parse_xml(body: bytes, url: str) -> Sitemap:
@@ -124,13 +135,15 @@ class _SitemapEntries:
         self._base = url
         self._by_url: dict[str, SitemapEntry] = {}
 
-    def add(self, loc: str, lastmod: str | None, changefreq: str | None = None) -> None:
+    def add(self, loc: str, lastmod: str | None, changefreq: str | None = None) -> bool:
+        """Add an entry; False if its address is not an http or https URL."""
         url = join(self._base, loc)
         if url is None:
-            return
+            return False
         if len(self._by_url) >= MAX_ENTRIES:
             raise _SitemapLimitError
         self._by_url.setdefault(url, SitemapEntry(url=url, lastmod=_instant(lastmod), changefreq=changefreq))
+        return True
 
     def entries(self) -> tuple[SitemapEntry, ...]:
         return tuple(self._by_url.values())

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from html.entities import html5
+from typing import NamedTuple
 from xml.parsers import expat
 
 from webstrata.observe.data.digest import DataDigest, digest_of, refused
@@ -33,30 +35,58 @@ class _RootFoundError(Exception):
     """Ends parsing at the root element."""
 
 
-def xml_digest(body: bytes, charset: str | None, url: str) -> DataDigest:
+class IgnoredMarkup(NamedTuple):
+    """What a digest leaves out. Names have the form `NAMESPACE LOCALNAME`."""
+
+    element: Callable[[str], bool]
+    """Whether the element of this name is left out with its content."""
+    attribute: Callable[[str], bool]
+    instructions: bool
+    """Whether processing instructions are left out."""
+
+
+NOTHING_IGNORED = IgnoredMarkup(element=lambda name: False, attribute=lambda name: False, instructions=False)
+
+
+def xml_digest(
+    body: bytes, charset: str | None, url: str, *, kind: str = "xml", ignored: IgnoredMarkup = NOTHING_IGNORED
+) -> DataDigest:
     """The digest of one XML document. Never raises."""
-    handlers = _DigestHandlers()
+    handlers = _DigestHandlers(ignored)
     problem = parse_safely(body, handlers.parser)
     if problem is not None:
-        return refused("xml", problem)
-    return DataDigest(kind="xml", digest=digest_of("xml", handlers.top), size=handlers.elements)
+        return refused(kind, problem)
+    return DataDigest(kind=kind, digest=digest_of(kind, handlers.top), size=handlers.elements)
 
 
 def root_element(body: bytes) -> tuple[str, str] | None:
     """(namespace, local name) of the root element; None if there is none or it cannot be parsed."""
-    root: list[str] = []
+    root = _root(body)
+    if root is None:
+        return None
+    namespace, _, local = root[0].rpartition(" ")
+    return namespace, local
+
+
+def root_attributes(body: bytes) -> dict[str, str]:
+    """The attributes of the root element; none if there is none or it cannot be parsed."""
+    root = _root(body)
+    return {} if root is None else root[1]
+
+
+def _root(body: bytes) -> tuple[str, dict[str, str]] | None:
+    root: list[tuple[str, dict[str, str]]] = []
     parser = expat.ParserCreate(namespace_separator=" ")
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        root.append(name)
+        root.append((name, attributes))
         raise _RootFoundError
 
     parser.StartElementHandler = start
     try:
         parser.Parse(without_leading_space(body)[:65_536], False)
     except _RootFoundError:
-        namespace, _, local = root[0].rpartition(" ")
-        return namespace, local
+        return root[0]
     except (expat.ExpatError, ValueError, LookupError):
         return None
     return None
@@ -132,9 +162,12 @@ class _XmlElement:
 class _DigestHandlers:
     """Expat handlers that compute the digest of every element from the digests of its children."""
 
-    def __init__(self) -> None:
+    def __init__(self, ignored: IgnoredMarkup) -> None:
         self.top: list[bytes] = []
         self.elements = 0
+        self._ignored = ignored
+        self._ignored_depth = 0
+        """The number of open elements from the outermost ignored one on."""
         self._open: list[_XmlElement] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
@@ -146,10 +179,17 @@ class _DigestHandlers:
         self.parser.SkippedEntityHandler = self._skip
 
     def _start(self, name: str, attributes: list[str]) -> None:
-        self.elements += 1
-        if len(self._open) >= MAX_DEPTH:
+        if len(self._open) + self._ignored_depth >= MAX_DEPTH:
             raise XmlRefusedError(f"nested deeper than {MAX_DEPTH}")
-        pairs = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        if self._ignored_depth or self._ignored.element(name):
+            self._ignored_depth += 1
+            return
+        pairs = {
+            key: value
+            for key, value in zip(attributes[::2], attributes[1::2], strict=True)
+            if not self._ignored.attribute(key)
+        }
+        self.elements += 1
         keeps = self._open[-1].keeps_space if self._open else False
         space = pairs.get(_XML_SPACE)
         parts = [name, *(part for pair in sorted(pairs.items()) for part in pair)]
@@ -160,6 +200,9 @@ class _DigestHandlers:
         self._open.append(_XmlElement(start, keeps if space is None else space == "preserve"))
 
     def _end(self, name: str) -> None:
+        if self._ignored_depth:
+            self._ignored_depth -= 1
+            return
         element = self._open.pop()
         self._close_text(element)
         state = hashlib.sha256(element.start)
@@ -171,7 +214,8 @@ class _DigestHandlers:
         self._add(b"e", state.digest())
 
     def _text(self, text: str) -> None:
-        self._open[-1].text.append(text)
+        if not self._ignored_depth:
+            self._open[-1].text.append(text)
 
     def _close_text(self, element: _XmlElement) -> None:
         """Text is complete only where an element starts or ends: parsers and CDATA sections divide it."""
@@ -183,6 +227,8 @@ class _DigestHandlers:
             element.children.append((b"_" if is_space else b"t", text.encode("utf-8", "replace")))
 
     def _instruct(self, target: str, data: str) -> None:
+        if self._ignored.instructions or self._ignored_depth:
+            return
         if self._open:
             self._close_text(self._open[-1])
         self._add(b"i", f"{target} {data}".encode("utf-8", "replace"))

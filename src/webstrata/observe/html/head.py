@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from webstrata.observe.html.attributes import page_attributes
 from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
 from webstrata.observe.html.outline import HtmlOutline, PageParts, clean
+from webstrata.records import DEFAULT_ATTRIBUTES, PageAttribute
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
@@ -29,23 +31,34 @@ class PageMetadata(Struct, frozen=True, kw_only=True, gc=False):
     nofollow: bool = False
     noindex: bool = False
     read_requisites: Callable[[], tuple[str, ...]] | None = None
+    read_attributes: Callable[[], list[PageAttribute]] | None = None
 
 
-def page_metadata(tree: LexborHTMLParser, url: str, body: HtmlOutline, parts: PageParts) -> PageMetadata:
-    """Extract the metadata of a tree; `url` is the page's canonical URL."""
+def page_metadata(
+    tree: LexborHTMLParser,
+    url: str,
+    body: HtmlOutline,
+    parts: PageParts,
+    attributes: Collection[str] = DEFAULT_ATTRIBUTES,
+) -> PageMetadata:
+    """Extract the metadata of a tree; `url` is the page's canonical URL, `attributes` are the kinds to read."""
     head = tree.head
     title, base, robots, canonical, feeds = _head_fields(head) if head is not None else _NO_HEAD
     resolver = LinkResolver((join(url, base) if base else None) or url)
     others = body.pointers if body.has_body else _frames(tree)
+    address = resolver.resolve(canonical) if canonical else None
     return PageMetadata(
         title=title,
         links=resolver.links(body.hrefs + others, url),
         main_links=resolver.links(body.hrefs, url, parts.main_links),
         feeds=resolver.all(feeds),
-        canonical=resolver.resolve(canonical) if canonical else None,
+        canonical=address,
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
         read_requisites=lambda: resolver.all(_requisites(tree)),
+        read_attributes=lambda: page_attributes(
+            tree, resolver, title=b" ".join(title).decode(), canonical=address, kinds=attributes
+        ),
     )
 
 

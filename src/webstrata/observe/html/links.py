@@ -1,16 +1,24 @@
 """Resolves the links of a page to canonical absolute URLs, and computes their counts, hashes and digest.
 
 The kernel does most of this (`observe/kernel`); addresses that need a URL parser are resolved here.
+
+URLs are crawled as they are. For digests and hashes a link is represented by a text that is the same for http and
+https, with and without a trailing slash, session and tracking parameters (docs/reference/fingerprint.md, section 6).
+E-mail addresses and telephone numbers are part of digests and hashes, and are never crawled.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
+from webstrata.columns import LINK_PLACE
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.kernel.results import MAX_LINKS
 from webstrata.urls import join
@@ -19,6 +27,14 @@ from webstrata.urls import join
 # folder if it is relative, once if it is absolute. The number and the length of its entries are limited.
 _MAX_CACHED = 32_768
 _MAX_CACHED_LENGTH = 256
+
+_ROW = np.dtype([("value", "<u8"), ("shape", "<u4")])
+
+_STAMP = re.compile(
+    rb"(?<![0-9A-Za-z])(?:(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}|(?=[A-Za-z_-]*[0-9])[0-9A-Za-z_-]{24,})(?![0-9A-Za-z])"
+    rb"|[?&](?:v|ver|version|t|ts|time|rev|cb|hash|_)=[0-9A-Za-z._-]+"
+)
+"""A token (of a commit, or of a file name that changes with its content), or a version in the query."""
 
 _NOT_FETCHABLE = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
 
@@ -29,14 +45,16 @@ class PageLinks(Struct, frozen=True, gc=False):
     packed: bytes = b""
     """The URLs in the order of first appearance, each followed by a 0."""
     digest: str = hashlib.sha256(b"").hexdigest()
-    """SHA-256 of the set of URLs without tracking parameters."""
+    """SHA-256 of the set of texts by which the URLs and contacts are compared."""
     hashes: bytes = b""
-    """Sorted rows of `LINK`. Empty for a part of a page."""
+    """Hashes of these texts: sorted rows of `LINK`. Empty for a part of a page."""
     internal: int = 0
     """Links to the page's own host, with or without `www.`. Every link is of one of the three kinds."""
     external: int = 0
     documents: int = 0
     """Links to files of other media types, on any host."""
+    packed_contacts: bytes = b""
+    """E-mail addresses and telephone numbers, in the order of first appearance, each followed by a 0."""
 
     @property
     def count(self) -> int:
@@ -45,6 +63,33 @@ class PageLinks(Struct, frozen=True, gc=False):
     @property
     def urls(self) -> tuple[str, ...]:
         return tuple(self.packed[:-1].decode().split("\0")) if self.packed else ()
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """E-mail addresses (`mailto:name@example.org`) and telephone numbers (`tel:4930123`)."""
+        packed = self.packed_contacts[:-1].decode("utf-8", "replace")
+        return tuple(packed.split("\0")) if packed else ()
+
+    def rows(self, main: PageLinks) -> NDArray[np.void]:
+        """One row of `LINK_PLACE` for each different link of a page; `main` are those in its body part.
+
+        URLs are in the order of first appearance, contacts follow. Rows have a hash of the link and a hash of its
+        shape, so that detection can learn which links keep changing: a session id in one link is noise of that link
+        and of no other. A link that is also outside the body part is one in the body part. The rows are computed at
+        each call: call it only for a page whose bytes differ from those of the previous version.
+        """
+        packed = self.packed + self.packed_contacts
+        found = np.frombuffer(KERNEL.link_rows(packed), _ROW)
+        in_main = set((main.packed + main.packed_contacts).split(b"\0")[:-1])
+        texts = packed.split(b"\0")[:-1]
+        is_main = np.fromiter((text in in_main for text in texts), np.bool_, len(found))
+        is_stamp = np.fromiter((_STAMP.search(text) is not None for text in texts), np.bool_, len(found))
+        firsts = np.sort(np.unique(found["value"], return_index=True)[1])
+        rows = np.zeros(len(firsts), LINK_PLACE)
+        rows["value"], rows["shape"] = found["value"][firsts], found["shape"][firsts]
+        rows["stamp"] = is_stamp[firsts]
+        rows["main"] = np.isin(rows["value"], found["value"][is_main])  # in the body part in any spelling
+        return rows
 
 
 class LinkResolver:
@@ -69,11 +114,12 @@ class LinkResolver:
         table = KERNEL.collect_links(hrefs, spans, root=root, folder=folder, home=_host(page), resolve=self.resolve)
         return PageLinks(
             packed=table.urls,
-            digest=hashlib.sha256(table.sorted_urls).hexdigest(),
+            digest=hashlib.sha256(table.sorted_texts).hexdigest(),
             hashes=table.hashes,
             internal=table.internal,
             external=table.external,
             documents=table.documents,
+            packed_contacts=table.contacts,
         )
 
     def all(self, hrefs: Iterable[str | None]) -> tuple[str, ...]:
@@ -107,26 +153,35 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
-def srcset_urls(srcset: str) -> list[str]:
-    """The addresses in a `srcset`: white space ends an address, and a comma at its end does not belong to it."""
-    urls: list[str] = []
-    rest = srcset.lstrip(" \t\n\r\f,")
-    while rest and len(urls) < _MAX_CANDIDATES:
-        url, *more = rest.split(None, 1)
-        rest = more[0] if more else ""
-        bare = url.rstrip(",")
-        urls.append(bare)
-        if bare == url:
-            rest = _after_descriptors(rest)
-        rest = rest.lstrip(" \t\n\r\f,")
-    return urls
-
-
 _MAX_CANDIDATES = 100
+_SRCSET_SPACE = " \t\n\r\f"
+_SRCSET_ADDRESS = re.compile(f"[^{_SRCSET_SPACE}]+")
 
 
-def _after_descriptors(text: str) -> str:
-    """The text after the comma that ends the descriptors; commas in parentheses do not count."""
+def srcset_urls(srcset: str) -> list[str]:
+    """The addresses in a `srcset`."""
+    return [url for url, _ in srcset_candidates(srcset)]
+
+
+def srcset_candidates(srcset: str) -> list[tuple[str, str]]:
+    """The addresses in a `srcset`, each with its descriptors (`2x`, `640w`).
+
+    White space ends an address, and a comma at its end does not belong to it.
+    """
+    candidates: list[tuple[str, str]] = []
+    rest = srcset.lstrip(_SRCSET_SPACE + ",")
+    while len(candidates) < _MAX_CANDIDATES and (found := _SRCSET_ADDRESS.match(rest)) is not None:
+        url, rest = found[0], rest[found.end() :]
+        bare, end = url.rstrip(","), 0
+        if bare == url:
+            end = _descriptors_end(rest)
+        candidates.append((bare, rest[:end].strip(_SRCSET_SPACE)))
+        rest = rest[end:].lstrip(_SRCSET_SPACE + ",")
+    return candidates
+
+
+def _descriptors_end(text: str) -> int:
+    """The position of the comma that ends the descriptors, or of the end; commas in parentheses do not count."""
     depth = 0
     for index, char in enumerate(text):
         if char == "(":
@@ -134,5 +189,5 @@ def _after_descriptors(text: str) -> str:
         elif char == ")":
             depth = max(0, depth - 1)
         elif char == "," and not depth:
-            return text[index + 1 :]
-    return ""
+            return index
+    return len(text)

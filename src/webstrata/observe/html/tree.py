@@ -20,6 +20,7 @@ from selectolax.lexbor import LexborHTMLParser
 from webstrata.observe.html.head import PageMetadata, title_words
 from webstrata.observe.html.links import LinkResolver
 from webstrata.observe.html.outline import clean, outline
+from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.kernel.reserialise import INVISIBLE
 from webstrata.observe.kernel.results import MAX_LINKS, composed
 
@@ -82,27 +83,26 @@ def plain_lines(text: str) -> str:
     return joined_lines([b" ".join(line.split()) for line in composed(text).split(b"\n")])
 
 
+def indented_lines(text: str) -> str:
+    """The lines of plain text that are not empty, with the white space at their beginning."""
+    lines = (line.rstrip() for line in composed(text).decode().replace("\r", "\n").split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
 _INVISIBLE_MARKUP = re.compile(
     r"<(?=[!sntiSNTI])"  # excludes most tags at once
     rf"(?:!--.*?(?:-->|\Z)|({'|'.join(INVISIBLE)})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^<>]*>?|\Z))",
     re.IGNORECASE | re.DOTALL,
 )
-_INVISIBLE_STARTS = ("<!--", *(f"<{name}" for name in INVISIBLE))
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _LINK = re.compile(r"<(?:a|area)\s[^<>]*?\bhref\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))", re.IGNORECASE)
 
 
 def without_invisible(html: str) -> str:
     """The markup without comments and invisible elements: the input for scanning text and metadata."""
-    return _INVISIBLE_MARKUP.sub(lambda match: " " if match[1] else "", html) if _may_have_invisible(html) else html
-
-
-def _may_have_invisible(html: str) -> bool:
-    """Whether the regular expression may match. (IGNORECASE also matches some letters outside ASCII.)"""
-    if not html.isascii() or any(start in html for start in _INVISIBLE_STARTS):
-        return True
-    lower = html.lower()
-    return any(start in lower for start in _INVISIBLE_STARTS)
+    if html.isascii() and not KERNEL.may_hide(html):  # IGNORECASE also matches some letters outside ASCII
+        return html
+    return _INVISIBLE_MARKUP.sub(lambda match: " " if match[1] else "", html)
 
 
 def scan_metadata(markup: str, url: str) -> PageMetadata:

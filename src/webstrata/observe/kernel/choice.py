@@ -38,6 +38,12 @@ class ObserveKernel(Protocol):
         None. `home` is the page's host without `www.`.
         """
 
+    def link_rows(self, packed: bytes) -> bytes:
+        """For each URL or contact, each followed by a 0: uint64 hash of its text, uint32 hash of its shape."""
+
+    def may_hide(self, markup: str) -> bool:
+        """Whether markup in ASCII may have a comment or an invisible element."""
+
     def scan_text(self, markup: str) -> str:
         """The text of markup without building a tree, with a line feed where a line ends."""
 

@@ -24,11 +24,14 @@ static int collapse(page *of, int64_t *sizes) {
                 sizes[line] = size;
             }
         } else {
+            const char *word = at;
             if (!in_word && out > start)
                 *out++ = ' ';
             in_word = 1;
-            *out++ = *at;
-            size++;
+            while (at < end && *at != ' ' && *at != 0)
+                *out++ = *at++;
+            size += at - word;
+            at--;
         }
     }
     of->lines = line;
@@ -63,6 +66,13 @@ static void weigh(page *of, const int64_t *lines, const int64_t *pieces) {
     }
 }
 
+/* Replaces the bytes of words before each line by those that are outside links. */
+static void subtract_links(const page *of, int64_t *lines, const int64_t *pieces) {
+    const int32_t *before = (const int32_t *)of->line_pieces.data;
+    for (int32_t i = 0; i < of->lines; i++)
+        lines[i + 1] -= pieces[before[i]];
+}
+
 /* Finishes a page with status READ. Its texts must be in composed form, with all their zeros. */
 EXPORTED void page_finish(page *of) {
     int64_t *lines, *pieces;
@@ -73,7 +83,8 @@ EXPORTED void page_finish(page *of) {
     if (lines != NULL && pieces != NULL && collapse(of, lines)) {
         weigh_pieces(of, pieces);
         weigh(of, lines, pieces);
-        select_main(of);
+        subtract_links(of, lines, pieces);
+        select_main(of, lines);
     } else
         of->status = NO_MEMORY;
     free(lines);

@@ -13,7 +13,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /* The version of the functions and fields; increase it with every change (library.py has the same number). */
-#define KERNEL_VERSION 2
+#define KERNEL_VERSION 3
 
 /* A growing array of bytes or rows. */
 typedef struct {
@@ -28,8 +28,10 @@ static inline int is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c
 
 /* The kinds of elements by their effect on lines and boxes. Kinds from LINE on end lines. */
 enum kind { INLINE, SILENT, POINTER, LINK, LINE, BOX };
-enum tag { OTHER, ASIDE, MARGIN, LAYOUT, SECTION, MAIN, ARTICLE }; /* of boxes; a `section` is LAYOUT and SECTION */
-#define IS_SECTION 8
+/* The groups of boxes by their names; a box may be in several. */
+enum tag { ASIDE = 1, MARGIN = 2, LAYOUT = 4, SECTION = 8, MAIN = 16, ARTICLE = 32, CAPTION = 64, ADDED = 128 };
+/* The lists of words with which the names of a box (class, id, role) begin. */
+enum words { REMARK = 1, ADDITION = 2 };
 
 typedef struct {
     uint8_t kind, tag;
@@ -40,9 +42,10 @@ typedef struct {
 
 name_facts facts_of(const char *name, size_t length);
 int is_line_end(const char *lower, size_t length);
+int words_in(const char *names, const char *end); /* the sum of the lists */
 
 typedef struct {
-    int32_t tag, parent;
+    int32_t tag, words, parent;
     int32_t first_line, end_line, first_link, end_link;
     int32_t first_piece, end_piece; /* of text inside links */
     int64_t text, link_text, own_text;
@@ -54,7 +57,7 @@ typedef struct {
 
 enum status { READ, UNCLEAR, NO_MEMORY };
 
-/* A body. Python accesses the fields down to `boxes` (library.py has the same list). */
+/* A body. Python accesses the fields down to `main_links` (library.py has the same list). */
 typedef struct {
     int32_t status;
     int32_t is_composed; /* all text is known to be in Unicode's composed form */
@@ -64,12 +67,26 @@ typedef struct {
     buffer pointers;     /* of image maps and inline frames */
     buffer line_ends;    /* int32_t */
     buffer main_lines;   /* span: of the main content, without the noise inside it */
+    buffer body_lines;   /* span: of the text in it, without additions */
     buffer main_links;   /* span */
     buffer boxes;        /* box */
+    buffer line_pieces;  /* int32_t: texts inside links before the end of each line */
     int32_t lines, links, pieces;
 } page;
 
-void select_main(page *of); /* fills main_lines and main_links */
+/* A division of the boxes into main content and noise. */
+enum state { IN, NOISE, INSIDE_NOISE };
+typedef struct {
+    const box *boxes;
+    int32_t number, start, end; /* the start box; the boxes inside it end before `end` */
+    int32_t main;               /* the main box */
+    uint8_t *states, *in_section;
+    int64_t *kept, *lost;
+} division;
+
+void select_main(page *of, const int64_t *own_before); /* fills main_lines, main_links and body_lines */
+int select_body(page *of, const division *d, const int64_t *own_before); /* fills body_lines; 0: no memory left */
+int32_t end_inside(const division *d, int32_t start); /* the end of the boxes inside a box */
 
 uint64_t blake64(const char *text, size_t length); /* BLAKE2b, a digest of eight bytes, little-endian */
 
@@ -104,14 +121,17 @@ typedef struct {
     int32_t internal, external, documents;
     buffer hard;     /* addresses left to the caller, each followed by a 0 */
     buffer urls;     /* in the order of first appearance, each followed by a 0 */
-    buffer sorted_urls; /* without tracking parameters, separated by line feeds */
-    buffer hashes;   /* uint64_t, sorted */
+    buffer sorted_texts; /* by which links and contacts are compared, separated by line feeds */
+    buffer hashes;   /* of these texts: uint64_t, sorted */
+    buffer contacts; /* in the order of first appearance, each followed by a 0 */
     buffer resolved; /* URLs resolved by the kernel */
     buffer targets;  /* target */
+    buffer written_contacts; /* with duplicates, each followed by a 0 */
     size_t left;     /* number of hard addresses */
 } links;
 
 void count_link(links *to, slice url, slice home); /* by its kind */
-size_t without_tracking(slice url, char *to);              /* writes the URL without tracking parameters */
+size_t link_text(slice url, char *to);             /* the text by which a URL is compared; link_spelling.c */
+int read_contact(slice href, buffer *to, int *is_put);
 
 #endif

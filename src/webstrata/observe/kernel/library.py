@@ -18,13 +18,14 @@ from webstrata.compiled import load_library
 from webstrata.observe.kernel.reserialise import reserialise
 from webstrata.observe.kernel.results import BodyOutline, LinkTable, Span, composed
 
-_VERSION = 2
+_VERSION = 3
 """The version of the functions and fields below; kernel.h has the same number."""
 
 READ, UNCLEAR, NO_MEMORY = range(3)
 """The status of a page: parsed; ambiguous serialisation; out of memory."""
 
 _SPAN_BYTES = 8
+_LINK_ROW_BYTES = 12
 
 
 class KernelBuffer(Structure):
@@ -55,6 +56,7 @@ class KernelPage(Structure):
         ("pointers", KernelBuffer),
         ("line_ends", KernelBuffer),
         ("main_lines", KernelBuffer),
+        ("body_lines", KernelBuffer),
         ("main_links", KernelBuffer),
     )
 
@@ -65,6 +67,7 @@ class KernelPage(Structure):
             hrefs=self.hrefs.copy(),
             pointers=self.pointers.copy(),
             main_lines=self.main_lines.spans(),
+            body_lines=self.body_lines.spans(),
             main_links=self.main_links.copy(),
         )
 
@@ -79,8 +82,9 @@ class KernelLinks(Structure):
         ("documents", c_int32),
         ("hard", KernelBuffer),
         ("urls", KernelBuffer),
-        ("sorted_urls", KernelBuffer),
+        ("sorted_texts", KernelBuffer),
         ("hashes", KernelBuffer),
+        ("contacts", KernelBuffer),
     )
 
 
@@ -104,10 +108,15 @@ links_finish.argtypes, links_finish.restype = (
 )
 links_free = _library.links_free
 links_free.argtypes, links_free.restype = [POINTER(KernelLinks)], None
+rows_of_links = _library.link_rows
+rows_of_links.argtypes, rows_of_links.restype = [c_char_p, c_size_t, c_char_p], c_size_t
 text_simhash = _library.simhash
 text_simhash.argtypes, text_simhash.restype = [c_char_p, c_size_t], c_uint64
 text_scan = _library.scan_text
 text_scan.argtypes, text_scan.restype = [c_char_p, c_size_t, c_char_p], c_size_t
+
+text_may_hide = _library.may_hide
+text_may_hide.argtypes, text_may_hide.restype = [c_char_p, c_size_t], c_int
 
 
 # ── the functions of the kernel's interface (choice.py) ─────────────────────────────────────────────────────
@@ -166,11 +175,22 @@ def collect_links(
         if fields.status == NO_MEMORY:
             raise MemoryError
         return LinkTable(
-            *(fields.urls.copy(), fields.sorted_urls.copy(), fields.hashes.copy()),
+            *(fields.urls.copy(), fields.sorted_texts.copy(), fields.hashes.copy(), fields.contacts.copy()),
             *(fields.internal, fields.external, fields.documents),
         )
     finally:
         links_free(links)
+
+
+def link_rows(packed: bytes) -> bytes:
+    """A row for each URL or contact: the hash of its text, and the CRC-32 of its shape."""
+    room = ctypes.create_string_buffer((packed.count(b"\0") + 1) * _LINK_ROW_BYTES)
+    return ctypes.string_at(room, rows_of_links(packed, len(packed), room) * _LINK_ROW_BYTES)
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    return bool(text_may_hide(markup.encode(), len(markup)))
 
 
 def scan_text(markup: str) -> str:

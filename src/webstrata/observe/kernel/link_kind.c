@@ -1,4 +1,4 @@
-/* The kind of a link, and its URL without tracking parameters. */
+/* The kind of a link. */
 #include <string.h>
 
 #include "kernel.h"
@@ -52,56 +52,4 @@ void count_link(links *to, slice url, slice home) {
         to->internal++;
     else
         to->external++;
-}
-
-static int is_tracking(const char *name, size_t length) {
-    static const char *const names[] = {"fbclid", "gclid",  "dclid",  "gbraid", "wbraid", "msclkid", "yclid",
-                                        "igshid", "twclid", "mc_cid", "mc_eid", "_hsenc", "_hsmi",   "mkt_tok"};
-    char lower[8];
-    int is_campaign = length > 4;
-    for (size_t i = 0; i < length; i++) {
-        char c = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
-        if (i < sizeof lower)
-            lower[i] = c;
-        is_campaign = is_campaign && (i < 4 ? c == "utm_"[i] : c == '_' || (c >= 'a' && c <= 'z'));
-    }
-    for (size_t i = 0; !is_campaign && i < sizeof names / sizeof *names; i++)
-        if (length == strlen(names[i]) && memcmp(lower, names[i], length) == 0)
-            return 1;
-    return is_campaign;
-}
-
-/* The end of a tracking parameter that begins at a `?` or `&`; its beginning if it is another parameter. */
-static const char *tracking_end(const char *at, const char *end) {
-    const char *name = at + 1, *stop = name;
-    while (stop < end && *stop != '=' && *stop != '&' && *stop != '?')
-        stop++;
-    if (stop == end || *stop != '=' || !is_tracking(name, (size_t)(stop - name)))
-        return at;
-    while (stop < end && *stop != '&')
-        stop++;
-    return stop;
-}
-
-size_t without_tracking(slice url, char *to) {
-    const char *at = memchr(url.at, '?', url.length), *end = url.at + url.length;
-    char *out, *mark;
-    size_t before = at == NULL ? url.length : (size_t)(at - url.at);
-    memcpy(to, url.at, before);
-    if (at == NULL)
-        return before;
-    out = to + before;
-    while (at < end) {
-        const char *behind = *at == '?' || *at == '&' ? tracking_end(at, end) : at;
-        if (behind == at)
-            *out++ = *at++;
-        else
-            at = behind;
-    }
-    if ((size_t)(out - to) != url.length && memchr(to, '?', (size_t)(out - to)) == NULL) {
-        mark = memchr(to, '&', (size_t)(out - to));
-        if (mark != NULL)
-            *mark = '?';
-    }
-    return (size_t)(out - to);
 }

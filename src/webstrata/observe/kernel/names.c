@@ -29,7 +29,7 @@ static slot *find(const char *name, size_t length) {
 }
 
 name_facts facts_of(const char *name, size_t length) {
-    static const name_facts other = {INLINE, OTHER, 0, 0, 0};
+    static const name_facts other = {INLINE, 0, 0, 0, 0};
     return length < LONGEST && length ? find(name, length)->facts : other;
 }
 
@@ -51,30 +51,34 @@ static void pointer(name_facts *f) { f->kind = POINTER; }
 static void a_link(name_facts *f) { f->kind = LINK; }
 static void line(name_facts *f) { f->kind = LINE; }
 static void a_box(name_facts *f) { f->kind = BOX; }
-static void aside(name_facts *f) { f->tag = ASIDE; }
-static void margin(name_facts *f) { f->tag = MARGIN; }
-static void layout(name_facts *f) { f->tag = LAYOUT; }
-static void main_(name_facts *f) { f->tag = MAIN | IS_SECTION; }
-static void article(name_facts *f) { f->tag = ARTICLE | IS_SECTION; }
-static void section(name_facts *f) { f->tag = LAYOUT | IS_SECTION; }
+static void aside(name_facts *f) { f->tag |= ASIDE; }
+static void margin(name_facts *f) { f->tag |= MARGIN; }
+static void layout(name_facts *f) { f->tag |= LAYOUT; }
+static void section(name_facts *f) { f->tag |= SECTION; }
+static void main_(name_facts *f) { f->tag |= MAIN; }
+static void article(name_facts *f) { f->tag |= ARTICLE; }
+static void caption(name_facts *f) { f->tag |= CAPTION; }
+static void added(name_facts *f) { f->tag |= ADDED; }
 static void raw(name_facts *f) { f->is_raw = 1; }
 static void is_void(name_facts *f) { f->is_void = 1; }
 static void foreign(name_facts *f) { f->is_foreign = 1; }
 
 __attribute__((constructor)) static void fill(void) {
-    each("address blockquote br caption dd details dir dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 hgroup hr "
+    each("address blockquote br caption dd details dir dl dt fieldset figure h1 h2 h3 h4 h5 h6 hgroup hr "
          "legend li ol optgroup option p pre search select summary table tbody textarea tfoot th thead title tr ul",
          line);
-    each("article aside body center dialog div footer form header main menu nav section td", a_box);
+    each("article aside body center dialog div figcaption footer form header main menu nav section td", a_box);
     each("script style noscript template noembed noframes", silent);
     each("area iframe", pointer);
     each("a", a_link);
-    each("aside dialog form menu nav", aside);
-    each("footer header", margin);
-    each("div", layout);
+    each("dialog menu nav", aside);
+    each("aside footer header", margin);
+    each("aside div form section", layout);
+    each("article main section", section);
     each("main", main_);
     each("article", article);
-    each("section", section);
+    each("figcaption", caption);
+    each("aside dialog footer form menu nav", added);
     /* How the HTML standard serialises elements ("Serializing HTML fragments"), with scripting enabled. */
     each("iframe noembed noframes noscript plaintext script style xmp", raw);
     each("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr", is_void);

@@ -1,37 +1,44 @@
 """The kernel in Python: what runs where the package was installed without a C compiler.
 
 It returns the same values as the compiled kernel (`library.py`). The walk through a body is in `python_walk.py`, the
-selection of the main content in `python_main.py`.
+selection of the main content in `python_main.py`, that of the text in it in `python_body.py`, the functions for links
+in `python_links.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from html import unescape
-from struct import iter_unpack, pack
+from struct import pack
 
 import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
-from webstrata.observe.kernel.python_main import main_spans
+from webstrata.observe.kernel.python_body import body_spans
+from webstrata.observe.kernel.python_links import collect_links, link_rows
+from webstrata.observe.kernel.python_main import main_spans, select_main
 from webstrata.observe.kernel.python_walk import LINE_ENDS, walk_body
-from webstrata.observe.kernel.results import MAX_LINKS, BodyOutline, LinkTable, Span
+from webstrata.observe.kernel.reserialise import INVISIBLE
+from webstrata.observe.kernel.results import BodyOutline
+
+__all__ = ["collect_links", "link_rows", "may_hide", "outline_body", "scan_text", "simhash"]
 
 
 def outline_body(body: LexborNode) -> BodyOutline | None:
     """The outline of a body element."""
     walked = walk_body(body)
-    main_lines, main_links = main_spans(walked.boxes)
+    main = select_main(walked.boxes)
+    main_lines, main_links = main_spans(walked.boxes, main)
     return BodyOutline(
         text=walked.text,
         line_ends=np.array(walked.line_ends, dtype=np.int32),
         hrefs=_packed(walked.hrefs),
         pointers=_packed(walked.pointers),
         main_lines=main_lines,
+        body_lines=body_spans(walked.boxes, main, walked.own_sizes),
         main_links=b"".join([pack("=ii", *span) for span in main_links]),
     )
 
@@ -40,81 +47,16 @@ def _packed(texts: list[str]) -> bytes:
     return "".join([text + "\0" for text in texts]).encode("utf-8", "replace")
 
 
-# ── links ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-_NOT_FETCHED = ("#", "mailto:", "javascript:", "data:", "tel:", "about:", "blob:")
-
-_DOCUMENTS = frozenset(
-    """7z avi bib bz2 csv djvu doc docx dvi eps epub flac gif gz jpeg jpg json m4a m4v mkv mobi mov mp3 mp4 mpeg mpg odp
-    ods odt ogg ogv pdf png ppt pptx ps rar rtf svg tar tex tgz tiff tsv txt wav webm webp wmv xls xlsx xml xz
-    zip""".split()  # noqa: SIM905
-)
-"""File name extensions of documents."""
-
-_TRACKING = re.compile(
-    r"[?&](?:utm_[a-z_]+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|twclid|mc_[ce]id|_hsenc|_hsmi|mkt_tok)="
-    r"[^&#]*",
-    re.IGNORECASE | re.ASCII,
-)
-
-
-def collect_links(
-    hrefs: bytes,
-    spans: bytes | None,
-    *,
-    root: bytes,
-    folder: bytes,
-    home: str,
-    resolve: Callable[[str], str | None],
-) -> LinkTable:
-    """The URLs that these addresses lead to. Each is resolved by the URL parser: `root` and `folder` are not used."""
-    texts = hrefs.decode("utf-8", "replace").split("\0")
-    if spans is not None:
-        texts = list(_selected(texts, list(iter_unpack("=ii", spans[: len(spans) // 8 * 8]))))
-    resolved = [resolve(href) for href in texts if href and not href.startswith(_NOT_FETCHED)]
-    urls = list(dict.fromkeys(filter(None, resolved)))[:MAX_LINKS]
-    kinds = [_kind(url, home) for url in urls]
-    return LinkTable(
-        urls=b"".join([url.encode() + b"\0" for url in urls]),
-        sorted_urls=b"\n".join(sorted({without_tracking(url).encode() for url in urls})),
-        hashes=link_hashes(urls) if spans is None else b"",
-        internal=kinds.count("internal"),
-        external=kinds.count("external"),
-        documents=kinds.count("documents"),
-    )
-
-
-def _selected(texts: list[str], spans: list[Span]) -> Iterator[str]:
-    """The texts whose indexes are in a span; spans are used in the order given and never twice."""
-    current = 0
-    for index, text in enumerate(texts):
-        while current < len(spans) and index >= spans[current][1]:
-            current += 1
-        if current == len(spans):
-            return
-        if index >= spans[current][0]:
-            yield text
-
-
-def without_tracking(url: str) -> str:
-    """The URL without parameters that only say where the visitor came from."""
-    shorter = _TRACKING.sub("", url)
-    return shorter if shorter == url or "?" in shorter else shorter.replace("&", "?", 1)
-
-
-def link_hashes(urls: Iterable[str]) -> bytes:
-    """The sorted hashes of URLs, without duplicates."""
-    digests = {hashlib.blake2b(url.encode(), digest_size=8).digest() for url in urls}
-    return b"".join(sorted(digests, key=lambda digest: int.from_bytes(digest, "little")))
-
-
-def _kind(url: str, home: str) -> str:
-    if url.partition("?")[0].rpartition(".")[2].lower() in _DOCUMENTS:
-        return "documents"
-    return "internal" if url.partition("://")[2].partition("/")[0].removeprefix("www.") == home else "external"
-
-
 # ── text without a tree ─────────────────────────────────────────────────────────────────────────────────────
+
+_HIDING = ("<!--", *(f"<{name}" for name in INVISIBLE))
+
+
+def may_hide(markup: str) -> bool:
+    """Whether markup in ASCII may have a comment or an invisible element."""
+    lower = markup.lower()
+    return any(start in lower for start in _HIDING)
+
 
 _TAG = re.compile(r"<(/?+[A-Za-z!?][^\s/<>]*+|/)[^<>]*+>?")
 _VOID = frozenset({"area", "embed", "img", "input", "source", "track", "wbr"})

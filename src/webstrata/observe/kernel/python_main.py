@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from webstrata.observe.kernel.python_walk import LayoutBox
 from webstrata.observe.kernel.results import Span, without_holes
 
-_ASIDE = frozenset({"aside", "dialog", "form", "menu", "nav"})
-_MARGINS = frozenset({"footer", "header"})
+_ASIDE = frozenset({"dialog", "menu", "nav"})
+_MARGINS = frozenset({"aside", "footer", "header"})
 _SECTIONS = frozenset({"article", "main", "section"})
-"""A header or footer inside one of these belongs to it, and not to the page."""
-_LAYOUT = frozenset({"div", "section"})
+"""A header, footer or aside inside one of these belongs to it, and not to the page."""
+_LAYOUT = frozenset({"aside", "div", "form", "section"})
+_LONG_LINK = 30
+"""Bytes. Links in menus are shorter; those of entries in a list (events, articles) are this long on average."""
 
-_IN, _NOISE, _INSIDE_NOISE = range(3)
+IN, NOISE, INSIDE_NOISE = range(3)
 
 
-def main_spans(boxes: list[LayoutBox]) -> tuple[list[Span], list[Span]]:
-    """The lines and the links of the main box, without the noise inside it."""
-    if not boxes:
-        return [], []
+class MainContent(NamedTuple):
+    """The main box and the noise in it."""
+
+    box: int
+    """Index of the main box."""
+    states: bytearray
+    """For each box inside the start: whether it is noise; boxes inside a noise box have a state of their own."""
+    own_text: int
+    """Bytes of text outside links, without the noise."""
+
+
+def select_main(boxes: list[LayoutBox]) -> MainContent:
+    """Select the main content of a page with at least one box."""
     start = _start(boxes)
-    inner = _inner(boxes, start)
+    inner = inner_boxes(boxes, start)
     states = _states(boxes, start, inner)
-    main = boxes[_main(boxes, start, inner, states, _text_without_noise(boxes, start, inner, states))]
-    noise = [boxes[index] for index in inner if states[index] == _NOISE]
-    lines = without_holes((main.first_line, main.end_line), [(box.first_line, box.end_line) for box in noise])
-    return lines, without_holes((main.first_link, main.end_link), [(box.first_link, box.end_link) for box in noise])
+    kept = _text_without_noise(boxes, start, inner, states)
+    main = _main(boxes, start, inner, states, kept)
+    return MainContent(main, states, kept[main])
+
+
+def main_spans(boxes: list[LayoutBox], main: MainContent) -> tuple[list[Span], list[Span]]:
+    """The lines and the links of the main box, without the noise inside it."""
+    box = boxes[main.box]
+    noise = [one for one, state in zip(boxes, main.states, strict=True) if state == NOISE]
+    lines = without_holes((box.first_line, box.end_line), [(one.first_line, one.end_line) for one in noise])
+    return lines, without_holes((box.first_link, box.end_link), [(one.first_link, one.end_link) for one in noise])
+
+
+def inner_boxes(boxes: list[LayoutBox], start: int) -> range:
+    """The boxes inside a box: those that follow it, up to the first whose parent comes before it."""
+    end = start + 1
+    while end < len(boxes) and boxes[end].parent >= start:
+        end += 1
+    return range(start + 1, end)
 
 
 def _start(boxes: list[LayoutBox]) -> int:
@@ -33,16 +61,7 @@ def _start(boxes: list[LayoutBox]) -> int:
     return mains[0] if len(mains) == 1 and boxes[mains[0]].own_text * 10 >= boxes[0].own_text else 0
 
 
-def _inner(boxes: list[LayoutBox], start: int) -> range:
-    """The boxes inside a box: those that follow it, up to the first whose parent comes before it."""
-    end = start + 1
-    while end < len(boxes) and boxes[end].parent >= start:
-        end += 1
-    return range(start + 1, end)
-
-
 def _states(boxes: list[LayoutBox], start: int, inner: range) -> bytearray:
-    """For each box whether it is noise; boxes inside a noise box have a state of their own."""
     states = bytearray(len(boxes))
     in_section = bytearray(len(boxes))
     whole = boxes[start].own_text
@@ -50,17 +69,24 @@ def _states(boxes: list[LayoutBox], start: int, inner: range) -> bytearray:
     in_section[start] = boxes[start].tag in _SECTIONS
     for index in inner:
         box = boxes[index]
-        if states[box.parent] != _IN:
-            states[index] = _INSIDE_NOISE
+        if states[box.parent] != IN:
+            states[index] = INSIDE_NOISE
             continue
-        tag, own = box.tag, box.own_text
-        if tag in _ASIDE or (tag in _MARGINS and not in_section[box.parent]):
+        tag, own, belongs = box.tag, box.own_text, in_section[box.parent]
+        if tag in _ASIDE or (tag in _MARGINS and not belongs):
             states[index] = own * 2 <= whole
         elif tag in _LAYOUT and own * 5 <= whole and not is_index:
-            links = box.end_link - box.first_link
-            states[index] = links >= 2 and (box.link_text * 2 > box.text or links * 20 > box.text)
-        in_section[index] = in_section[box.parent] or tag in _SECTIONS
+            states[index] = _is_menu(box, belongs=bool(belongs))
+        in_section[index] = belongs or tag in _SECTIONS
     return states
+
+
+def _is_menu(box: LayoutBox, *, belongs: bool) -> bool:
+    """Whether a box consists of links. In a section, it must consist of them nearly completely, and they are short."""
+    links = box.end_link - box.first_link
+    if belongs:
+        return links >= 2 and box.link_text * 4 > box.text * 3 and box.link_text < _LONG_LINK * links
+    return links >= 2 and (box.link_text * 2 > box.text or links * 20 > box.text)
 
 
 def _text_without_noise(boxes: list[LayoutBox], start: int, inner: range, states: bytearray) -> list[int]:
@@ -69,23 +95,27 @@ def _text_without_noise(boxes: list[LayoutBox], start: int, inner: range, states
     noise = [0] * len(boxes)
     for index in reversed(inner):
         box = boxes[index]
-        noise[box.parent] += box.own_text if states[index] == _NOISE else noise[index]
+        noise[box.parent] += box.own_text if states[index] == NOISE else noise[index]
         remaining[index] -= noise[index]
     remaining[start] -= noise[start]
     return remaining
 
 
 def _main(boxes: list[LayoutBox], start: int, inner: range, states: bytearray, text: list[int]) -> int:
-    """The first article with half of the text, or else the start; in it the innermost box with 19/20 of its text."""
-    main = start
-    if text[start] <= 0:
+    """A `main` element; or the article with half of the text, or what surrounds it and its siblings; or a layout box.
+
+    A layout box is the innermost one with 19/20 of the text.
+    """
+    if start or text[start] <= 0:
         return start
+    articles = [index for index in inner if boxes[index].tag == "article" and states[index] == IN and text[index] > 0]
+    for index in articles:
+        if text[index] * 2 >= text[start]:
+            around = boxes[index].parent
+            has_sibling = any(other != index and boxes[other].parent == around for other in articles)
+            return around if has_sibling else index
+    main: int = start
     for index in inner:
-        if boxes[index].tag == "article" and states[index] == _IN and text[index] * 2 >= text[start]:
-            main = index
-            break
-    whole = text[main]
-    for index in _inner(boxes, main):
-        if boxes[index].parent == main and states[index] == _IN and text[index] * 20 >= whole * 19:
+        if boxes[index].parent == main and states[index] == IN and text[index] * 20 >= text[start] * 19:
             main = index
     return main

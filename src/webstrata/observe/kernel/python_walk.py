@@ -8,18 +8,19 @@ from typing import Final, NamedTuple
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from webstrata.observe.kernel.box_words import NAMING, words_in
 from webstrata.observe.kernel.reserialise import INVISIBLE
 from webstrata.observe.kernel.results import composed
 
 BOXES: Final = frozenset(
-    {"article", "aside", "body", "center", "dialog", "div", "footer", "form", "header", "main", "menu", "nav",
-     "section", "td"}
+    {"article", "aside", "body", "center", "dialog", "div", "figcaption", "footer", "form", "header", "main", "menu",
+     "nav", "section", "td"}
 )  # fmt: skip
 """Elements used for layout; one of them is selected as the main content."""
 
 LINE_ENDS: Final = BOXES | frozenset(
-    {"address", "blockquote", "br", "caption", "dd", "details", "dir", "dl", "dt", "fieldset", "figcaption", "figure",
-     "h1", "h2", "h3", "h4", "h5", "h6", "hgroup", "hr", "legend", "li", "ol", "optgroup", "option", "p", "pre",
+    {"address", "blockquote", "br", "caption", "dd", "details", "dir", "dl", "dt", "fieldset", "figure", "h1",
+     "h2", "h3", "h4", "h5", "h6", "hgroup", "hr", "legend", "li", "ol", "optgroup", "option", "p", "pre",
      "search", "select", "summary", "table", "tbody", "textarea", "tfoot", "th", "thead", "title", "tr", "ul"}
 )  # fmt: skip
 """Elements whose start and end each end a line."""
@@ -66,6 +67,8 @@ class LayoutBox(NamedTuple):
     """Bytes of text inside links."""
     own_text: int
     """Bytes of text outside links."""
+    words: int
+    """Lists of words (`box_words`) with which its names begin."""
 
 
 class WalkedBody(NamedTuple):
@@ -73,6 +76,8 @@ class WalkedBody(NamedTuple):
 
     text: bytes
     line_ends: list[int]
+    own_sizes: list[int]
+    """Of each line: the bytes of its words outside links."""
     hrefs: list[str]
     pointers: list[str]
     boxes: list[LayoutBox]
@@ -100,14 +105,17 @@ class _Walk:
         self._hrefs: list[str] = []
         self._pointers: list[str] = []
         self._link_texts: list[str] = []
-        self._starts: list[tuple[str, int, int, int, int]] = []
-        """Of each box: its tag, the index of the enclosing box; line ends, links and link texts before its start."""
+        self._link_texts_before: list[int] = []
+        """Link texts before each line end."""
+        self._starts: list[tuple[str, int, int, int, int, int]] = []
+        """Of each box: its tag, the index of the enclosing box; line ends, links and link texts before its start; and
+        the lists of words in its names."""
         self._ends: list[tuple[int, int, int]] = []
         """Of each box: line ends, links and link texts before its end."""
 
     def through(self, body: LexborNode) -> None:
         """Visit every node. No recursion, because trees may be deep; one loop, because calls would take longer."""
-        texts, hrefs, link_texts = self._texts, self._hrefs, self._link_texts
+        texts, hrefs, link_texts, texts_before = self._texts, self._hrefs, self._link_texts, self._link_texts_before
         starts, ends, kinds = self._starts, self._ends, _KINDS
         open_nodes: list[LexborNode] = []
         open_kinds: list[int] = []
@@ -138,10 +146,12 @@ class _Walk:
                 if kind >= _LINE:
                     if not is_new_line:
                         texts.append(_LINE_END)
+                        texts_before.append(len(link_texts))
                         line_ends += 1
                         is_new_line = True
                     if kind == _BOX:
-                        starts.append((node.tag or "", open_boxes[-1], line_ends, len(hrefs), len(link_texts)))
+                        before = line_ends, len(hrefs), len(link_texts)
+                        starts.append((node.tag or "", open_boxes[-1], *before, _words(node)))
                         open_boxes.append(len(ends))
                         ends.append((0, 0, 0))
                 elif kind >= _POINTER:
@@ -162,6 +172,7 @@ class _Walk:
                 if kind >= _LINE:
                     if not is_new_line:
                         texts.append(_LINE_END)
+                        texts_before.append(len(link_texts))
                         line_ends += 1
                         is_new_line = True
                     if kind == _BOX:
@@ -191,14 +202,22 @@ class _Walk:
         text_before = [0, *sizes]
         bare = composed("\0".join(self._link_texts)).translate(None, _WHITE_SPACE.encode("latin-1")[:-1])
         link_text_before = [0, *accumulate(map(len, bare.split(b"\0")))]
+        linked_before = [0, *(link_text_before[number] for number in self._link_texts_before)]
+        own_before = [size - linked for size, linked in zip(text_before, linked_before, strict=True)]
+        own_sizes = [own_before[line + 1] - own_before[line] for line in range(len(line_ends))]
         boxes: list[LayoutBox] = []
-        for (tag, parent, line, link, piece), (end_line, end_link, end_piece) in zip(
+        for (tag, parent, line, link, piece, words), (end_line, end_link, end_piece) in zip(
             self._starts, self._ends, strict=True
         ):
             inside = text_before[end_line] - text_before[line]
             linked = link_text_before[end_piece] - link_text_before[piece]
-            boxes.append(LayoutBox(tag, parent, line, end_line, link, end_link, inside, linked, inside - linked))
-        return WalkedBody(text, line_ends, self._hrefs, self._pointers, boxes)
+            boxes.append(LayoutBox(tag, parent, line, end_line, link, end_link, inside, linked, inside - linked, words))
+        return WalkedBody(text, line_ends, own_sizes, self._hrefs, self._pointers, boxes)
+
+
+def _words(node: LexborNode) -> int:
+    attributes = node.attributes
+    return words_in([attributes.get(name) or "" for name in NAMING]) if attributes else 0
 
 
 _SPACE = 0x20

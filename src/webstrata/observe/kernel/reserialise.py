@@ -2,7 +2,8 @@
 
 In the usual serialisation the text of scripts and a few other elements is not escaped, so a script that contains
 `</script>`, a style inside a drawing, or `plaintext` could be taken for markup. Here every element has an end tag and
-every text is escaped; the content of invisible elements and all attributes except `href` and `src` are left out.
+every text is escaped; the content of invisible elements and all attributes that the fingerprint does not use are left
+out.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from webstrata.observe.kernel.box_words import NAMING
+
 INVISIBLE: Final = ("script", "style", "noscript", "template", "iframe", "noembed", "noframes")
 """Elements whose content is not shown to readers."""
 
 _WITHOUT_CONTENT = frozenset({*INVISIBLE, "area"})
+_USED = ("href", "src", *NAMING)
 _NODE_END = "<!---->"
 """Separates a text from a text that follows it."""
 
@@ -49,7 +53,7 @@ def reserialise(root: LexborNode) -> bytes:
 
 def _start_tag(node: LexborNode, tag: str) -> str:
     attributes = node.attributes
-    written = [f' {name}="{_value(attributes[name])}"' for name in ("href", "src") if name in attributes]
+    written = [f' {name}="{_value(attributes[name])}"' for name in _USED if name in attributes]
     return f"<{tag}{''.join(written)}>"
 
 

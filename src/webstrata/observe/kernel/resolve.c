@@ -70,7 +70,7 @@ static const char *host_end(const char *at, const char *end) {
 }
 
 static int is_not_fetched(slice href) {
-    static const char *const schemes[] = {"mailto:", "javascript:", "data:", "tel:", "about:", "blob:"};
+    static const char *const schemes[] = {"javascript:", "data:", "about:", "blob:"};
     if (href.at[0] == '#')
         return 1;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
@@ -97,8 +97,11 @@ static int leave(links *to, slice href) {
 static int add_address(links *to, slice href, slice root, slice folder) {
     const char *cut, *end, *host;
     slice nothing = {"", 0}, rest = href;
+    int is_put;
     if (href.length == 0 || is_not_fetched(href))
         return 1;
+    if (read_contact(href, &to->written_contacts, &is_put))
+        return is_put;
     cut = memchr(href.at, '#', href.length);
     rest.length = cut == NULL ? href.length : (size_t)(cut - href.at);
     end = rest.at + rest.length;

@@ -26,6 +26,8 @@ class BodyOutline(NamedTuple):
     """The addresses of image maps and inline frames, each followed by a 0."""
     main_lines: list[Span]
     """The ranges of lines that are main content, without navigation and other noise inside it."""
+    body_lines: list[Span]
+    """The ranges of these lines that are its text, without additions to it (comments, captions, related pages)."""
     main_links: bytes
     """The ranges of links in the main content, as pairs of int32."""
 
@@ -35,17 +37,20 @@ class LinkTable(NamedTuple):
 
     urls: bytes
     """In the order of first appearance, each followed by a 0."""
-    sorted_urls: bytes
-    """Sorted, without tracking parameters and without duplicates, separated by line feeds."""
+    sorted_texts: bytes
+    """The texts by which URLs and contacts are compared, sorted, without duplicates, separated by line feeds."""
     hashes: bytes
-    """Sorted uint64 hashes of the URLs; empty if not requested."""
+    """Sorted uint64 hashes of these texts; empty if not requested."""
+    contacts: bytes
+    """E-mail addresses and telephone numbers in the order of first appearance, each followed by a 0."""
     internal: int
     external: int
     documents: int
 
 
 MAX_LINKS = 50_000
-"""Different URLs collected from one page; the rest are left out. links.c has the same number."""
+"""Different URLs collected from one page; the rest are left out. links.c has the same numbers."""
+MAX_CONTACTS = 1_000
 
 
 def without_holes(whole: Span, holes: Iterable[Span]) -> list[Span]:

@@ -25,6 +25,8 @@ static size_t white(const unsigned char *at, const unsigned char *end) {
     return 0;
 }
 
+static char lowered(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
 static int is_letter(unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 #define LONGEST 16
@@ -37,7 +39,7 @@ static size_t lower(const unsigned char *at, const unsigned char *end, char *to)
             to[length++] = 'k';
             at += 3;
         } else {
-            to[length++] = (char)(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at);
+            to[length++] = lowered((char)*at);
             at++;
         }
     }
@@ -89,6 +91,27 @@ static size_t drop_markers(char *text, size_t length) {
         if (text[i] != STARTED && text[i] != ENDED)
             text[to++] = text[i];
     return to;
+}
+
+/* Whether a comment or an invisible element may begin somewhere. */
+EXPORTED int may_hide(const char *text, size_t length) {
+    static const char *const starts[] = {"!--",     "script", "style", "noscript", "template",
+                                         "iframe", "noembed", "noframes"};
+    const char *end = text + length;
+    for (const char *at = text; at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL;) {
+        at++;
+        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+            size_t size, same = 0;
+            if (at < end && lowered(*at) != *starts[i])
+                continue;
+            size = strlen(starts[i]);
+            while (same < size && (size_t)(end - at) > same && lowered(at[same]) == starts[i][same])
+                same++;
+            if (same == size)
+                return 1;
+        }
+    }
+    return 0;
 }
 
 /* Writes the text to `to`, which has room for `length` bytes; returns its length. */

@@ -102,13 +102,27 @@ static const char *unescaped(const char *at, const char *end, char **to, int is_
     return NULL;
 }
 
+#define EIGHT(byte) (0x0101010101010101u * (byte))
+
+/* Whether eight bytes can be copied as they are: ASCII, no control characters, no `&`. */
+static int is_plain(uint64_t eight) {
+    uint64_t ampersands = eight ^ EIGHT('&');
+    return !((eight | (eight - EIGHT(' ')) | (ampersands - EIGHT(1))) & EIGHT(0x80));
+}
+
 /* Copies a text without its escapes, with spaces for white space. Returns whether it has a word; -1: unclear. */
 static int copy_text(walk *w, const char *at, const char *end, char **to, int is_raw) {
     int has_word = 0;
     char *out = *to;
     while (at < end) {
         unsigned char c = (unsigned char)*at;
-        if (is_blank(c)) {
+        uint64_t eight;
+        if (end - at >= 8 && (memcpy(&eight, at, 8), is_plain(eight))) {
+            memcpy(out, at, 8);
+            has_word |= eight != EIGHT(' ');
+            out += 8;
+            at += 8;
+        } else if (is_blank(c)) {
             *out++ = ' ';
             at++;
         } else if (c == '&' && !is_raw) {
@@ -214,6 +228,13 @@ static int put_value(walk *w, buffer *to, span value) {
     return 1;
 }
 
+static int past_tag(walk *w) {
+    if (w->at >= w->end || *w->at != '>')
+        return fail(w, UNCLEAR);
+    w->at++;
+    return 1;
+}
+
 /* Moves past the `>`; `wanted` is the attribute to find. Returns whether it was found; check the status, too. */
 static int attributes(walk *w, const char *wanted, span *found) {
     size_t length = wanted ? strlen(wanted) : 0;
@@ -225,10 +246,21 @@ static int attributes(walk *w, const char *wanted, span *found) {
             is_found = 1;
             *found = value;
         }
-    if (w->at >= w->end || *w->at != '>')
-        return fail(w, UNCLEAR);
-    w->at++;
-    return is_found;
+    return past_tag(w) && is_found;
+}
+
+/* Moves past the `>` of a box; returns the lists of words with which its names begin. Check the status, too. */
+static int box_words(walk *w) {
+    int words = 0;
+    span name, value;
+    while (attribute(w, &name, &value)) {
+        const char *at = w->start + name.first;
+        size_t length = (size_t)(name.end - name.first);
+        if ((length == 5 && !memcmp(at, "class", 5)) || (length == 2 && !memcmp(at, "id", 2)) ||
+            (length == 4 && !memcmp(at, "role", 4)))
+            words |= words_in(w->start + value.first, w->start + value.end);
+    }
+    return past_tag(w) ? words : 0;
 }
 
 static int end_line(walk *w) {
@@ -236,12 +268,13 @@ static int end_line(walk *w) {
         return 1;
     w->is_new_line = 1;
     w->to->lines++;
-    return put(&w->to->text, "", 1) || fail(w, NO_MEMORY);
+    return (put(&w->to->text, "", 1) && put(&w->to->line_pieces, &w->to->pieces, sizeof w->to->pieces)) ||
+           fail(w, NO_MEMORY);
 }
 
-static int start_box(walk *w, int tag) {
+static int start_box(walk *w, int tag, int words) {
     page *to = w->to;
-    box one = {tag, w->box, to->lines, 0, to->links, 0, to->pieces, 0, 0, 0, 0};
+    box one = {tag, words, w->box, to->lines, 0, to->links, 0, to->pieces, 0, 0, 0, 0};
     w->box = (int32_t)(to->boxes.length / sizeof(box));
     return put(&to->boxes, &one, sizeof one) || fail(w, NO_MEMORY);
 }
@@ -258,14 +291,18 @@ static void end_box(walk *w) {
 static int started(walk *w, name_facts facts, uint8_t *kind) {
     span value = {0, 0};
     const char *wanted = facts.kind == LINK ? "href" : facts.kind == POINTER ? facts.is_raw ? "src" : "href" : NULL;
-    int is_found = attributes(w, wanted, &value);
+    int is_found = 0, words = 0;
+    if (facts.kind == BOX)
+        words = box_words(w);
+    else
+        is_found = attributes(w, wanted, &value);
     if (w->to->status != READ)
         return 0;
     w->passed |= 1;
     if (*kind >= LINE && !end_line(w))
         return 0;
     if (*kind == BOX)
-        return start_box(w, facts.tag);
+        return start_box(w, facts.tag, words);
     if (*kind == LINK && !is_found)
         *kind = INLINE;
     if (*kind == LINK) {
@@ -429,7 +466,7 @@ EXPORTED page *page_read(const char *html, size_t length, int is_unambiguous) {
 
 EXPORTED void page_free(page *of) {
     buffer *all[] = {&of->text, &of->linked, &of->hrefs, &of->pointers,
-                     &of->line_ends, &of->main_lines, &of->main_links, &of->boxes};
+                     &of->line_ends, &of->main_lines, &of->body_lines, &of->main_links, &of->boxes, &of->line_pieces};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->data);
     free(of);

@@ -14,7 +14,7 @@ from msgspec import Struct
 from webstrata.errors import UsageError
 from webstrata.observe.html.tree import plain_lines
 from webstrata.observe.media import HTML
-from webstrata.records import PageRules
+from webstrata.records import ATTRIBUTE_KINDS, PageRules
 
 HANDLERS = ("auto", "http", "rdf", "sparql", "feed", "sitemap", "browser")
 LAYERS = ("auto", "raw", "text", "main", "links", "data")
@@ -53,11 +53,21 @@ def check_page_rules(page_rules: PageRules) -> None:
         raise UsageError(f"the minimum size is a fraction from 0 to 1, not {page_rules.min_size}")
     if page_rules.ordered and page_rules.unordered:
         raise UsageError("use --ordered or --unordered, not both")
+    _check_attributes(page_rules.attributes, page_rules.ignore_attributes)
     if len(page_rules.include) + len(page_rules.ignore) + len(page_rules.ignore_text) > _MAX_RULES:
         raise UsageError(f"a page can have at most {_MAX_RULES} rules")
     rules = [_rule(rule) for rule in (*page_rules.include, *page_rules.ignore)]
     if rules or page_rules.ignore_text:
         _check_rules(rules, page_rules.ignore_text)
+
+
+def _check_attributes(counted: Sequence[str], ignored: Sequence[str]) -> None:
+    for kind in (*counted, *ignored):
+        if kind not in ATTRIBUTE_KINDS:
+            raise UsageError(f"{kind[:80]!r} is not a kind of attribute; use some of {', '.join(ATTRIBUTE_KINDS)}")
+    both = sorted(set(counted).intersection(ignored))
+    if both:
+        raise UsageError(f"use --attributes or --ignore-attributes for {', '.join(both)}, not both")
 
 
 # Most pages have no rules, so the libraries for rules (lxml, JSONPath, RE2) are imported only when they are needed.

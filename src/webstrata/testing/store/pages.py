@@ -287,3 +287,13 @@ async def snoozed_pages_are_not_due(store: Store) -> None:
     await store.pages.set_visit_times([VisitTimes(page_id=page.id)], {})
     assert [due.id for due in await store.queue.due(NOW + 30, 10)] == [page.id]
     assert await store.maintenance.contradictions() == []
+
+
+async def templates_are_stored_by_host(store: Store) -> None:
+    await store.visit_log.commit(Batch(templates=(("a.example", b"one"), ("b.example", b"\0two"))))
+    await store.visit_log.commit(Batch(templates=(("a.example", b"later"),)))
+    assert await store.pages.templates(["a.example", "b.example", "c.example"]) == {
+        "a.example": b"later",
+        "b.example": b"\0two",
+    }
+    assert await store.pages.templates([]) == {}

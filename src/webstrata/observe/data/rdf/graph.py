@@ -6,6 +6,7 @@ before parsing (nesting, entities, many triple terms), and its output is counted
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import RawIOBase
 from typing import IO, cast
 
@@ -15,6 +16,7 @@ from pyoxigraph import RdfFormat
 from webstrata.observe.data import xml
 from webstrata.observe.data.digest import DataDigest, refused
 from webstrata.observe.data.rdf.graph_digest import graph_digest
+from webstrata.observe.data.rdf.jsonld_document import nquads
 from webstrata.observe.data.rdf.rdfc import TooHardError
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -31,7 +33,7 @@ FORMATS = {
     "trig": RdfFormat.TRIG,
     "n3": RdfFormat.N3,
     "rdfxml": RdfFormat.RDF_XML,
-    "jsonld": RdfFormat.JSON_LD,
+    "jsonld": RdfFormat.N_QUADS,  # after its conversion by our own processor
 }
 SYNTAX_OF_TYPE = {
     "application/n-triples": "ntriples",
@@ -49,10 +51,12 @@ class NotAGraphError(ValueError):
     """The body is not an RDF graph that can be parsed; the message is the reason."""
 
 
-def rdf_digest(body: bytes, charset: str | None, url: str, *, syntax: str) -> DataDigest:
+def rdf_digest(
+    body: bytes, charset: str | None, url: str, *, syntax: str, contexts: Mapping[str, bytes] | None = None
+) -> DataDigest:
     """The digest of one graph or dataset in a syntax of `FORMATS`. Never raises."""
     try:
-        lines = quads_of(body, charset, url, syntax=syntax)
+        lines = quads_of(body, charset, url, syntax=syntax, contexts=contexts)
         if not lines:
             return refused("graph", "no triples")
         return DataDigest(kind="graph", digest=graph_digest(lines), size=len(lines))
@@ -60,10 +64,12 @@ def rdf_digest(body: bytes, charset: str | None, url: str, *, syntax: str) -> Da
         return refused("graph", error)
 
 
-def quads_of(body: bytes, charset: str | None, url: str, *, syntax: str) -> list[bytes]:
+def quads_of(
+    body: bytes, charset: str | None, url: str, *, syntax: str, contexts: Mapping[str, bytes] | None = None
+) -> list[bytes]:
     """The quads of a body as N-Quads lines without line ends, with the parser's blank node labels.
 
-    Raises `NotAGraphError`.
+    `contexts`: for JSON-LD, the bodies of remote contexts by their URLs. Raises `NotAGraphError`.
     """
     if len(body) > MAX_BYTES:
         raise NotAGraphError(f"longer than {MAX_BYTES} bytes")
@@ -73,6 +79,11 @@ def quads_of(body: bytes, charset: str | None, url: str, *, syntax: str) -> list
         problem = xml.safety_problem(body)
         if problem is not None:
             raise NotAGraphError(problem)
+    if syntax == "jsonld":
+        try:
+            body = nquads(body, charset, url, contexts or {}, MAX_QUADS)
+        except ValueError as error:
+            raise NotAGraphError(str(error)) from None
     output = _LimitedOutput()
     try:
         base: str | None = url.partition("#")[0] or None

@@ -261,6 +261,12 @@ def upgrade() -> None:
         sa.UniqueConstraint("url", name=op.f("uq_sources_url")),
     )
     op.create_table(
+        "site_templates",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("template", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("host", name=op.f("pk_site_templates")),
+    )
+    op.create_table(
         "tag_rules",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("page_rules", sa.Text(), nullable=False),
@@ -321,6 +327,7 @@ def upgrade() -> None:
         sa.Column("hops", sa.Text(), nullable=True),
         sa.Column("reverted", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("reasons", sa.Text(), nullable=True),
+        sa.Column("product_values", sa.Text(), nullable=True),
         sa.Column("learned", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_visits")),
     )

@@ -1,0 +1,1 @@
+"""What is stored for each host: its politeness, and the template of its pages."""
