@@ -141,7 +141,7 @@ def deep_clock_and_price(random: Random, at: float, n: int) -> list[str]:
     return far_down(clock(random, at, n)[3], f"Price: {40 + n % 7} EUR", start=1500)
 
 
-def figure(text: str, *values: float | str) -> Lines:
+def figure(text: str, *values: str) -> Lines:
     return lambda random, at, n: in_article(text.format(values[n % len(values)] if values else 20 + n * 7 % 30))
 
 

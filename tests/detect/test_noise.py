@@ -234,8 +234,12 @@ def test_states_that_alternate_count() -> None:
         assert sum(told) == 19
 
 
-def link(address: str, shape: str) -> tuple[int, int, int, float, int, int, int]:
-    return crc32(address.encode()), 0, crc32(shape.encode()), float("nan"), 0, Part.MAIN_LINK, 0
+def links(*addresses: tuple[str, str]) -> np.ndarray:
+    """Rows of links: (address, address with tokens and numbers masked)."""
+    rows = np.zeros(len(addresses), dtype=RUN)
+    rows["value"], rows["shape"] = ([crc32(one[i].encode()) for one in addresses] for i in range(2))
+    rows["part"], rows["figure"] = Part.MAIN_LINK, np.nan
+    return rows
 
 
 def test_a_session_id_in_a_link_is_noise_of_this_link() -> None:
@@ -244,10 +248,10 @@ def test_a_session_id_in_a_link_is_noise_of_this_link() -> None:
         for edit in ("another link", "no session link"):
             page, told = WatchedPage(), []
             for n in range(13):
-                rows = [link("/about", "/about"), link(f"/cart?sid={n}", "/cart?sid=#"), link("/help", "/help")]
+                rows = [("/about", "/about"), (f"/cart?sid={n}", "/cart?sid=#"), ("/help", "/help")]
                 if n == 12:
-                    rows = rows[:1] + rows[2:] if edit == "no session link" else [*rows, link("/new", "/new")]
-                told.append(page.visit(ARTICLE, START + n * every, links=np.array(rows, dtype=RUN)).counts)
+                    rows = rows[:1] + rows[2:] if edit == "no session link" else [*rows, ("/new", "/new")]
+                told.append(page.visit(ARTICLE, START + n * every, links=links(*rows)).counts)
             assert sum(told) == 6
             assert told[-1]
             assert [place.kind for place in page.learned] == ["link"]
@@ -257,8 +261,8 @@ def test_a_list_of_links_with_a_new_entry_is_not_noise() -> None:
     """In a list of numbered links all places change at each new entry, but its links only moved."""
     page = WatchedPage()
     for n in range(1, 20):
-        rows = [link(f"/news/{n + 9 - i}", "/news/#") for i in range(10)]
-        assert page.visit(ARTICLE, START + n * DAY, links=np.array(rows, dtype=RUN)).counts == (n > 1)
+        rows = [(f"/news/{n + 9 - i}", "/news/#") for i in range(10)]
+        assert page.visit(ARTICLE, START + n * DAY, links=links(*rows)).counts == (n > 1)
     assert page.learned == []
 
 

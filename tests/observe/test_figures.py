@@ -66,6 +66,8 @@ TRIVIAL = """
     comments (12)
     likes 45
     3 shares
+    View on GitHub (★ 1,022)
+    22 stars
     users online: 5
     Members: 123, Guests: 45, Online: 12
     Besucher: 12345
@@ -102,6 +104,8 @@ PLAIN = """
     Widgets 34
     It was built in 1902 and renewed in 1988.
     Room 12
+    View 3 more
+    ★ 4.5
 """
 
 

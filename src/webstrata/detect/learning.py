@@ -8,7 +8,7 @@
 | other figures and links | 5 changes, at practically every visit; never a figure that is the subject of the page |
 | other data | 5 changes within the hour, at practically every visit |
 | gap | 3 changes within the hour; or 4, a third of them with runs that came back, two of more than two contents |
-| order | 3 changes, at three of four visits |
+| order | 4 changes (less than four items: 5), at three of four visits |
 
 News texts change at every visit, too, but do not come back. A status that always comes back to "all is well" is one
 run that comes back, not two; and two states that alternate (open, closed) are not more than two contents.
@@ -49,7 +49,8 @@ _CHANGES_PER_SAME = 9
 """Changes that are needed for each visit without a change."""
 _MIN_ROTATIONS, _MIN_RETURNED = 3, 2
 """Changes of a gap, and how many different runs must have come back."""
-_MIN_SHUFFLES, _SHUFFLES_PER_SAME = 3, 3
+_MIN_SHUFFLES, _MIN_SHUFFLES_SHORT, _SHORT_LIST, _SHUFFLES_PER_SAME = 4, 5, 4, 3
+"""Changes of a list's order; in a list of less than four items two may exchange their ranks."""
 _MIN_STILL, _MIN_STILL_LONG, _MAX_STILL = 6, 12, 60
 """Visits without a change after which a place is no longer noise."""
 _MAX_PLACES = 48
@@ -164,9 +165,8 @@ class _Visit:
 
     # ── places that change for the first time ───────────────────────────────────────────────────────────────
 
-    def _first_change(self, key: int, kind: str, **fields: object) -> NoisyPlace:
-        place = NoisyPlace(key=key, kind=kind, since=self._at, **fields)  # type: ignore[arg-type]
-        return _counted(place, changed=True, at=self._at, apart_s=self._apart_s)
+    def _first_change(self, place: NoisyPlace) -> NoisyPlace:
+        return _counted(replace(place, since=self._at), changed=True, at=self._at, apart_s=self._apart_s)
 
     def _new_lists(self, noise: tuple[NoisyPlace, ...]) -> list[NoisyPlace]:
         known = {item for place in noise if place.kind == "order" for item in place.recent}
@@ -175,7 +175,8 @@ class _Visit:
             found = self._list_items(rows)
             if 2 * len(known & set(found)) < len(found):
                 key = gap_key(min(found), max(found))
-                new.append(self._first_change(key, "order", recent=tuple(found), example=self._example(list(rows))))
+                place = NoisyPlace(key=key, kind="order", recent=tuple(found), example=self._example(list(rows)))
+                new.append(self._first_change(place))
         return new
 
     def _new_singles(self) -> Iterable[NoisyPlace]:
@@ -184,15 +185,17 @@ class _Visit:
             if old_rows is None or not self._shuffled.isdisjoint(rows):
                 continue
             if [self._old.runs.values[row] for row in old_rows] != [self._new.runs.values[row] for row in rows]:
-                old, new = self._old.value_of(old_rows), self._new.value_of(rows)
+                old = self._old.value_of(old_rows, self._old.runs.values)
+                new = self._new.value_of(rows, self._new.runs.values)
                 if not (old.flags | new.flags) & RunFlag.WATCHED and self._is_replaced(old, new):
-                    yield self._first_change(
-                        key,
-                        self._new.kind(rows[0]),
+                    place = NoisyPlace(
+                        key=key,
+                        kind=self._new.kind(rows[0]),
                         flags=old.flags & new.flags,
                         figure=with_figure(None, old.figure, new.figure, self._apart_s),
                         example=self._example(rows),
                     )
+                    yield self._first_change(place)
 
     def _new_gaps(self) -> Iterable[NoisyPlace]:
         """Short sequences of runs with other shapes between neighbours that stayed the same."""
@@ -218,22 +221,20 @@ class _Visit:
         if was is None or now is None or (was.flags | now.flags) & RunFlag.WATCHED:
             return None
         items = (*self._items(self._old, was.rows), *self._items(self._new, now.rows))
-        return self._first_change(
-            place.key,
-            "gap",
-            before=before,
-            after=after,
+        place = replace(
+            place,
             recent=tuple(dict.fromkeys(items)),
             words=max(sum(self._old.runs.words[row] for row in was.rows), self._words(now.rows)),
             runs=max(len(was.rows), len(now.rows)),
             example=self._example(now.rows),
         )
+        return self._first_change(place)
 
     # ── contents ────────────────────────────────────────────────────────────────────────────────────────────
 
     @staticmethod
     def _items(side: PlacedRuns, rows: Iterable[int]) -> list[int]:
-        return [side.runs.values[row] & 0xFFFFFFFF for row in rows]
+        return [side.runs.shapes[row] for row in rows]
 
     def _list_items(self, rows: range) -> list[int]:
         ids = item_ids(self._new.runs)
@@ -348,7 +349,8 @@ def _is_noise(place: NoisyPlace) -> bool:
     if place.flags & RunFlag.TRIVIAL:
         return place.changed >= _MIN_CHANGES_TRIVIAL
     if place.kind == "order":
-        return place.changed >= _MIN_SHUFFLES and place.changed >= _SHUFFLES_PER_SAME * place.same
+        min_changes = _MIN_SHUFFLES if len(place.recent) >= _SHORT_LIST else _MIN_SHUFFLES_SHORT
+        return place.changed >= min_changes and place.changed >= _SHUFFLES_PER_SAME * place.same
     if changes_within_hour(place):
         return True
     if place.kind == "gap":

@@ -154,7 +154,7 @@ def _is_expected(place: NoisyPlace, placed: PlacedRuns, gap: range) -> bool:
     if any(runs.flags[row] & _WATCHED for row in gap):
         return False
     known = set(place.recent)
-    if all(runs.values[row] & 0xFFFFFFFF in known for row in gap):
+    if all(runs.shapes[row] in known for row in gap):
         return True
     if any(runs.flags[row] & RunFlag.BLOCK for row in gap) or not (changes_within_hour(place) or is_sampled(place)):
         return False
@@ -163,6 +163,8 @@ def _is_expected(place: NoisyPlace, placed: PlacedRuns, gap: range) -> bool:
 
 def is_sampled(place: NoisyPlace) -> bool:
     """Whether a gap shows a random choice from many contents: several different ones came back."""
+    if place.runs > MAX_FREE_RUNS:
+        return False
     return len(place.recent) > _MIN_SAMPLED * place.runs and len(place.long_returned) >= _MIN_RETURNED
 
 

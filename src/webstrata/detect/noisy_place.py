@@ -61,13 +61,13 @@ class NoisyPlace(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     returns: int = 0
     """Changes of a gap at which a run came back that had been away."""
     returned: tuple[int, ...] = ()
-    """Runs of a gap that came back, as 32 bits of their hashes."""
+    """Runs of a gap that came back, by their shapes: a figure that has an earlier value again does not come back."""
     long_returned: tuple[int, ...] = ()
     """Those that had been away at two visits or more. Two servers with different copies do not show this."""
     previous: tuple[int, ...] = ()
     """Runs of a gap at the visit before the last one."""
     recent: tuple[int, ...] = ()
-    """Runs that a gap or a list had, as 32 bits of their hashes."""
+    """Runs that a gap had, by their shapes; items that a list had (`shuffles.item_ids`)."""
     before: int = 0
     after: int = 0
     """Shapes of the two neighbours of a gap."""
@@ -128,12 +128,12 @@ class PlacedRuns:
         """The value of a single run or a gap; None if the version does not have the place."""
         if place.kind in SINGLE_RUN_KINDS:
             rows = self.rows.get(place.key)
-        else:
-            gap = self.gap(place)
-            rows = None if gap is None else list(gap)
-        return None if rows is None else self.value_of(rows)
+            return None if rows is None else self.value_of(rows, self.runs.values)
+        gap = self.gap(place)
+        return None if gap is None else self.value_of(list(gap), self.runs.shapes)
 
-    def value_of(self, rows: list[int]) -> PlaceValue:
+    def value_of(self, rows: list[int], hashes: list[int]) -> PlaceValue:
+        """The value of these rows: of a single run the hash of its words, of a gap those of the shapes."""
         runs = self.runs
         every, some = ~0, 0
         for row in rows:
@@ -141,7 +141,7 @@ class PlacedRuns:
             some |= runs.flags[row]
         flags = (every if rows else 0) | some & _IN_SOME
         figure = runs.figures[rows[0]] if len(rows) == 1 else float("nan")
-        return PlaceValue(_combined_hash([runs.values[row] for row in rows]), rows, flags, figure)
+        return PlaceValue(_combined_hash([hashes[row] for row in rows]), rows, flags, figure)
 
     def gap(self, place: NoisyPlace) -> range | None:
         """The rows between a gap's neighbours; None unless the neighbours occur exactly once."""

@@ -15,11 +15,11 @@ from the page's title. In doubt a figure is watched: the price of that is one mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from webstrata.columns import RunFlag
-from webstrata.observe.time_words import without_ages, without_times
+from webstrata.observe.time_words import lower_words, without_ages, without_times
 from webstrata.observe.watched_words import (
     CURRENCY_CODES,
     CURRENCY_SYMBOL,
@@ -54,6 +54,10 @@ _AFTER_CODE = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(sorted(CURRENCY_CODES))}|R
 _SCORE = re.compile(r"[0-9](?<![0-9:.,/–-][0-9])[0-9]{0,2} ?[:–—-] ?[0-9]{1,3}(?![0-9:/%–-]|[.,][0-9])")
 
 _TIED = re.compile(rf"{_NUMBER}|[^\W\d_]+|[,;|·•/]")
+_VIEWS_BEFORE = VIEW_WORDS - {"view", "visit", "hit", "like", "share", "comment", "download", "reply", "people"}
+"""Words before a number: not those that are verbs ("View 3 more")."""
+_STARS = re.compile(r"[★⭐☆] ?[0-9]{1,3}(?:[0-9]*|(?:,[0-9]{3})*)(?![0-9.,])")
+"""The number of stars that users gave, as on GitHub; a figure with decimals is a rating."""
 _TIED_WORDS = 3
 """Words between a number and the word that says what it counts."""
 _VIEWED_CJK = "閲覧|視聴|再生|ビュー|コメント|浏览|瀏覽|阅读|观看|评论|評論|访问|在线|조회|댓글|방문"
@@ -93,13 +97,13 @@ def figure_of(run: str) -> float:
 
 def figures_of(runs: Sequence[str], title: str = "") -> list[RunFigure]:
     """The figures of the runs of one part of a page, each read with the labels before and after it."""
-    named = _names_a_figure(_WORD.findall(title.lower()))
+    named = _names_a_figure(lower_words(title))
     found: list[RunFigure] = []
     heading_at = -_MAX_UNDER_HEADING
     label: list[str] = []
     for index, run in enumerate(runs):
         if not _DIGIT.search(run):
-            words = _WORD.findall(run.lower()) if len(run) <= _SHORT else []
+            words = lower_words(run) if len(run) <= _SHORT else []
             label = words
             if 0 < len(words) <= _MAX_LABEL_WORDS and _names_a_figure(words):
                 heading_at = index
@@ -133,11 +137,13 @@ def _is_watched_by_place(
     if under_heading < _MAX_UNDER_HEADING:
         return True
     after = runs[index + 1] if index + 1 < len(runs) else ""
-    return len(after) <= _SHORT and not _DIGIT.search(after) and _names_a_figure(_WORD.findall(after.lower()))
+    return len(after) <= _SHORT and not _DIGIT.search(after) and _names_a_figure(lower_words(after))
 
 
-def _names_a_figure(words: Iterable[str]) -> bool:
-    return any(word in WATCHED_WORDS or (len(word) > 7 and word.endswith(WATCHED_ENDINGS)) for word in words)
+def _names_a_figure(words: list[str]) -> bool:
+    return not WATCHED_WORDS.isdisjoint(words) or any(
+        word.endswith(WATCHED_ENDINGS) and len(word) > 7 for word in words
+    )
 
 
 def examined(run: str) -> RunFigure:
@@ -145,7 +151,7 @@ def examined(run: str) -> RunFigure:
     run = run[:_MAX_LENGTH]
     if not _DIGIT.search(run):
         return RunFigure(0, NO_FIGURE)
-    words = _WORD.findall(run.lower())
+    words = lower_words(run)
     rest = _without_trivial(run, words)
     plain = without_times(rest, words)
     if not _DIGIT.search(plain):
@@ -162,7 +168,7 @@ def _without_trivial(run: str, words: list[str]) -> str:
     if not VIEW_WORDS.isdisjoint(words):
         rest = _without_view_counts(rest)
     if not rest.isascii():
-        rest = _VIEW_COUNT_CJK.sub(" ", rest)
+        rest = _STARS.sub(" ", _VIEW_COUNT_CJK.sub(" ", rest))
     if not LOAD_WORDS.isdisjoint(words):
         rest = _LOAD_TIME.sub(" ", rest)
     return rest
@@ -173,17 +179,19 @@ def _without_view_counts(run: str) -> str:
     tokens = list(_TIED.finditer(run))
     kept, end = [], 0
     for index, token in enumerate(tokens):
-        if token[0][0].isdigit() and (_is_view(tokens[index + 1 :]) or _is_view(tokens[:index][::-1])):
+        if not token[0][0].isdigit():
+            continue
+        if _is_view(tokens[index + 1 :], VIEW_WORDS) or _is_view(tokens[:index][::-1], _VIEWS_BEFORE):
             kept.append(run[end : token.start()])
             end = token.end()
     return " ".join((*kept, run[end:]))
 
 
-def _is_view(near: Sequence[re.Match[str]]) -> bool:
+def _is_view(near: Sequence[re.Match[str]], view_words: frozenset[str]) -> bool:
     """Whether one of the next words says that views are counted; another number or a comma ends the search."""
     for token in near[:_TIED_WORDS]:
         word = token[0].lower()
-        if word in VIEW_WORDS:
+        if word in view_words:
             return True
         if not word[0].isalpha():
             return False

@@ -25,7 +25,7 @@ from webstrata.observe.figures import NO_FIGURE, RunFigure, examined, figures_of
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.sketch import hash64, sketch_of
 from webstrata.observe.stamps import is_stamp
-from webstrata.observe.time_words import with_dates_masked, without_ages
+from webstrata.observe.time_words import lower_words, with_dates_masked, without_ages
 
 
 def simhash(text: bytes) -> int | None:
@@ -65,7 +65,6 @@ _CLOCK = re.compile(r"[DdNnGg](?:ay|ow|o\b)|ember|uary|[A-Za-z+/_=-]{20}")
 _NUMBER = re.compile(
     r"[0-9](?:[0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3}(?![0-9]))+(?:[.,][0-9]+)?|(?:[0-9.,:'\u2019/]*[0-9])?)"
 )
-_WORD = re.compile(r"[^\W\d_]+")
 _MAX_EXAMINED = 6000
 """Runs of a part whose figures are examined. Later figures are taken for watched, so that they are never noise."""
 
@@ -169,12 +168,12 @@ def run_shapes(runs: Sequence[str]) -> list[str]:
 
 def _without_times(run: str) -> str:
     """The run with its ages and the names of months and weekdays masked."""
-    words = _WORD.findall(run.lower())
+    words = lower_words(run)
     return with_dates_masked(without_ages(run, words, "@"), words)
 
 
 def _is_dated(run: str) -> bool:
-    return _CLOCK.search(run) is not None or without_ages(run, _WORD.findall(run.lower())) != run
+    return _CLOCK.search(run) is not None or without_ages(run, lower_words(run)) != run
 
 
 def _rows(part: Part, text: str, title: str) -> list[Row]:

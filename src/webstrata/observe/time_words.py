@@ -88,6 +88,7 @@ _NUMBERED_AGE = re.compile(
     rf"|{_UNIT}\b\.?(?:(?:,| [^\W\d_]{{1,3}})? ?[0-9]{{1,4}} ?{_UNIT}\b\.?){{0,3}}( {_AFTER})?)",
     re.IGNORECASE,
 )
+_UNIT_WITHOUT_SPACE = re.compile(r"[0-9][^\W\d_]")
 _UNIT_AFTER_NUMBER = re.compile(rf"[0-9] ?({_UNIT})")
 _AGE_PHRASE = re.compile(
     rf"\b(?:an?|one|a few|een|en|ett|bir|una?|un) {_UNIT}\b {_AFTER}"
@@ -112,6 +113,14 @@ _CJK_DAY = re.compile("昨日|今日|たった今|昨天|今天|刚刚|剛剛|�
 _WORD = re.compile(r"[^\W\d_]+")
 
 
+_PUNCTUATION = dict.fromkeys(map(ord, ".,:;!?()[]{}\"'’‘“”„«»/|-–—·•<>=*+&%#@_\\\u00a0\u202f"), " ")
+
+
+def lower_words(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; numbers are words too."""
+    return text.lower().translate(_PUNCTUATION).split()
+
+
 def without_ages(text: str, words: Collection[str], instead: str = " ") -> str:
     """The text with ages replaced. `words` are its words in lower case: they tell quickly that there is no age."""
     if not _PHRASE_WORDS.isdisjoint(words) or ("il" in words and "y" in words) or ("i" in words and "dag" in words):
@@ -120,6 +129,8 @@ def without_ages(text: str, words: Collection[str], instead: str = " ") -> str:
         text = _WORD.sub(lambda match: instead if match[0].lower() in _DAY_WORDS else match[0], text)
     if not text.isascii() and _CJK.search(text):
         text = _CJK_DAY.sub(instead, text)
+    elif _UNITS.isdisjoint(words) and not _UNIT_WITHOUT_SPACE.search(text):
+        return text
     return _NUMBERED_AGE.sub(lambda match: instead if _is_age(match) else match[0], text)
 
 

@@ -61,17 +61,18 @@ STATE_WORDS = frozenset(_STATES.split())
 _VIEWS = """
     views view viewed viewers viewing visits visit visitor visitors visited hits hit downloads download downloaded
     likes like liked shares shared comments comment replies reply online guests members followers subscribers
-    retweets reactions clicks impressions reads readers plays watching people bots aufrufe aufruf ansichten besucher
-    besuche zugriffe klicks kommentare kommentar mitglieder gäste benutzer leser abonnenten vues vue visites visite
-    visiteurs visiteur téléchargements commentaires commentaire partages membres invités connectés abonnés visitas
-    visita visitantes vistas descargas comentarios comentario miembros conectados seguidores visualizzazioni
-    visitatori visitatore scaricamenti commenti commento condivisioni utenti membri visualizações visitante
-    comentários comentário baixados membros usuários weergaven weergave bezoeken bezoekers bezoeker reacties reactie
-    leden volgers odsłon odsłony wyświetleń wyświetlenia odwiedzin komentarzy komentarze pobrań użytkowników
-    visningar visning besökare besök nedladdningar kommentarer gillar följare visninger besøgende besøkende besøk
-    nedlastinger katselukertaa katselua kävijää kävijä latausta kommenttia tykkäystä zobrazení návštěv návštěvníků
-    stažení komentářů görüntülenme görüntüleme ziyaretçi ziyaret indirme yorum beğeni просмотров просмотра просмотр
-    посетителей посещений скачиваний комментариев комментария подписчиков переглядів відвідувачів коментарів
+    retweets reactions clicks impressions reads readers plays watching people bots stars stargazers forks watchers
+    aufrufe aufruf ansichten besucher besuche zugriffe klicks kommentare kommentar mitglieder gäste benutzer leser
+    abonnenten vues vue visites visite visiteurs visiteur téléchargements commentaires commentaire partages membres
+    invités connectés abonnés visitas visita visitantes vistas descargas comentarios comentario miembros conectados
+    seguidores visualizzazioni visitatori visitatore scaricamenti commenti commento condivisioni utenti membri
+    visualizações visitante comentários comentário baixados membros usuários weergaven weergave bezoeken bezoekers
+    bezoeker reacties reactie leden volgers odsłon odsłony wyświetleń wyświetlenia odwiedzin komentarzy komentarze
+    pobrań użytkowników visningar visning besökare besök nedladdningar kommentarer gillar följare visninger
+    besøgende besøkende besøk nedlastinger katselukertaa katselua kävijää kävijä latausta kommenttia tykkäystä
+    zobrazení návštěv návštěvníků stažení komentářů görüntülenme görüntüleme ziyaretçi ziyaret indirme yorum beğeni
+    просмотров просмотра просмотр посетителей посещений скачиваний комментариев комментария подписчиков переглядів
+    відвідувачів коментарів
 """
 VIEW_WORDS = frozenset(_VIEWS.split())
 """A number near one of these words counts views, visitors, downloads or comments."""

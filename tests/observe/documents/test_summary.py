@@ -24,7 +24,7 @@ SUMMARIES = [
     (SVG, "image/svg+xml", f"SVG 24×32, {len(SVG)} bytes"),
     (samples.calendar(["UID:1", "UID:2"]), "text/calendar", "iCalendar, 2 entries, "),
     (samples.zipped({"a": "1", "b": "2"}), "application/zip", "ZIP, 2 files, "),
-    (gzip.compress(b"text"), "application/gzip", "gzip, 1 file, "),
+    (gzip.compress(b"text", mtime=0), "application/gzip", "gzip, 1 file, "),
     (bytes(3114), "application/octet-stream", "binary, 3,114 bytes"),
     (b"{}", "application/json", "JSON, 2 bytes"),
     (b"\0" * 12, "video/mp4", "video/mp4, 12 bytes"),
