@@ -60,6 +60,7 @@ class _Site:
             before=page.fingerprint,
             lines=unpack(page.memory).runs,
             want_lines=True,
+            want_template=page.fingerprint is None,
             max_decoded=_MAX_DECODED,
         )
         exchange = Exchange(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from webstrata.detect.comparison import RunComparison
@@ -25,9 +26,9 @@ def version(
 
 def site() -> SiteTemplate:
     """The page under test and two others, which have the same menu and footer and no list of events."""
-    template = taught(SiteTemplate(), parse_runs(version()))
-    for story in ("Another story.", "A third story."):
-        template = taught(template, parse_runs(version(story, aside=[])))
+    template = SiteTemplate()
+    for page in (version(), version("Another story.", aside=[]), version("A third story.", aside=[])):
+        template = taught(template, np.array(parse_runs(page).values, dtype="<u8").tobytes())
     return template
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webstrata.detect.memory import PageMemory
 from webstrata.detect.runs import TextRuns, parse_runs
 from webstrata.detect.template import (
     MAX_PAGES,
@@ -30,9 +33,18 @@ def parsed(*lines: str, **parts: tuple[str, ...]) -> TextRuns:
     return parse_runs(page(*lines, **parts))
 
 
+def values(*lines: str) -> bytes:
+    """The hashes of a page's lines, as `observe` computes them for its first version."""
+    return np.array(parsed(*lines).values, dtype="<u8").tobytes()
+
+
+def known(*lines: str, is_taught: bool = True) -> PageMemory:
+    return PageMemory(runs=page(*lines), taught=is_taught)
+
+
 def test_what_stands_on_two_pages_is_the_template() -> None:
     """Lines of one page only are not part of it; a page's own line is not that of another page."""
-    template = taught(taught(SiteTemplate(), parsed("story one")), parsed("story two"))
+    template = taught(taught(SiteTemplate(), values("story one")), values("story two"))
     assert template.is_usable
     view = TemplateOfPage(template, 1, is_taught=True)
     assert view.elsewhere(hash64("Home"), is_own=True)
@@ -43,7 +55,7 @@ def test_what_stands_on_two_pages_is_the_template() -> None:
 
 def test_one_page_is_not_a_template() -> None:
     """A page alone says nothing about what repeats."""
-    assert not taught(SiteTemplate(), parsed("story")).is_usable
+    assert not taught(SiteTemplate(), values("story")).is_usable
 
 
 def changed(template: SiteTemplate, page_id: int, old: TextRuns, new: TextRuns, at: float = DAY) -> SiteTemplate:
@@ -52,7 +64,7 @@ def changed(template: SiteTemplate, page_id: int, old: TextRuns, new: TextRuns, 
 
 def test_an_event_is_known_after_another_page_showed_it() -> None:
     """The first page to show a new menu entry shows something new, the second does not."""
-    template = taught(taught(SiteTemplate(), parsed("one")), parsed("two"))
+    template = taught(taught(SiteTemplate(), values("one")), values("two"))
     value = hash64("Shop")
     new = parsed("one", header=("Home", "News", "Shop"))
     template = changed(template, 1, parsed("one"), new)
@@ -62,11 +74,12 @@ def test_an_event_is_known_after_another_page_showed_it() -> None:
     assert not TemplateOfPage(template, 2, is_taught=True).is_event_of_main(value, is_added=True), "one page is too few"
 
 
-def test_pages_that_do_not_show_an_event_speak_against_it() -> None:
+@pytest.mark.parametrize("seller", [known("Add to cart", "two"), PageMemory(at=0.5 * DAY, taught=True)])
+def test_pages_that_do_not_show_an_event_speak_against_it(seller: PageMemory) -> None:
     """A product that is sold out is no event of the site: other pages, visited later, can still be bought."""
-    template = taught(taught(SiteTemplate(), parsed("Add to cart", "one")), parsed("Add to cart", "two"))
+    template = taught(taught(SiteTemplate(), values("Add to cart", "one")), values("Add to cart", "two"))
     template = changed(template, 1, parsed("Add to cart", "one"), parsed("Sold out", "one"))
-    template, _ = after_visit(template, 2, page("Add to cart", "two"), b"", at=2 * DAY, is_taught=True)
+    template = after_visit(template, 2, seller, b"", b"", 2 * DAY)
     view = TemplateOfPage(template, 2, is_taught=True)
     assert not view.is_known_event(hash64("Add to cart"), is_added=False)
     assert not view.is_known_event(hash64("Sold out"), is_added=True)
@@ -74,7 +87,7 @@ def test_pages_that_do_not_show_an_event_speak_against_it() -> None:
 
 def test_an_event_ends() -> None:
     """After a month the same change is a new event."""
-    template = taught(taught(SiteTemplate(), parsed("one")), parsed("two"))
+    template = taught(taught(SiteTemplate(), values("one")), values("two"))
     template = changed(template, 1, parsed("one"), parsed("one", header=("Home", "Shop")))
     template = changed(template, 3, parsed("three"), parsed("three", "more"), at=40 * DAY)
     assert not TemplateOfPage(template, 2, is_taught=True).is_known_event(hash64("Shop"), is_added=True)
@@ -82,32 +95,37 @@ def test_an_event_ends() -> None:
 
 def test_a_page_teaches_once() -> None:
     """Later versions of a page that taught the template replace its earlier lines."""
-    template, is_taught = after_visit(SiteTemplate(), 1, b"", page("old line"), at=0.0, is_taught=False)
-    assert is_taught
-    template, is_taught = after_visit(template, 1, page("old line"), page("new line"), at=DAY, is_taught=True)
+    template = after_visit(SiteTemplate(), 1, PageMemory(), b"", values("old line"), 0.0)
+    template = after_visit(template, 1, known("old line"), page("new line"), b"", DAY)
     view = TemplateOfPage(template, 2, is_taught=False)
-    assert (template.pages, is_taught) == (1, True)
+    assert template.pages == 1
     assert view.elsewhere(hash64("new line"), is_own=False)
     assert not view.elsewhere(hash64("old line"), is_own=False)
 
 
+def test_a_new_page_does_not_speak_against_earlier_events() -> None:
+    """A page whose first version was seen after an event may show it."""
+    template = taught(taught(SiteTemplate(), values("one")), values("two"))
+    template = changed(template, 1, parsed("one"), parsed("one", header=("Home", "News", "Shop")))
+    template = after_visit(template, 3, PageMemory(at=3 * DAY, taught=True), b"", b"", 4 * DAY)
+    assert TemplateOfPage(template, 2, is_taught=True).is_known_event(hash64("Shop"), is_added=True)
+
+
 def test_size_is_bounded() -> None:
     """Many pages with many lines give a template of bounded size that still knows what repeats."""
-    template, count = SiteTemplate(), 0
-    for n in range(3 * MAX_PAGES):
-        lines = [f"line {n} {m}" for m in range(900)]
-        template, is_taught = after_visit(template, n, b"", page(*lines), at=float(n), is_taught=False)
-        count += is_taught
+    template = SiteTemplate()
+    while template.wants_pages:
+        template = taught(template, values(*(f"line {template.pages} {m}" for m in range(900))))
     for n in range(300):
         template = changed(template, n, parsed(f"a{n}"), parsed(f"b{n}", f"c{n}"), at=100.0 + n)
-    assert count == template.pages == MAX_PAGES
+    assert template.pages == MAX_PAGES
     assert len(pack_template(template)) < 64_000
     assert TemplateOfPage(template, -1, is_taught=False).elsewhere(hash64("Imprint"), is_own=False)
 
 
 def test_packed_templates_return() -> None:
     """A template is stored and read back; what cannot be decoded is no template."""
-    template = changed(taught(SiteTemplate(), parsed("one")), 1, parsed("one"), parsed("two"))
+    template = changed(taught(SiteTemplate(), values("one")), 1, parsed("one"), parsed("two"))
     assert unpack_template(pack_template(template)) == template
     assert unpack_template(b"") == SiteTemplate()
 

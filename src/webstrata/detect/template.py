@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from webstrata.columns import Part
+from webstrata.detect.memory import PageMemory
 from webstrata.detect.runs import TextRuns, parse_runs
 
 MAX_PAGES = 24
@@ -125,26 +126,27 @@ class TemplateOfPage:
 
 
 def after_visit(
-    template: SiteTemplate, page_id: int, old: bytes, new: bytes, *, at: float, is_taught: bool
-) -> tuple[SiteTemplate, bool]:
-    """(The template after a visit to a page, whether the page has taught it).
+    template: SiteTemplate, page_id: int, memory: PageMemory, runs: bytes, first_values: bytes, at: float
+) -> SiteTemplate:
+    """The template after a visit to a page.
 
-    `old` are the runs of the page's last version, `new` those of a version with other bytes; empty if not known.
+    `memory` is what was known of the page before the visit; `runs` are those of a version with other bytes, empty if
+    the bytes are the same; `first_values` are the hashes of the first version of a page that teaches the template.
     """
-    if not new:
-        has_events = bool(template.events) and bool(old)
-        return (with_unchanged(template, parse_runs(old), at=at) if has_events else template), is_taught
-    runs = parse_runs(new)
-    if old:
-        template = with_version(template, page_id, parse_runs(old), runs, at=at, is_taught=is_taught)
-    if is_taught or not template.wants_pages:
-        return template, is_taught
-    return taught(template, runs), True
+    if first_values:
+        return taught(template, first_values)
+    if not runs:
+        return with_unchanged(template, memory, at=at) if template.events else template
+    if not memory.runs:
+        return template
+    old, new = parse_runs(memory.runs), parse_runs(runs)
+    return with_version(template, page_id, old, new, at=at, is_taught=memory.taught)
 
 
-def taught(template: SiteTemplate, page: TextRuns) -> SiteTemplate:
-    """The template after the first version of one more page."""
-    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), _sorted(_values(page)), 1)
+def taught(template: SiteTemplate, values: bytes) -> SiteTemplate:
+    """The template after the first version of one more page, given as hashes of its lines and links (uint64)."""
+    short = np.unique((np.frombuffer(values, dtype="<u8") & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), short, 1)
     return replace(template, pages=template.pages + 1, runs=rows.tobytes())
 
 
@@ -164,9 +166,15 @@ def with_version(
     return replace(template, runs=rows.tobytes(), events=events)
 
 
-def with_unchanged(template: SiteTemplate, page: TextRuns, *, at: float) -> SiteTemplate:
+def with_unchanged(template: SiteTemplate, memory: PageMemory, *, at: float) -> SiteTemplate:
     """The template after a visit to a page that did not change: it may not show the events of the site."""
-    events = _with_contrary(_current(template.events, at), _sorted(_values(page)), ())
+    events = _current(template.events, at)
+    if memory.runs:
+        events = _with_contrary(events, _sorted(_values(parse_runs(memory.runs))), ())
+    else:  # it has not changed since its first version
+        events = tuple(
+            replace(event, contrary=event.contrary + 1) if event.at > memory.at else event for event in events
+        )
     return template if events == template.events else replace(template, events=events)
 
 

@@ -37,7 +37,8 @@ from webstrata.observe.html.tree import (
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
-from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash
+from webstrata.observe.sketch import hash64
+from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash, split_runs
 from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
 
 VERSION = 3
@@ -258,6 +259,17 @@ def _text_digest(text: bytes) -> str | None:
 def fingerprint(body: bytes, media_type: str, charset: str | None, url: str) -> Fingerprint:
     """Fingerprint of a body whose media type and charset label (or None) are known; `url` is its canonical URL."""
     return observe_typed(body, media_type, charset, url).fingerprint
+
+
+def template_values(content: ObservedContent) -> bytes:
+    """The hashes of the lines and links of an HTML page: uint64, as those of its runs. Empty for other contents.
+
+    This is all that the template of a site needs of a page, and much cheaper than its runs.
+    """
+    if content.fingerprint.parts is None:
+        return b""
+    runs = {run for text in _texts(content) for run in split_runs(text)}
+    return np.fromiter(map(hash64, runs), dtype="<u8", count=len(runs)).tobytes() + content.linked.hashes
 
 
 class ObservationFields(NamedTuple):

@@ -16,7 +16,7 @@ from webstrata.coding import decode
 from webstrata.detect.response_class import MAX_SPACES, error_page
 from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
-from webstrata.observe.page import ObservationFields, ObservedContent, observation_fields, observe
+from webstrata.observe.page import ObservationFields, ObservedContent, observation_fields, observe, template_values
 from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
@@ -57,7 +57,7 @@ class ParseJob(Struct, frozen=True, kw_only=True):
     want_lines: bool = False
     """Extract text runs even if this is the page's first version."""
     want_template: bool = False
-    """The same, if it is an HTML page: it teaches the template of its site."""
+    """If this is the first version of an HTML page, it teaches the template of its site."""
     failures: int = 0
     want_links: bool = False
     want_requisites: bool = False
@@ -84,6 +84,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     excerpts: dict[int, str] = {}
     products: dict[str, str] = {}
     """What the page states of products to programs."""
+    template_values: bytes = b""
+    """Hashes of the lines and links of a first version that teaches the template of its site."""
     error_page: Failure | None = None
     """Set if this is an error page, not the page."""
     problem: str | None = None
@@ -119,8 +121,7 @@ def _parse(job: ParseJob) -> ParsedContent:
     fields, error = _NO_FIELDS, None
     if job.before is None or job.before.raw != fingerprint.raw:
         # The text runs of a first version are extracted when a second one differs: most pages never change.
-        with_lines = job.before is not None or job.want_lines or (job.want_template and fingerprint.parts is not None)
-        fields = observation_fields(observed, job.lines, with_lines=with_lines)
+        fields = observation_fields(observed, job.lines, with_lines=job.before is not None or job.want_lines)
         error = _error_page(job, observed)
     kind = _list_kind(job, fingerprint)
     listed = _listed(job, kind, decoded.body, fingerprint)
@@ -137,6 +138,7 @@ def _parse(job: ParseJob) -> ParsedContent:
         link_hashes=fields.link_hashes,
         excerpts=fields.excerpts,
         products=fields.products,
+        template_values=template_values(observed) if job.want_template else b"",
         error_page=error,
         problem=decoded.problem,
         torn=decoded.torn,
