@@ -98,17 +98,19 @@ RUN = np.dtype(
         ("sketch", "<u8"),
         ("shape", "<u4"),
         ("figure", "<f4"),
+        ("bag", "<u4"),
         ("words", "<u2"),
         ("part", "u1"),
         ("flags", "u1"),
     ]
 )
-"""One run of a page (28 bytes): `observe` computes runs, `detect` compares them.
+"""One run of a page (32 bytes): `observe` computes runs, `detect` compares them.
 
 `value` is a hash of the run's words; `sketch` has one bit inverted for each word, so that the sketches of two runs
 differ in about as many bits as the runs have other words; `shape` is a hash of the same words with numbers, dates and
-tokens masked; `figure` is the number in the run if there is exactly one, else NaN; `words` is the number of words;
-`part` is a `Part`; `flags` are `RunFlag`s.
+tokens masked; `figure` is the number in the run if there is exactly one, else NaN; `bag` is a hash of the words in any
+order, 0 for sentences, single words and runs with figures; `words` is the number of words; `part` is a `Part`; `flags`
+are `RunFlag`s.
 
 A link is a run whose value is a hash of its address. A field of a data document is a run too: `shape` is a hash of the
 field's name and `words` is the number of its values. The same holds for attributes.

@@ -48,6 +48,21 @@ def test_another_order_differs() -> None:
     assert not compare(("", "a\nb"), ("", "a\nb")).difference(MAIN_PARTS)
 
 
+def test_shuffled_tags_differ_only_if_compared_exactly() -> None:
+    """A list of words in another order is the same; a sentence, and a line with figures, are not."""
+    pairs = {
+        "python sphinx documentation": "documentation python sphinx",
+        "Lions 2 Tigers 1": "Tigers 2 Lions 1",
+        "The dog bit the man who had brought the cat.": "The man bit the cat who had brought the dog.",
+    }
+    for exact, expected in ((False, [False, True, True]), (True, [True, True, True])):
+        found = []
+        for before, after in pairs.items():
+            old, new = (parse_runs(runs_of("", f"first\n{text}\nlast")) for text in (before, after))
+            found.append(bool(RunComparison(old, new, exact=exact).difference(MAIN_PARTS)))
+        assert found == expected
+
+
 SENTENCE = "The council decided on Monday that the old bridge over the river will be closed for two years."
 
 

@@ -63,14 +63,12 @@ class WordCounts(NamedTuple):
 class RunComparison:
     """Two versions of a page, compared without learned noise."""
 
-    def __init__(
-        self, old: TextRuns, new: TextRuns, noise: tuple[NoisyPlace, ...] = (), *, with_stamps: bool = True
-    ) -> None:
-        """`with_stamps`: the dates and numbers of stamps differ, too."""
+    def __init__(self, old: TextRuns, new: TextRuns, noise: tuple[NoisyPlace, ...] = (), *, exact: bool = True) -> None:
+        """`exact`: the dates and numbers of stamps, and the order of words in lists of tags, differ, too."""
         self.old = old
         self.new = new
         self._noise = noise
-        self._with_stamps = with_stamps
+        self._exact = exact
 
     @cached_property
     def _values(self) -> tuple[list[int | None], list[int | None]]:
@@ -78,7 +76,7 @@ class RunComparison:
 
     def _compared(self, runs: TextRuns) -> list[int | None]:
         values = compared_values(runs, self._noise)
-        if self._with_stamps:
+        if self._exact:
             return values
         return [
             -shape - 1 if flags & RunFlag.STAMP and value is not None else value
@@ -98,12 +96,25 @@ class RunComparison:
             return RunDifference()
         removed = _only_in(olds, news)
         added = _only_in(news, olds)
+        is_reordered = not removed and not added and any(olds.get(part) != news.get(part) for part in parts)
         moved = Counter(value for _, value in removed) & Counter(value for _, value in added)
+        if not self._exact:
+            removed, added = self._without_shuffled(removed, added)
         return RunDifference(
             removed=self._kept(removed, moved, self.old, parts),
             added=self._kept(added, moved, self.new, parts),
-            is_reordered=not removed and not added and any(olds.get(part) != news.get(part) for part in parts),
+            is_reordered=is_reordered,
         )
+
+    def _without_shuffled(
+        self, removed: list[tuple[int, int]], added: list[tuple[int, int]]
+    ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The runs without those whose words only stand in another order: generators shuffle lists of tags."""
+        old, new = self.old.bags, self.new.bags
+        shuffled = {old[i] for i, _ in removed} & {new[j] for j, _ in added} - {0}
+        return [row for row in removed if old[row[0]] not in shuffled], [
+            row for row in added if new[row[0]] not in shuffled
+        ]
 
     @staticmethod
     def _kept(

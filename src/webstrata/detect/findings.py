@@ -86,7 +86,7 @@ def findings(
     noise = without_jumps(memory.noise, old, new, after.at - memory.at)
     noise = _applicable_noise(noise, new, layer)
     has_own_layer = page_rules is not None and page_rules.layer != "auto"
-    comparison = RunComparison(old, new, noise, with_stamps=has_own_layer or layer not in ("main", "text"))
+    comparison = RunComparison(old, new, noise, exact=has_own_layer or layer not in ("main", "text"))
     if layer == "main":
         ignores_title = "title" not in _counted_attributes(page_rules, layer)
         found = _on_page(comparison, text, links, template, ignores_title=ignores_title)

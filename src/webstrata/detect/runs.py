@@ -37,6 +37,8 @@ class TextRuns(NamedTuple):
     """`RunFlag`s."""
     sketches: list[int]
     """A bit for each word."""
+    bags: list[int]
+    """A hash of the words in any order; 0 where the order matters."""
     figures: list[float]
     """The only number in a run; NaN if there is none, or more than one."""
     places: list[int]
@@ -58,6 +60,7 @@ def parse_runs(packed: bytes) -> TextRuns:
         parts=rows["part"].tolist(),
         flags=rows["flags"].tolist(),
         sketches=rows["sketch"].tolist(),
+        bags=rows["bag"].tolist(),
         figures=rows["figure"].tolist(),
         places=places,
         value_at=dict(zip(places, values, strict=True)),

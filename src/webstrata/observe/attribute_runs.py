@@ -71,5 +71,5 @@ def runs_of_attributes(attributes: Iterable[PageAttribute]) -> bytes:
         name = f"{attribute.kind}:{attribute.name}"
         shape = crc32(name.encode("utf-8", "replace"))
         value = hash64(f"{name}\0{attribute.value}")
-        rows.append((value, sketch_of(words), shape, NO_FIGURE, len(words), part, 0))
+        rows.append((value, sketch_of(words), shape, NO_FIGURE, 0, len(words), part, 0))
     return np.array(rows, dtype=RUN).tobytes()

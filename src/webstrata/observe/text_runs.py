@@ -69,8 +69,8 @@ _MAX_EXAMINED = 6000
 """Runs of a part whose figures are examined. Later figures are taken for watched, so that they are never noise."""
 
 
-Row = tuple[int, int, int, float, int, int, int]
-"""A row of `RUN`: value, sketch, shape, figure, words, part, flags."""
+Row = tuple[int, int, int, float, int, int, int, int]
+"""A row of `RUN`: value, sketch, shape, figure, bag, words, part, flags."""
 
 
 def runs_of(title: str, body: str, header: str = "", footer: str = "", side: str = "") -> bytes:
@@ -111,6 +111,7 @@ def runs_of_data(fields: Sequence[DataField]) -> bytes:
             field.sketch,
             crc32(field.name.encode("utf-8", "replace")),
             figure.figure if field.size == 1 else NO_FIGURE,
+            0,
             min(field.size, _MAX_WORDS),
             Part.DATA,
             RunFlag.TIMES if field.stamps else figure.flags & ~RunFlag.TIMES,
@@ -204,21 +205,23 @@ def _block_rows(part: Part, runs: list[str], shapes: list[str], figures: list[Ru
                 chosen = [i for i in range(start, index) if figures[i].flags == flags]
                 text, shape = ("\n".join([lines[i] for i in chosen]) for lines in (runs, shapes))
                 row = _row(part, text, shape, RunFigure(flags, NO_FIGURE))
-                rows.append((*row[:3], NO_FIGURE, *row[4:6], flags | RunFlag.BLOCK))  # a block is never a sentence
+                rows.append((*row[:3], NO_FIGURE, 0, *row[5:7], flags | RunFlag.BLOCK))  # a block is never a sentence
             start = index
     return rows
 
 
 def _row(part: Part, run: str, shape: str, figure: RunFigure) -> Row:
-    words = run.split()
+    words = run.encode("utf-8", "replace").split()
     flags = figure.flags | (RunFlag.SENTENCE if len(words) >= _SENTENCE_WORDS and run.endswith(_STOPS) else 0)
     if is_stamp(run, shape) and not flags & RunFlag.WATCHED:
         flags |= RunFlag.STAMP
+    has_bag = len(words) > 1 and not flags & RunFlag.SENTENCE and _DIGIT.search(run) is None
     return (
         hash64(run),
-        sketch_of([word.encode("utf-8", "replace") for word in words]),
+        sketch_of(words),
         crc32(shape.encode("utf-8", "replace")),
         figure.figure,
+        sum(map(crc32, words)) & 0xFFFFFFFF if has_bag else 0,
         min(len(words), _MAX_WORDS),
         part,
         flags,

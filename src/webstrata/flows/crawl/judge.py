@@ -95,15 +95,9 @@ def _compare(
     change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory, template=view)
     after = remember(memory, page.fingerprint, observation, change)
     if fingerprint is not None and fingerprint.parts is not None and not _has_selected(page):
-        template = after_visit(
-            template,
-            page.id,
-            memory,
-            observation.lines,
-            parsed.template_values if parsed is not None else b"",
-            result.at,
-        )
-        is_taught = memory.taught or bool(parsed is not None and parsed.template_values)
+        first_values = parsed.template_values if parsed is not None else b""
+        template = after_visit(template, page.id, memory, observation.lines, first_values, result.at)
+        is_taught = memory.taught or bool(first_values)
         after = after if is_taught == after.taught else replace(after, taught=is_taught)
     packed = page.memory if after is memory else pack(after)
     learned = learned_phrases(memory.noise, after.noise, page.url)
