@@ -8,6 +8,7 @@ from webstrata.detect.noisy_place import NoisyPlace
 
 _MAX_EXAMPLE = 60
 _NAMES = {"order": "the order of the list", "gap": "the text", "link": "the link", "data": "the field", "stamp": ""}
+_WITHOUT_EXAMPLE = {"gap": "what stands between two links that stay", "link": "the address of a link"}
 
 
 def learned_phrases(before: tuple[NoisyPlace, ...], after: tuple[NoisyPlace, ...], url: str) -> tuple[str, ...]:
@@ -31,4 +32,8 @@ def _phrases(before: dict[int, NoisyPlace], after: tuple[NoisyPlace, ...], url: 
 
 def _named(place: NoisyPlace) -> str:
     example = place.example if len(place.example) <= _MAX_EXAMPLE else place.example[: _MAX_EXAMPLE - 1] + "…"
-    return " ".join(filter(None, (_NAMES[place.kind], f'"{example}"' if example else f"place {place.number}")))
+    if example:
+        return f'{_NAMES[place.kind]} "{example}"'.strip()
+    if place.kind == "order":
+        return f"the order of a list of {len(place.recent)} lines or links"
+    return _WITHOUT_EXAMPLE.get(place.kind, f"place {place.number}")

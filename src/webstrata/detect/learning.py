@@ -245,7 +245,7 @@ class _Visit:
 
     def _example(self, rows: list[int]) -> str:
         found = (self._excerpts.get(self._new.runs.values[row], "") for row in rows)
-        return " / ".join(list(filter(None, found))[:3])
+        return " / ".join(list(dict.fromkeys(filter(None, found)))[:3])
 
     # ── the judgement ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,7 +5,7 @@
 | `runs` | hashes of the last version's text runs, or of its data fields | about 90,000 |
 | `links` | hashes of all links ever seen on the page | 8,192 |
 | `versions` | hashes of the last 20 versions | 160 |
-| `noise` | places that keep changing (`noise.py`) | about 8,000 |
+| `noise` | places that keep changing (`noisy_place.py`) | about 30,000 |
 
 A typical page needs 1 to 3 KB.
 

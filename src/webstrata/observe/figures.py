@@ -8,8 +8,8 @@
 | figures that are all dates, times of day or tokens | `TIMES` |
 | any other figure | none |
 
-A number without words takes its meaning from the label before it ("Price", "99"), from the heading of its column, or
-from the page's title. In doubt a figure is watched: the price of that is one more change told.
+A number without words takes its meaning from the label before it ("Definitions", "99"), from the heading of its column,
+or from the page's title. In doubt a figure is watched: the price of that is one more change told.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from webstrata.observe.watched_words import (
 NO_FIGURE = float("nan")
 _MAX_LENGTH = 400
 """Characters of a run that are examined."""
-_MAX_LABEL_WORDS = 3
+_MAX_LABEL_WORDS = 4
 _SHORT = 60
 _MAX_UNDER_HEADING = 400
 """Runs after a column's heading whose bare numbers belong to it."""
@@ -110,10 +110,11 @@ def figures_of(runs: Sequence[str], title: str = "") -> list[RunFigure]:
             found.append(RunFigure(_flags_without_figure(run, words), NO_FIGURE))
             continue
         one = examined(run)
-        if not one.flags and _is_watched_by_place(run, runs, index, label, named, index - heading_at):
-            one = RunFigure(RunFlag.WATCHED, one.figure)
-        elif not one.flags and not VIEW_WORDS.isdisjoint(label) and not _WORD.search(run):
-            one = RunFigure(RunFlag.TRIVIAL, one.figure)
+        if not one.flags and _WORD.search(run):
+            one = RunFigure(RunFlag.WATCHED if named else 0, one.figure)
+        elif not one.flags:
+            is_below = named or index - heading_at < _MAX_UNDER_HEADING
+            one = RunFigure(_flags_of_bare_number(label, _label_after(runs, index), is_below), one.figure)
         found.append(one)
     return found
 
@@ -124,20 +125,17 @@ def _flags_without_figure(run: str, words: list[str]) -> int:
     return RunFlag.TRIVIAL if words and without_ages(run, words) != run else 0
 
 
-def _is_watched_by_place(
-    run: str, runs: Sequence[str], index: int, label: list[str], named: bool, under_heading: int
-) -> bool:
-    """Whether the title, the label before or after a number, or the heading of its column names what people watch."""
-    if named:
-        return True
-    if _WORD.search(run):
-        return False
-    if not VIEW_WORDS.isdisjoint(label):
-        return False
-    if under_heading < _MAX_UNDER_HEADING:
-        return True
+def _label_after(runs: Sequence[str], index: int) -> list[str]:
     after = runs[index + 1] if index + 1 < len(runs) else ""
-    return len(after) <= _SHORT and not _DIGIT.search(after) and _names_a_figure(lower_words(after))
+    return lower_words(after) if len(after) <= _SHORT and not _DIGIT.search(after) else []
+
+
+def _flags_of_bare_number(before: list[str], after: list[str], is_below_heading: bool) -> int:
+    """What a number without words is, by the labels before and after it. With a label it is a value of a table."""
+    if not VIEW_WORDS.isdisjoint(before) or (not VIEW_WORDS.isdisjoint(after) and not _names_a_figure(before)):
+        return RunFlag.TRIVIAL
+    has_label = 0 < len(before) <= _MAX_LABEL_WORDS or _names_a_figure(after)
+    return RunFlag.WATCHED if has_label or is_below_heading else 0
 
 
 def _names_a_figure(words: list[str]) -> bool:
