@@ -33,7 +33,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "tag": (PAGE, "--add", "mine"),
     "snooze": (PAGE, "--end"),
     "preview": (PAGE, "--ignore", "css:footer"),
-    "noise": (PAGE, "--all"),
+    "noise": ("http://leancommunity.test/lean_projects.html", "--all"),
     "fingerprint": ("OUT/a.html", "--url", PAGE),
     "compare": ("OUT/a.html", "OUT/b.html"),
     "plan": ("--offline",),

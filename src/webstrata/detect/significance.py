@@ -106,7 +106,7 @@ def _size_phrase(found: Findings, words: WordCounts) -> str:
 
 def _product_phrases(change: Change) -> list[str]:
     """The values of products that differ: `price: 99.00 to 4.99`."""
-    named = change.values[:_MAX_VALUES]
+    named = change.product_values[:_MAX_VALUES]
     return [f"{value.name}: {value.before or 'none'} to {value.after or 'none'}" for value in named]
 
 

@@ -93,7 +93,7 @@ def _compare_contents(
         size=words.share if words is not None else 0.0,
         words_added=words.added if words is not None else 0,
         words_removed=words.removed if words is not None else 0,
-        values=_value_changes(memory.products, after.products) if found.product else (),
+        product_values=_value_changes(memory.products, after.products) if found.product else (),
         layers=layers,
         raw=layers["raw"],
         text=layers.get("text", False),

@@ -60,7 +60,7 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     words_added: int = 0
     words_removed: int = 0
     """Estimated numbers of words that only one of the versions has."""
-    values: tuple[ValueChange, ...] = ()
+    product_values: tuple[ValueChange, ...] = ()
     """Values of products that differ."""
     significance: float = 0.0
     """How much the change matters, 0 to 1."""

@@ -70,7 +70,7 @@ class Visit(Struct, frozen=True, kw_only=True, gc=False):
     significance: float = 0.0
     reasons: tuple[str, ...] = ()
     """Why the significance has this value."""
-    values: tuple[ValueChange, ...] = ()
+    product_values: tuple[ValueChange, ...] = ()
     """Values of products that differ."""
     reverted: bool = False
     """The content equals that of an earlier version."""

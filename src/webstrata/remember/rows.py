@@ -207,7 +207,7 @@ def visit_values(visit: Visit) -> Values:
         "hops": packed(visit.hops) if visit.hops else None,
         "reverted": visit.reverted,
         "reasons": packed(visit.reasons) if visit.reasons else None,
-        "product_values": packed(visit.values) if visit.values else None,
+        "product_values": packed(visit.product_values) if visit.product_values else None,
         "learned": packed(visit.learned) if visit.learned else None,
     }
 
@@ -237,7 +237,7 @@ def visit(row: Sequence[Any]) -> Visit:
         kind=_change_kinds[kind],
         significance=significance,
         reasons=() if reasons is None else _strings.decode(reasons),
-        values=() if product_values is None else _values.decode(product_values),
+        product_values=() if product_values is None else _values.decode(product_values),
         reverted=reverted,
         new_links=new_links,
         learned=() if learned is None else _strings.decode(learned),

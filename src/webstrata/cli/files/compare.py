@@ -54,7 +54,7 @@ def command(
                 "layer": change.layer,
                 "layers": change.layers,
                 "reasons": change.reasons,
-                "values": change.values,
+                "product_values": change.product_values,
                 "notes": [note for note in (old.fingerprint.data_note, new.fingerprint.data_note) if note],
             }
         )

@@ -31,7 +31,7 @@ _JSON_FIELDS = (
     "kind",
     "significance",
     "reasons",
-    "values",
+    "product_values",
     "reverted",
     "new_links",
     "status",

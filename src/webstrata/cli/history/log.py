@@ -81,7 +81,7 @@ def visit_json(visit: Visit) -> dict[str, Any]:
         "kind": visit.kind,
         "significance": visit.significance,
         "reasons": visit.reasons,
-        "values": visit.values,
+        "product_values": visit.product_values,
         "reverted": visit.reverted,
         "new_links": visit.new_links,
         "learned": visit.learned,

@@ -196,7 +196,7 @@ def finished_visit(judged: JudgedVisit, next_visit: NextVisit | None, positions:
         kind=change.kind if change is not None else ChangeKind.ERROR,
         significance=change.significance if change is not None else 0.0,
         reasons=change.reasons if change is not None else (),
-        values=change.values if change is not None else (),
+        product_values=change.product_values if change is not None else (),
         reverted=change.reverted if change is not None else False,
         new_links=change.new_links if change is not None else 0,
         learned=judged.learned,
