@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from bench.detection.pairs import LabelledPair
 from bench.detection.verdicts import Verdict, with_charset
 from webstrata.detect.memory import unpack
-from webstrata.detect.template import SiteTemplate
 from webstrata.flows.crawl.archive_entries import VisitPositions
-from webstrata.flows.crawl.judge import JudgedVisit, finished_visit, judge_visit
+from webstrata.flows.crawl.judge import JudgedVisit, finished_visit
 from webstrata.flows.crawl.parse import ParseJob, parse_content
+from webstrata.flows.crawl.site_templates import SiteTemplates
 from webstrata.records import Exchange, Page, VisitResult
 
 _DAY_S = 86_400.0
@@ -48,7 +48,7 @@ class _Site:
         self._host = f"{pair.site}.example"
         self._content_type = with_charset(pair)
         self._pages: dict[str, Page] = {}
-        self._template = SiteTemplate()
+        self._templates = SiteTemplates()
 
     def visit(self, path: str, body: bytes, at: float) -> JudgedVisit:
         url = f"https://{self._host}/{path}"
@@ -73,8 +73,6 @@ class _Site:
             body=body,
         )
         result = VisitResult(page=page, at=at, exchanges=(exchange,))
-        judged = judge_visit(result, parse_content([job])[0], self._template)
-        if judged.template is not None:
-            self._template = judged.template
+        judged = self._templates.judge(result, parse_content([job])[0])
         self._pages[path] = finished_visit(judged, None, VisitPositions(exchanges=(None,))).page
         return judged

@@ -160,7 +160,7 @@ def price_column(random: Random, at: float, n: int) -> list[str]:
 
 def daily_news(random: Random, at: float, n: int) -> list[str]:
     words = " ".join(random.choice(("sky", "leaf", "stone", "river", "wind", "ember")) for _ in range(9))
-    return in_article(words)
+    return in_article(f"{words}.")
 
 
 def status(random: Random, at: float, n: int) -> list[str]:

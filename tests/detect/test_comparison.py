@@ -110,12 +110,6 @@ def test_estimated_shares_follow_the_true_ones() -> None:
     assert within >= 0.95
 
 
-def test_the_longest_new_passage() -> None:
-    """Neighbouring new runs are one passage."""
-    words = counted("a one\nz last", "a one\nnew words here\nand some more\nz last\nsingle")
-    assert words.passage == 6
-
-
 @given(st.lists(st.text("ab c.", max_size=8)), st.lists(st.text("ab c.", max_size=8)))
 def test_a_difference_is_empty_exactly_if_the_runs_are_equal(before: list[str], after: list[str]) -> None:
     """Equal texts have no difference; different texts have one, with a share between 0 and 1."""

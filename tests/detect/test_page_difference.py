@@ -26,10 +26,8 @@ def version(
 
 def site() -> SiteTemplate:
     """The page under test and two others, which have the same menu and footer and no list of events."""
-    template = SiteTemplate()
-    for page in (version(), version("Another story.", aside=[]), version("A third story.", aside=[])):
-        template = taught(template, np.array(parse_runs(page).values, dtype="<u8").tobytes())
-    return template
+    pages = (version(), version("Another story.", aside=[]), version("A third story.", aside=[]))
+    return taught(SiteTemplate(), [np.array(parse_runs(page).values, dtype="<u8").tobytes() for page in pages])
 
 
 def difference(after: bytes, template: SiteTemplate | None, page_id: int = 1) -> PageDifference:

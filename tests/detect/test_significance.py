@@ -42,7 +42,7 @@ def test_no_share_is_zero(share: float) -> None:
 def scored(
     added: int = 0, removed: int = 0, *, total: int = 10_000, new_links: int = 0, **found: object
 ) -> tuple[float, tuple[str, ...]]:
-    words = WordCounts(removed, added, added, total)
+    words = WordCounts(removed, added, total)
     change = Change(outcome=Outcome.CHANGED, kind=ChangeKind.CONTENT, counts=True, new_links=new_links)
     return significance(change, Findings(text=True, words=words, **found), title_changed=False)  # type: ignore[arg-type]
 

@@ -44,7 +44,7 @@ def known(*lines: str, is_taught: bool = True) -> PageMemory:
 
 def test_what_stands_on_two_pages_is_the_template() -> None:
     """Lines of one page only are not part of it; a page's own line is not that of another page."""
-    template = taught(taught(SiteTemplate(), values("story one")), values("story two"))
+    template = taught(SiteTemplate(), [values("story one"), values("story two")])
     assert template.is_usable
     view = TemplateOfPage(template, 1, is_taught=True)
     assert view.elsewhere(hash64("Home"), is_own=True)
@@ -55,7 +55,7 @@ def test_what_stands_on_two_pages_is_the_template() -> None:
 
 def test_one_page_is_not_a_template() -> None:
     """A page alone says nothing about what repeats."""
-    assert not taught(SiteTemplate(), values("story")).is_usable
+    assert not taught(SiteTemplate(), [values("story")]).is_usable
 
 
 def changed(template: SiteTemplate, page_id: int, old: TextRuns, new: TextRuns, at: float = DAY) -> SiteTemplate:
@@ -64,7 +64,7 @@ def changed(template: SiteTemplate, page_id: int, old: TextRuns, new: TextRuns, 
 
 def test_an_event_is_known_after_another_page_showed_it() -> None:
     """The first page to show a new menu entry shows something new, the second does not."""
-    template = taught(taught(SiteTemplate(), values("one")), values("two"))
+    template = taught(SiteTemplate(), [values("one"), values("two")])
     value = hash64("Shop")
     new = parsed("one", header=("Home", "News", "Shop"))
     template = changed(template, 1, parsed("one"), new)
@@ -77,9 +77,9 @@ def test_an_event_is_known_after_another_page_showed_it() -> None:
 @pytest.mark.parametrize("seller", [known("Add to cart", "two"), PageMemory(at=0.5 * DAY, taught=True)])
 def test_pages_that_do_not_show_an_event_speak_against_it(seller: PageMemory) -> None:
     """A product that is sold out is no event of the site: other pages, visited later, can still be bought."""
-    template = taught(taught(SiteTemplate(), values("Add to cart", "one")), values("Add to cart", "two"))
+    template = taught(SiteTemplate(), [values("Add to cart", "one"), values("Add to cart", "two")])
     template = changed(template, 1, parsed("Add to cart", "one"), parsed("Sold out", "one"))
-    template = after_visit(template, 2, seller, b"", b"", 2 * DAY)
+    template = after_visit(template, 2, seller, b"", 2 * DAY)
     view = TemplateOfPage(template, 2, is_taught=True)
     assert not view.is_known_event(hash64("Add to cart"), is_added=False)
     assert not view.is_known_event(hash64("Sold out"), is_added=True)
@@ -87,7 +87,7 @@ def test_pages_that_do_not_show_an_event_speak_against_it(seller: PageMemory) ->
 
 def test_an_event_ends() -> None:
     """After a month the same change is a new event."""
-    template = taught(taught(SiteTemplate(), values("one")), values("two"))
+    template = taught(SiteTemplate(), [values("one"), values("two")])
     template = changed(template, 1, parsed("one"), parsed("one", header=("Home", "Shop")))
     template = changed(template, 3, parsed("three"), parsed("three", "more"), at=40 * DAY)
     assert not TemplateOfPage(template, 2, is_taught=True).is_known_event(hash64("Shop"), is_added=True)
@@ -95,8 +95,8 @@ def test_an_event_ends() -> None:
 
 def test_a_page_teaches_once() -> None:
     """Later versions of a page that taught the template replace its earlier lines."""
-    template = after_visit(SiteTemplate(), 1, PageMemory(), b"", values("old line"), 0.0)
-    template = after_visit(template, 1, known("old line"), page("new line"), b"", DAY)
+    template = taught(SiteTemplate(), [values("old line")])
+    template = after_visit(template, 1, known("old line"), page("new line"), DAY)
     view = TemplateOfPage(template, 2, is_taught=False)
     assert template.pages == 1
     assert view.elsewhere(hash64("new line"), is_own=False)
@@ -105,17 +105,17 @@ def test_a_page_teaches_once() -> None:
 
 def test_a_new_page_does_not_speak_against_earlier_events() -> None:
     """A page whose first version was seen after an event may show it."""
-    template = taught(taught(SiteTemplate(), values("one")), values("two"))
+    template = taught(SiteTemplate(), [values("one"), values("two")])
     template = changed(template, 1, parsed("one"), parsed("one", header=("Home", "News", "Shop")))
-    template = after_visit(template, 3, PageMemory(at=3 * DAY, taught=True), b"", b"", 4 * DAY)
+    template = after_visit(template, 3, PageMemory(at=3 * DAY, taught=True), b"", 4 * DAY)
     assert TemplateOfPage(template, 2, is_taught=True).is_known_event(hash64("Shop"), is_added=True)
 
 
 def test_size_is_bounded() -> None:
     """Many pages with many lines give a template of bounded size that still knows what repeats."""
     template = SiteTemplate()
-    while template.wants_pages:
-        template = taught(template, values(*(f"line {template.pages} {m}" for m in range(900))))
+    while template.pages < MAX_PAGES:
+        template = taught(template, [values(*(f"line {template.pages} {m}" for m in range(900)))])
     for n in range(300):
         template = changed(template, n, parsed(f"a{n}"), parsed(f"b{n}", f"c{n}"), at=100.0 + n)
     assert template.pages == MAX_PAGES
@@ -125,7 +125,7 @@ def test_size_is_bounded() -> None:
 
 def test_packed_templates_return() -> None:
     """A template is stored and read back; what cannot be decoded is no template."""
-    template = changed(taught(SiteTemplate(), values("one")), 1, parsed("one"), parsed("two"))
+    template = changed(taught(SiteTemplate(), [values("one")]), 1, parsed("one"), parsed("two"))
     assert unpack_template(pack_template(template)) == template
     assert unpack_template(b"") == SiteTemplate()
 

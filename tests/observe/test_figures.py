@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.columns import RunFlag
-from webstrata.observe.figures import examined, figure_of, figures_of, is_watched
+from webstrata.observe.figures import examined, figures_of, is_watched
 
 WATCHED = """
     Price: 99 EUR
@@ -163,13 +163,13 @@ def test_labels(runs: list[str], title: str, watched: list[bool]) -> None:
 )
 def test_figure(run: str, figure: float) -> None:
     """The only number of a run is read with decimal point or comma and thousands separators."""
-    assert figure_of(run) == figure
+    assert examined(run).figure == figure
 
 
 @pytest.mark.parametrize("run", ["", "no number", "5 of 10", "1.2.3", "12:30", "3 hours ago", "9f00e0c1d2a3b4c5"])
 def test_no_figure(run: str) -> None:
     """Runs with several numbers, times and tokens have no figure."""
-    assert isnan(figure_of(run))
+    assert isnan(examined(run).figure)
 
 
 @given(

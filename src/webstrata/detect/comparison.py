@@ -49,8 +49,6 @@ class WordCounts(NamedTuple):
 
     removed: int
     added: int
-    passage: int
-    """Words in the longest sequence of neighbouring runs that only the new version has."""
     total: int
     """Words of both versions."""
 
@@ -140,7 +138,7 @@ class RunComparison:
         total = sum(
             words for runs in (old, new) for words, part in zip(runs.words, runs.parts, strict=True) if part in parts
         )
-        return WordCounts(sum(removed.values()), sum(added.values()), _longest_sequence(added), total)
+        return WordCounts(sum(removed.values()), sum(added.values()), total)
 
     def _pairs(self, difference: RunDifference) -> list[tuple[int, int, int]]:
         """(Old run, new run, words that only one of them has) of similar runs, each at most once."""
@@ -246,13 +244,3 @@ def _one_sided(other_words: int, old: int, new: int) -> tuple[int, int]:
     removed = min(old, max(0, round((other_words + old - new) / 2)))
     added = min(new, max(0, round((other_words + new - old) / 2)))
     return (removed, added) if removed or added else (min(1, old), min(1, new))
-
-
-def _longest_sequence(added: dict[int, int]) -> int:
-    longest = sequence = 0
-    previous = -2
-    for index in sorted(added):
-        sequence = (sequence if index == previous + 1 else 0) + added[index]
-        longest = max(longest, sequence)
-        previous = index
-    return longest

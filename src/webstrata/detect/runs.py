@@ -36,14 +36,12 @@ class TextRuns(NamedTuple):
     flags: list[int]
     """`RunFlag`s."""
     sketches: list[int]
-    """A bit for each word."""
+    """64 bits, of which each word inverts one."""
     bags: list[int]
     """A hash of the words in any order; 0 where the order matters."""
     figures: list[float]
     """The only number in a run; NaN if there is none, or more than one."""
     places: list[int]
-    value_at: dict[int, int]
-    """Place -> value."""
 
 
 def parse_runs(packed: bytes) -> TextRuns:
@@ -63,7 +61,6 @@ def parse_runs(packed: bytes) -> TextRuns:
         bags=rows["bag"].tolist(),
         figures=rows["figure"].tolist(),
         places=places,
-        value_at=dict(zip(places, values, strict=True)),
     )
 
 

@@ -8,13 +8,13 @@ A run that appears or vanishes is a *site event*. The first page on which it is 
 show the same event, the template has changed and they are not told. A product that is sold out is no site event:
 other pages that are visited afterwards still have the old line, which is counted against the event.
 
-The template of a host takes at most 48 KB for its runs and about 8 KB for its events.
+The template of a host takes at most 24 KB for its runs and about 8 KB for its events.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 import msgspec
@@ -27,9 +27,9 @@ from webstrata.columns import Part
 from webstrata.detect.memory import PageMemory
 from webstrata.detect.runs import TextRuns, parse_runs
 
-MAX_PAGES = 24
+MAX_PAGES = 12
 """Pages that teach the template of a host."""
-_MAX_RUNS = 8192
+_MAX_RUNS = 4096
 _MAX_EVENTS = 256
 _MAX_EVENTS_A_PAGE = 128
 """Runs that differ in one page; if there are more, the page was rewritten, and only the first ones become events."""
@@ -76,10 +76,6 @@ class SiteTemplate(Struct, frozen=True, kw_only=True, array_like=True, gc=False)
         """Whether it tells anything about the pages: at least two taught it."""
         return self.pages >= 2
 
-    @property
-    def wants_pages(self) -> bool:
-        return self.pages < MAX_PAGES
-
 
 def pack_template(template: SiteTemplate) -> bytes:
     return bytes([_FORMAT]) + msgspec.msgpack.encode(template)
@@ -125,16 +121,12 @@ class TemplateOfPage:
         return self.is_known_event(value, is_added=is_added, min_pages=_MIN_PAGES_MAIN)
 
 
-def after_visit(
-    template: SiteTemplate, page_id: int, memory: PageMemory, runs: bytes, first_values: bytes, at: float
-) -> SiteTemplate:
-    """The template after a visit to a page.
+def after_visit(template: SiteTemplate, page_id: int, memory: PageMemory, runs: bytes, at: float) -> SiteTemplate:
+    """The template after a visit to a page that was known before.
 
     `memory` is what was known of the page before the visit; `runs` are those of a version with other bytes, empty if
-    the bytes are the same; `first_values` are the hashes of the first version of a page that teaches the template.
+    the bytes are the same.
     """
-    if first_values:
-        return taught(template, first_values)
     if not runs:
         return with_unchanged(template, memory, at=at) if template.events else template
     if not memory.runs:
@@ -143,11 +135,17 @@ def after_visit(
     return with_version(template, page_id, old, new, at=at, is_taught=memory.taught)
 
 
-def taught(template: SiteTemplate, values: bytes) -> SiteTemplate:
-    """The template after the first version of one more page, given as hashes of its lines and links (uint64)."""
-    short = np.unique((np.frombuffer(values, dtype="<u8") & np.uint64(0xFFFFFFFF)).astype(np.uint32))
-    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), short, 1)
-    return replace(template, pages=template.pages + 1, runs=rows.tobytes())
+def taught(template: SiteTemplate, pages: Sequence[bytes]) -> SiteTemplate:
+    """The template after the first versions of more pages, each given as hashes of its lines and links (uint64).
+
+    Many pages are added at once, because each addition goes through all runs of the template.
+    """
+    if not pages:
+        return template
+    short = [np.unique(np.frombuffer(values, dtype="<u8").astype(np.uint32)) for values in pages]
+    values, counts = np.unique(np.concatenate(short), return_counts=True)
+    rows = _with_counts(np.frombuffer(template.runs, dtype=_ROW), values, counts)
+    return replace(template, pages=template.pages + len(pages), runs=rows.tobytes())
 
 
 def with_version(
@@ -161,7 +159,8 @@ def with_version(
     events = _with_contrary(events, _sorted(after), {*removed, *added})
     rows = np.frombuffer(template.runs, dtype=_ROW)
     if is_taught:
-        rows = _with_counts(rows, _sorted(old_count.keys() - new_count.keys()), -1)
+        vanished = np.intersect1d(_sorted(old_count.keys() - new_count.keys()), rows["value"])
+        rows = _with_counts(rows, vanished, -1)
         rows = _with_counts(rows, _sorted(new_count.keys() - old_count.keys()), 1)
     return replace(template, runs=rows.tobytes(), events=events)
 
@@ -192,13 +191,11 @@ def _sorted(values: Iterable[int]) -> NDArray[np.uint32]:
     return np.unique(np.fromiter(values, dtype=np.uint32))
 
 
-def _with_counts(rows: NDArray[np.void], values: NDArray[np.uint32], by: int) -> NDArray[np.void]:
+def _with_counts(rows: NDArray[np.void], values: NDArray[np.uint32], by: int | NDArray[np.int64]) -> NDArray[np.void]:
     """The rows with the number of pages of these values changed by `by`; at most `_MAX_RUNS` rows.
 
     If there are more, rows of one page are dropped by their value, so that the same runs are dropped on every page.
     """
-    if by < 0:
-        values = np.intersect1d(values, rows["value"])
     merged = np.union1d(rows["value"], values)
     pages = np.zeros(len(merged), dtype=np.int64)
     pages[np.searchsorted(merged, rows["value"])] = rows["pages"]

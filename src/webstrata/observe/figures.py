@@ -90,11 +90,6 @@ def is_watched(run: str) -> bool:
     return bool(examined(run).flags & RunFlag.WATCHED)
 
 
-def figure_of(run: str) -> float:
-    """The only number in a run; NaN if there is none, or more than one. Dates, times and tokens are no numbers."""
-    return examined(run).figure
-
-
 def figures_of(runs: Sequence[str], title: str = "") -> list[RunFigure]:
     """The figures of the runs of one part of a page, each read with the labels before and after it."""
     named = _names_a_figure(lower_words(title))

@@ -51,6 +51,8 @@ def command(
                 "kind": change.kind,
                 "significance": change.significance,
                 "size": change.size,
+                "words_added": change.words_added,
+                "words_removed": change.words_removed,
                 "layer": change.layer,
                 "layers": change.layers,
                 "reasons": change.reasons,

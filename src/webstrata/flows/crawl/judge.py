@@ -55,8 +55,13 @@ class JudgedVisit(Struct, frozen=True, kw_only=True):
     """What the visit taught about the page's noise."""
 
 
-def judge_visit(result: VisitResult, parsed: ParsedContent | None, template: SiteTemplate) -> JudgedVisit:
-    """Compare a visit with the page's last version; `template` is that of its host."""
+def judge_visit(
+    result: VisitResult, parsed: ParsedContent | None, template: SiteTemplate, *, teaches: bool = False
+) -> JudgedVisit:
+    """Compare a visit with the page's last version; `template` is that of its host.
+
+    `teaches`: the page's first version is added to the template.
+    """
     page, response = result.page, result.answer
     failure = _failure(result, parsed)
     if failure is not None or response is None or response.status is None:
@@ -64,7 +69,7 @@ def judge_visit(result: VisitResult, parsed: ParsedContent | None, template: Sit
     fingerprint = parsed.fingerprint if parsed is not None else None
     if status_class(response.status) is StatusClass.NOT_MODIFIED:
         fingerprint = page.fingerprint
-    return _compare(result, response, parsed, fingerprint, template)
+    return _compare(result, response, parsed, fingerprint, template, teaches=teaches)
 
 
 def _compare(
@@ -73,6 +78,8 @@ def _compare(
     parsed: ParsedContent | None,
     fingerprint: Fingerprint | None,
     template: SiteTemplate,
+    *,
+    teaches: bool,
 ) -> JudgedVisit:
     page = result.page
     memory = unpack(page.memory, page.counted)
@@ -95,10 +102,8 @@ def _compare(
     change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory, template=view)
     after = remember(memory, page.fingerprint, observation, change)
     if fingerprint is not None and fingerprint.parts is not None and not _has_selected(page):
-        first_values = parsed.template_values if parsed is not None else b""
-        template = after_visit(template, page.id, memory, observation.lines, first_values, result.at)
-        is_taught = memory.taught or bool(first_values)
-        after = after if is_taught == after.taught else replace(after, taught=is_taught)
+        template = after_visit(template, page.id, memory, observation.lines, result.at)
+    after = replace(after, taught=True) if teaches else after
     packed = page.memory if after is memory else pack(after)
     learned = learned_phrases(memory.noise, after.noise, page.url)
     return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)

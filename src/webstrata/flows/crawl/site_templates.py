@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection
 
-from webstrata.detect.memory import unpack
-from webstrata.detect.template import SiteTemplate, pack_template, unpack_template
+from webstrata.detect.template import MAX_PAGES, SiteTemplate, pack_template, taught, unpack_template
 from webstrata.flows.crawl.judge import JudgedVisit, judge_visit
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.ports import Store
@@ -24,12 +23,13 @@ _EMPTY = SiteTemplate()
 class SiteTemplates:
     """The templates of a crawl. `load` the hosts of a batch, `judge` its visits, write `unsaved` with the batch."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self) -> None:
         self._by_host: OrderedDict[str, SiteTemplate] = OrderedDict()
+        self._untaught: dict[str, list[bytes]] = {}
+        """The hashes of first versions that are not in the template yet, by host."""
         self._unsaved: set[str] = set()
 
-    async def load(self, hosts: Collection[str]) -> None:
+    async def load(self, hosts: Collection[str], store: Store) -> None:
         """Load the templates of these hosts that are not in memory."""
         for host in hosts:
             if host in self._by_host:
@@ -37,7 +37,7 @@ class SiteTemplates:
         missing = sorted({host for host in hosts if host not in self._by_host})
         if not missing:
             return
-        stored = await self._store.pages.templates(missing)
+        stored = await store.pages.templates(missing)
         for host in missing:
             # Another batch may have loaded and changed it meanwhile.
             self._by_host.setdefault(host, unpack_template(stored.get(host, b"")))
@@ -45,20 +45,36 @@ class SiteTemplates:
 
     def wants(self, page: Page) -> bool:
         """Whether the first version of a page should teach the template of its host."""
-        return self._by_host.get(page.host, _EMPTY).wants_pages and not unpack(page.memory).taught
+        return page.fingerprint is None and self._has_room(page.host)
+
+    def _has_room(self, host: str) -> bool:
+        return self._by_host.get(host, _EMPTY).pages + len(self._untaught.get(host, ())) < MAX_PAGES
 
     def judge(self, result: VisitResult, parsed: ParsedContent | None) -> JudgedVisit:
         """Judge a visit with the template of its host, which then learns from the visit."""
         host = result.page.host
-        before = self._by_host.get(host, _EMPTY)
+        if parsed is not None and parsed.template_values and self._has_room(host):
+            self._untaught.setdefault(host, []).append(parsed.template_values)
+            return judge_visit(result, parsed, _EMPTY, teaches=True)  # a first version is compared with nothing
+        before = self._taught(host)
         judged = judge_visit(result, parsed, before)
         if judged.template is not None and judged.template != before:
             self._by_host[host] = judged.template
             self._unsaved.add(host)
         return judged
 
+    def _taught(self, host: str) -> SiteTemplate:
+        """The template with all pages that taught it so far."""
+        pages = self._untaught.pop(host, ())
+        if pages:
+            self._by_host[host] = taught(self._by_host.get(host, _EMPTY), pages)
+            self._unsaved.add(host)
+        return self._by_host.get(host, _EMPTY)
+
     def unsaved(self) -> tuple[tuple[str, bytes], ...]:
         """The templates that are not stored yet, packed, by host."""
+        for host in list(self._untaught):
+            self._taught(host)
         return tuple((host, pack_template(self._by_host[host])) for host in sorted(self._unsaved))
 
     def saved(self) -> None:

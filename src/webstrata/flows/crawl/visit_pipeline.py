@@ -101,7 +101,7 @@ class VisitPipeline:
         self._max_decoded = max_decoded
         self._selector = selector
         self._politeness = UnsavedPoliteness()
-        self._templates = SiteTemplates(store)
+        self._templates = SiteTemplates()
 
     def start_parsers(self, visits: int) -> None:
         """Start enough parser processes for this number of visits."""
@@ -111,7 +111,7 @@ class VisitPipeline:
 
     async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
         """Parse the content of each visit; none for visits without content."""
-        await self._templates.load({result.page.host for result in batch})
+        await self._templates.load({result.page.host for result in batch}, self._store)
         jobs: list[ParseJob] = []
         indexes: list[int] = []
         for index, result in enumerate(batch):
@@ -146,7 +146,7 @@ class VisitPipeline:
             page_rules=page.page_rules,
             before=page.fingerprint,
             lines=unpack(page.memory).runs,
-            want_template=page.fingerprint is None and self._templates.wants(page),
+            want_template=self._templates.wants(page),
             failures=page.failures,
             want_links=discovery.wants_links(page),
             want_requisites=discovery.wants_requisites(page),
@@ -168,7 +168,7 @@ class VisitPipeline:
         writing = asyncio.create_task(self._write(captures))
         try:
             await asyncio.sleep(0)  # lets the archive start
-            await self._templates.load({result.page.host for result in batch})
+            await self._templates.load({result.page.host for result in batch}, self._store)
             judged = [self._templates.judge(*visit) for visit in zip(batch, parsed, strict=True)]
             checks = await check_sources(judged, self._store, self._schedule)
             next_visits = self._next_visits(judged)
