@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from webstrata.columns import RunFlag
 from webstrata.detect.learned_phrases import learned_phrases
 from webstrata.detect.noisy_place import NoisyPlace
 
@@ -43,3 +44,11 @@ def test_kinds_are_named() -> None:
         "from now on the address of a link",
         'from now on the field "views: 7"',
     ]
+
+
+def test_stamps_are_said_only_where_they_count() -> None:
+    """A line such as "last updated" does not count anyway, unless the page has a layer of its own."""
+    stamp = replace(LEARNED, flags=int(RunFlag.STAMP))
+    assert learned_phrases((), (stamp,), "https://a.test/", with_stamps=False) == ()
+    assert len(learned_phrases((), (stamp, LEARNED), "https://a.test/", with_stamps=False)) == 1
+    assert len(learned_phrases((), (stamp,), "https://a.test/")) == 1

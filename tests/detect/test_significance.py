@@ -73,6 +73,7 @@ def test_watched_figures_are_never_trivial() -> None:
         (14, 2, "about 14 words added, 2 removed (0.2 % of the text)"),
         (1400, 0, "about 1,400 words added (14 % of the text)"),
         (0, 3, "about 3 words removed (less than 0.1 % of the text)"),
+        (1, 1, "about 1 word added, 1 removed (less than 0.1 % of the text)"),
         (0, 0, "the same words in another order"),
     ],
 )

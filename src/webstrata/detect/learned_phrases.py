@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from webstrata.columns import RunFlag
 from webstrata.detect.noisy_place import NoisyPlace
 
 _MAX_EXAMPLE = 60
@@ -11,9 +12,15 @@ _NAMES = {"order": "the order of the list", "gap": "the text", "link": "the link
 _WITHOUT_EXAMPLE = {"gap": "what stands between two links that stay", "link": "the address of a link"}
 
 
-def learned_phrases(before: tuple[NoisyPlace, ...], after: tuple[NoisyPlace, ...], url: str) -> tuple[str, ...]:
-    """One phrase for each place that was learned or forgotten, with the command that undoes a learning."""
-    return tuple(_phrases({place.key: place for place in before}, after, url))
+def learned_phrases(
+    before: tuple[NoisyPlace, ...], after: tuple[NoisyPlace, ...], url: str, *, with_stamps: bool = True
+) -> tuple[str, ...]:
+    """One phrase for each place that was learned or forgotten, with the command that undoes a learning.
+
+    `with_stamps`: also of stamps ("last updated"), which count only on pages with a layer of their own.
+    """
+    said = after if with_stamps else tuple(place for place in after if not place.flags & RunFlag.STAMP)
+    return tuple(_phrases({place.key: place for place in before}, said, url))
 
 
 def _phrases(before: dict[int, NoisyPlace], after: tuple[NoisyPlace, ...], url: str) -> Iterator[str]:

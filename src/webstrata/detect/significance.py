@@ -21,6 +21,7 @@ _DECADES = 2.3
 """Powers of ten of the amount from 0 to 1."""
 _WORDS_PER_UNIT = {"words": 1, "values": 2, "entries": 20}
 """How many words of text a value or an entry of data is worth."""
+_UNIT_OF_ONE = {"words": "word", "values": "value", "entries": "entry"}
 _MIN_SCORE = 0.05
 """For every change that counts, such as removed links or reordered lines."""
 _MIN_SCORE_DATA = 0.2
@@ -97,10 +98,12 @@ def _size_phrase(found: Findings, words: WordCounts) -> str:
     """How much differs: `about 14 words added, 2 removed (2.9 % of the text)`."""
     if not words.added and not words.removed:
         return f"the same {found.unit} in another order"
+    first = words.added or words.removed
+    counted = (
+        f"{first:,} {_UNIT_OF_ONE[found.unit] if first == 1 else found.unit} {'added' if words.added else 'removed'}"
+    )
     if words.added and words.removed:
-        counted = f"{words.added:,} {found.unit} added, {words.removed:,} removed"
-    else:
-        counted = f"{words.added or words.removed:,} {found.unit} {'added' if words.added else 'removed'}"
+        counted += f", {words.removed:,} removed"
     return f"about {counted} ({share_phrase(words.share)} of the {'text' if found.unit == 'words' else 'data'})"
 
 

@@ -105,7 +105,8 @@ def _compare(
         template = after_visit(template, page.id, memory, observation.lines, result.at)
     after = replace(after, taught=True) if teaches else after
     packed = page.memory if after is memory else pack(after)
-    learned = learned_phrases(memory.noise, after.noise, page.url)
+    has_own_layer = page.page_rules is not None and page.page_rules.layer != "auto"
+    learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_own_layer)
     return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
 
 

@@ -17,10 +17,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from webstrata.detect.layers import deciding_layer
+from webstrata.detect.memory import memory_of_first_version
 from webstrata.detect.verdict import judge
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import media_type
-from webstrata.observe.page import fingerprint
+from webstrata.observe.page import fingerprint, observation_fields, observe_typed
 from webstrata.records import Fingerprint, Observation
 
 ComputeFingerprint = Callable[[bytes, str, str | None, str], Fingerprint]
@@ -57,19 +59,27 @@ def what_happened(
     """All changes in (start_at, end_at], by URL and time; with `only`, of those URLs.
 
     Two versions are compared as a visitor receives them, with the media type and charset that the living web declares,
-    by default with the fingerprint and the verdict of the crawl loop.
+    by default with the fingerprint and the verdict of the crawl loop for two versions alone (`webstrata compare`).
     """
     changes: list[TrueChange] = []
     for recording in recordings:
         for path in recording.pages:
             url = recording.url(path)
             if only is None or url in only:
-                changes += _page(recording, path, url, (start_at, end_at), compute_fingerprint, counts or _judged)
+                changes += _page(recording, path, url, (start_at, end_at), compute_fingerprint, counts)
     return sorted(changes, key=lambda change: (change.url, change.at))
 
 
-def _judged(before: Fingerprint, after: Fingerprint) -> bool:
+def _differs(before: Fingerprint, after: Fingerprint) -> bool:
+    """Whether the digests of the deciding layer differ."""
     return judge(before, False, Observation(url="", at=0.0, status=200, fingerprint=after)).counts
+
+
+def _counts(before: Observation, after: Observation) -> bool:
+    """Whether the difference counts, run by run."""
+    assert before.fingerprint is not None
+    memory = memory_of_first_version(before, deciding_layer(before.fingerprint))
+    return judge(before.fingerprint, False, after, memory=memory).counts
 
 
 def _page(
@@ -78,7 +88,7 @@ def _page(
     url: str,
     window: tuple[float, float],
     compute_fingerprint: ComputeFingerprint,
-    counts: Counts,
+    counts: Counts | None,
 ) -> Iterable[TrueChange]:
     before: str | None = None
     published = False
@@ -90,10 +100,29 @@ def _page(
             fingerprints[blob] = compute_fingerprint(body, *media_type(path, body), url)
         return fingerprints[blob]
 
+    def observed(blob: str) -> Observation:
+        body = recording.contents[blob]
+        content = observe_typed(body, *media_type(path, body), url)
+        fields = observation_fields(content)
+        return Observation(
+            url=url,
+            at=0.0,
+            status=200,
+            fingerprint=content.fingerprint,
+            lines=fields.lines,
+            link_hashes=fields.link_hashes,
+            products=fields.products,
+        )
+
+    def is_change(old: str, new: str) -> bool:
+        if counts is not None:
+            return counts(of_blob(old), of_blob(new))
+        return _differs(of_blob(old), of_blob(new)) and _counts(observed(old), observed(new))
+
     for at, blob in recording.pages[path]:
         if window[0] < at <= window[1]:
             if before and blob:
-                yield TrueChange(url=url, at=at, kind="changed", counts=counts(of_blob(before), of_blob(blob)))
+                yield TrueChange(url=url, at=at, kind="changed", counts=is_change(before, blob))
             else:
                 kind: Literal["gone", "back", "new"] = "gone" if before else "back" if published else "new"
                 yield TrueChange(url=url, at=at, kind=kind, counts=True)
