@@ -74,6 +74,19 @@ class Part(IntEnum):
     PRODUCT = 15
 
 
+ATTRIBUTE_PARTS = {
+    "description": Part.DESCRIPTION,
+    "canonical": Part.CANONICAL,
+    "robots": Part.ROBOTS,
+    "image": Part.IMAGE,
+    "label": Part.LABEL,
+    "form": Part.FORM,
+    "structured": Part.STRUCTURED,
+    "product": Part.PRODUCT,
+}
+"""Kinds of attributes, as rules name them, and the part of their runs. (The title is a part of the main content.)"""
+
+
 class RunFlag(IntFlag):
     """What is known of a run besides its hashes. The numbers are stored."""
 

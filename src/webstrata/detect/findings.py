@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from webstrata.columns import Part, RunFlag
+from webstrata.columns import ATTRIBUTE_PARTS, RunFlag
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
 from webstrata.detect.feed_entries import feed_change
 from webstrata.detect.memory import PageMemory
@@ -27,18 +27,6 @@ _PARTS_OF_LAYER = {"main": MAIN_PARTS, "data": DATA_PARTS}
 _ENTRY_KINDS = ("feed", "calendar", "archive")
 """Kinds of data whose fields are entries."""
 _LAYERS_WITH_RUNS = ("text", "main", "selected", "data")
-
-PART_OF_ATTRIBUTE = {
-    "description": Part.DESCRIPTION,
-    "canonical": Part.CANONICAL,
-    "robots": Part.ROBOTS,
-    "image": Part.IMAGE,
-    "label": Part.LABEL,
-    "form": Part.FORM,
-    "structured": Part.STRUCTURED,
-    "product": Part.PRODUCT,
-}
-"""Kinds of attributes, as rules name them, and the part of their runs. (The title is a part of the main content.)"""
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -174,8 +162,8 @@ def _on_page(
 
 def _attributes(comparison: RunComparison, layer: str, page_rules: PageRules | None) -> tuple[bool, bool]:
     """(Whether a product differs, whether other attributes that count do)."""
-    kinds = [kind for kind in _counted_attributes(page_rules, layer) if kind in PART_OF_ATTRIBUTE]
-    changed = {kind for kind in kinds if comparison.difference(frozenset({PART_OF_ATTRIBUTE[kind]}))}
+    kinds = [kind for kind in _counted_attributes(page_rules, layer) if kind in ATTRIBUTE_PARTS]
+    changed = {kind for kind in kinds if comparison.difference(frozenset({ATTRIBUTE_PARTS[kind]}))}
     return "product" in changed, bool(changed - {"product"})
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from webstrata.columns import RUN, Part, RunFlag
+from webstrata.columns import ATTRIBUTE_PARTS, RUN, Part, RunFlag
 from webstrata.observe.figures import NO_FIGURE
 from webstrata.observe.sketch import hash64, sketch_of
 from webstrata.observe.text_runs import Row
@@ -22,16 +22,6 @@ _MAX_LINKS = 1_000
 """Links stored one by one; the rest of a page's links are stored in buckets, each the sum of its links."""
 _BUCKETS = 64
 _MAX_ATTRIBUTES = 500
-_PARTS = {
-    "description": Part.DESCRIPTION,
-    "canonical": Part.CANONICAL,
-    "robots": Part.ROBOTS,
-    "image": Part.IMAGE,
-    "label": Part.LABEL,
-    "form": Part.FORM,
-    "structured": Part.STRUCTURED,
-    "product": Part.PRODUCT,
-}
 
 
 def runs_of_links(links: NDArray[np.void]) -> bytes:
@@ -64,7 +54,7 @@ def runs_of_attributes(attributes: Iterable[PageAttribute]) -> bytes:
     """The attributes as rows of `RUN`; the title is a run of the text already."""
     rows: list[Row] = []
     for attribute in attributes:
-        part = _PARTS.get(attribute.kind)
+        part = ATTRIBUTE_PARTS.get(attribute.kind)
         if part is None or len(rows) == _MAX_ATTRIBUTES:
             continue
         words = attribute.value.encode("utf-8", "replace").split()
