@@ -4,6 +4,7 @@
 |---|---|---|
 | title, main content, its links | counts | counts, unless several other pages showed the same before |
 | header, footer | a new sentence counts | counts, unless it stands on other pages or between lines that do |
+| links outside the main content | do not count | do not count |
 | figures and dates of header and footer | do not count | do not count, unless people watch them (prices, stocks) |
 
 `judge` in `verdict.py` uses it if the main content decides.
@@ -20,6 +21,7 @@ from webstrata.detect.template import TemplateOfPage
 
 OUTSIDE_PARTS = ALL_TEXT_PARTS - MAIN_PARTS
 MAIN_LINKS: frozenset[int] = frozenset({Part.MAIN_LINK})
+MENU_LINKS: frozenset[int] = frozenset({Part.OTHER_LINK})
 ALL_LINKS: frozenset[int] = frozenset({Part.MAIN_LINK, Part.OTHER_LINK})
 
 
@@ -33,7 +35,7 @@ class PageDifference(NamedTuple):
     outside: RunDifference
     """Outside the main content, as far as they belong to the page."""
     has_template: bool = False
-    """Runs of the template differ, too."""
+    """Runs of the template, or links outside the main content, differ, too."""
     is_new_event: bool = False
     """They differ outside the main content, and no other page has shown this before."""
 
@@ -46,8 +48,10 @@ def page_difference(
     main = comparison.difference(main_parts, ALL_TEXT_PARTS)
     links = comparison.difference(MAIN_LINKS, ALL_LINKS)._replace(is_reordered=False)
     outside = comparison.difference(OUTSIDE_PARTS, ALL_TEXT_PARTS)._replace(is_reordered=False)
+    menu_links = comparison.difference(MENU_LINKS, ALL_LINKS)
+    has_menu_links = bool(menu_links.removed or menu_links.added)
     if template is None:
-        return PageDifference(main, links, _new_sentences(comparison, outside))
+        return PageDifference(main, links, _new_sentences(comparison, outside), has_template=has_menu_links)
     own_main = _without_events(comparison, main, template)
     own_links = _without_events(comparison, links, template)
     own_outside, template_outside = _divided(comparison, _without_stamps(comparison, outside), template)
@@ -55,7 +59,7 @@ def page_difference(
         main=own_main,
         links=own_links,
         outside=own_outside,
-        has_template=bool(template_outside) or own_main != main or own_links != links,
+        has_template=has_menu_links or bool(template_outside) or own_main != main or own_links != links,
         is_new_event=_is_new(comparison, template_outside, template),
     )
 

@@ -63,7 +63,7 @@ def _without_score(change: Change) -> tuple[float, tuple[str, ...]]:
     if change.counts:
         return _FIXED[change.kind]
     if change.kind is ChangeKind.TEMPLATE:
-        return 0.0, ("only lines that stand on other pages of the site differ; another page was told of it",)
+        return 0.0, ("only menus, their links or other lines of the site's template differ",)
     if change.kind is ChangeKind.MARKUP and change.noise:
         places = "1 place" if change.noise == 1 else f"{change.noise} places"
         return 0.0, (f"only learned noise differs, in {places}",)
