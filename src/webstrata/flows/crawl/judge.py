@@ -98,7 +98,8 @@ def _compare(
         negotiated=result.content is not None or _varies(response, "accept"),
         language=_language(response),
     )
-    view = TemplateOfPage(template, page.id, is_taught=memory.taught) if template.is_usable else None
+    has_runs = bool(memory.runs and observation.lines)
+    view = TemplateOfPage(template, page.id, is_taught=memory.taught) if template.is_usable and has_runs else None
     change = judge(page.fingerprint, page.gone, observation, page_rules=page.page_rules, memory=memory, template=view)
     after = remember(memory, page.fingerprint, observation, change)
     if fingerprint is not None and fingerprint.parts is not None and not _has_selected(page):
@@ -106,7 +107,7 @@ def _compare(
     after = replace(after, taught=True) if teaches else after
     packed = page.memory if after is memory else pack(after)
     has_own_layer = page.page_rules is not None and page.page_rules.layer != "auto"
-    learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_own_layer)
+    learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_own_layer) if after.noise else ()
     return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
 
 
