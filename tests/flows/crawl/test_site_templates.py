@@ -8,6 +8,7 @@ import pytest
 
 from tests.flows.conftest import DAY_S, Archiver
 from tests.flows.scripted_servers import reply
+from webstrata.detect.template import unpack_template
 from webstrata.records import ChangeKind
 
 PAGES = [f"http://a.test/{name}" for name in ("lamp", "chair", "table", "mirror")]
@@ -93,5 +94,24 @@ def test_the_template_survives_a_restart(run_scenario: Callable[..., None]) -> N
         await archiver.crawl(after_s=8 * DAY_S)
         outcomes = [await archiver.outcomes(url) for url in PAGES]
         assert sum(one.count("changed") for one in outcomes) == 2
+
+    run_scenario(scenario)
+
+
+def test_block_pages_teach_nothing(run_scenario: Callable[..., None]) -> None:
+    """An error page with status 200 is not a page of the site, also at the first visit."""
+
+    async def scenario(archiver: Archiver) -> None:
+        for url in PAGES:
+            archiver.servers.serve(url, reply(page(url), cf_mitigated="challenge"), reply(page(url)))
+        await archiver.watch(*PAGES)
+        await archiver.crawl()
+        assert [await archiver.outcomes(url) for url in PAGES] == [["block-page"]] * len(PAGES)
+        async with archiver.node.store() as store:
+            assert await store.pages.templates(["a.test"]) == {}
+        await archiver.crawl(after_s=8 * DAY_S)
+        async with archiver.node.store() as store:
+            stored = await store.pages.templates(["a.test"])
+        assert unpack_template(stored["a.test"]).pages == len(PAGES)
 
     run_scenario(scenario)

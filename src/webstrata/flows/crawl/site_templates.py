@@ -54,8 +54,10 @@ class SiteTemplates:
         """Judge a visit with the template of its host, which then learns from the visit."""
         host = result.page.host
         if parsed is not None and parsed.template_values and self._has_room(host):
-            self._untaught.setdefault(host, []).append(parsed.template_values)
-            return judge_visit(result, parsed, _EMPTY, teaches=True)  # a first version is compared with nothing
+            first = judge_visit(result, parsed, _EMPTY, teaches=True)  # a first version is compared with nothing
+            if first.change is not None:  # an error page says nothing about the site
+                self._untaught.setdefault(host, []).append(parsed.template_values)
+            return first
         before = self._taught(host)
         judged = judge_visit(result, parsed, before)
         if judged.template is not None and judged.template != before:
