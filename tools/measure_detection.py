@@ -24,11 +24,11 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 from msgspec.structs import replace
 
-from webstrata.detect.layers import deciding_layer, layer_digest
-from webstrata.detect.memory import PageMemory, memory_of_first_version, pack, remember
+from webstrata.detect.layers import layer_digest
+from webstrata.detect.memory import PageMemory, pack, remember
 from webstrata.detect.response_class import error_page
-from webstrata.detect.verdict import judge
-from webstrata.observe.page import ObservedContent, observation_fields, observe_typed
+from webstrata.detect.verdict import judge, judge_alone
+from webstrata.observe.page import ObservedContent, observation_of, observe_typed
 from webstrata.observe.text_runs import run_shape
 from webstrata.records import Observation
 
@@ -54,6 +54,7 @@ DATA_SITES = (
     "activitystreams",
     "brick",
 )
+_URL = "https://example.org/"
 MEDIA = {
     "html": "text/html",
     "htm": "text/html",
@@ -143,20 +144,6 @@ def parsed(path: str, body: bytes, site: str) -> ObservedContent:
     return observe_typed(body, MEDIA[path.rpartition(".")[2].lower()], None, f"https://{site}.example/{path}")
 
 
-def observation(content: ObservedContent, at: float, previous: bytes) -> Observation:
-    fields = observation_fields(content, previous)
-    return Observation(
-        url="https://example.org/",
-        at=at,
-        status=200,
-        fingerprint=content.fingerprint,
-        lines=fields.lines,
-        link_hashes=fields.link_hashes,
-        excerpts=fields.excerpts,
-        products=fields.products,
-    )
-
-
 def main_text(content: ObservedContent) -> str:
     parts = content.part_texts
     return content.text or "" if parts is None else f"{parts.title}\n{parts.body}\n{parts.side}"
@@ -176,8 +163,7 @@ def measure_layers(data: Path, count: int, seed: str) -> None:
         counts: Counter[str] = Counter()
         for path, old, new in sampled_pairs(data, site, count, seed):
             before, after = parsed(path, old, site), parsed(path, new, site)
-            memory = memory_of_first_version(observation(before, 0.0, b""), deciding_layer(before.fingerprint))
-            change = judge(before.fingerprint, False, observation(after, 0.0, b""), memory=memory)
+            change = judge_alone(observation_of(before, _URL, 0.0), observation_of(after, _URL, 0.0))
             counts["pairs"] += 1
             counts["outside main"] += change.counts and change.layer == "text" and "main" in change.layers
             counts.update(name for name in names if change.layers.get(name))
@@ -229,7 +215,7 @@ def measure_data(data: Path, count: int) -> None:
         counts: Counter[str] = Counter()
         for path, old, new in sampled_pairs(data, site, count):
             before, after = parsed(path, old, site).fingerprint, parsed(path, new, site).fingerprint
-            change = judge(before, False, Observation(url="https://e.org/", at=0.0, status=200, fingerprint=after))
+            change = judge(before, False, Observation(url=_URL, at=0.0, status=200, fingerprint=after))
             counts["pairs"] += 1
             counts["bytes" if change.layer != "data" else "differ" if change.counts else "equal"] += 1
         print(
@@ -266,11 +252,11 @@ def _replayed(site: str, path: str, versions: list[Version], bodies: dict[str, b
     for at, current in _visits(versions, days):
         counts["visits"] += 1
         if current == blob and before is not None:
-            same = Observation(url="https://example.org/", at=at, status=200, fingerprint=before)
+            same = Observation(url=_URL, at=at, status=200, fingerprint=before)
             memory = remember(memory, before, same, judge(before, False, same, memory=memory))
             continue
         now, blob, then_words = parsed(path, bodies[current], site), current, words
-        current_observation = observation(now, at, memory.runs)
+        current_observation = observation_of(now, _URL, at, memory.runs)
         plain = judge(before, False, current_observation, memory=replace(memory, noise=()))
         change = judge(before, False, current_observation, memory=memory)
         words = Counter(map(run_shape, main_text(now).split("\n")))

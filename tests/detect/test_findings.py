@@ -9,10 +9,8 @@ from collections.abc import Callable
 import pytest
 from PIL import Image, ImageDraw
 
-from webstrata.detect.layers import deciding_layer
-from webstrata.detect.memory import memory_of_first_version
-from webstrata.detect.verdict import judge
-from webstrata.observe.page import observation_fields, observe
+from webstrata.detect.verdict import judge_alone
+from webstrata.observe.page import observation_of, observe
 from webstrata.records import Change, ChangeKind, Observation, PageRules, ValueChange
 
 URL = "https://shop.test/lamp"
@@ -34,16 +32,7 @@ def product(price: str, availability: str = "InStock") -> str:
 
 def seen(body: str | bytes, content_type: str, rules: PageRules | None) -> Observation:
     content = observe(body.encode() if isinstance(body, str) else body, content_type, URL, rules)
-    fields = observation_fields(content)
-    return Observation(
-        url=URL,
-        at=0.0,
-        status=200,
-        fingerprint=content.fingerprint,
-        lines=fields.lines,
-        link_hashes=fields.link_hashes,
-        products=fields.products,
-    )
+    return observation_of(content, URL, 0.0)
 
 
 def verdict(
@@ -53,9 +42,7 @@ def verdict(
     rules: PageRules | None = None,
 ) -> Change:
     old, new = (seen(body, content_type, rules) for body in (before, after))
-    assert old.fingerprint is not None
-    memory = memory_of_first_version(old, deciding_layer(old.fingerprint, rules))
-    return judge(old.fingerprint, False, new, page_rules=rules, memory=memory)
+    return judge_alone(old, new, rules)
 
 
 ARTICLES = [

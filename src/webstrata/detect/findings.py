@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webstrata.columns import ATTRIBUTE_PARTS, RunFlag
 from webstrata.detect.comparison import RunComparison, RunDifference, WordCounts
@@ -73,8 +74,8 @@ def findings(
     old, new = parse_runs(memory.runs), parse_runs(after.lines)
     noise = without_jumps(memory.noise, old, new, after.at - memory.at)
     noise = _applicable_noise(noise, new, layer)
-    has_own_layer = page_rules is not None and page_rules.layer != "auto"
-    comparison = RunComparison(old, new, noise, exact=has_own_layer or layer not in ("main", "text"))
+    is_exact = layer not in ("main", "text") or (page_rules is not None and page_rules.has_layer)
+    comparison = RunComparison(old, new, noise, exact=is_exact)
     if layer == "main":
         ignores_title = "title" not in _counted_attributes(page_rules, layer)
         found = _on_page(comparison, text, links, template, ignores_title=ignores_title)
@@ -83,19 +84,12 @@ def findings(
     else:
         found = _in_layer(comparison, text, layer)
     product, metadata = _attributes(comparison, layer, page_rules)
-    hidden = changed_noise_count(old, new, noise)
-    return Findings(
-        text=found.text,
-        links=found.links,
-        outside=found.outside,
+    return replace(
+        found,
         is_template_event=found.is_template_event and not (found.text or found.links or found.outside),
-        has_template=found.has_template,
         product=product,
         metadata=metadata,
-        noise=hidden,
-        words=found.words,
-        unit=found.unit,
-        is_watched=found.is_watched,
+        noise=changed_noise_count(old, new, noise),
     )
 
 

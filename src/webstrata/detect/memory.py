@@ -2,12 +2,12 @@
 
 | part | contents | max. bytes |
 |---|---|---:|
-| `runs` | hashes of the last version's text runs, or of its data fields | about 90,000 |
+| `runs` | hashes of the last version's text runs, links and attributes, or of its data fields | about 250,000 |
 | `links` | hashes of all links ever seen on the page | 8,192 |
 | `versions` | hashes of the last 20 versions | 160 |
 | `noise` | places that keep changing (`noisy_place.py`) | about 30,000 |
 
-A typical page needs 1 to 3 KB.
+A typical page that changed needs 2 to 10 KB; one that never changed needs almost nothing.
 
 The set of links is exact up to 512 links (64-bit hashes). Beyond that it is a Bloom filter of 8 KB, which never reports
 a known link as new; with 5,000 links in it, about one new link in a hundred is taken for known. When half of its bits

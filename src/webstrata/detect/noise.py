@@ -8,7 +8,7 @@ compares versions without them. These always count:
 - a learned stamp with another shape, or none;
 - in a gap whose contents rotate among known ones, an unknown one; in any gap, more than twice its usual words;
 - in a shuffled list, a new or a missing item;
-- all of it, if half of the words of a page or more are noise: then the noise is its subject (`verdict.py`).
+- all of it, if half of the words of a page or more are noise: then the noise is its subject (`findings.py`).
 """
 
 from __future__ import annotations

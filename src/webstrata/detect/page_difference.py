@@ -7,11 +7,12 @@
 | links outside the main content | do not count | do not count |
 | figures and dates of header and footer | do not count | do not count, unless people watch them (prices, stocks) |
 
-`judge` in `verdict.py` uses it if the main content decides.
+`findings.py` uses it if the main content decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from webstrata.columns import Part, RunFlag
@@ -114,27 +115,38 @@ def _but(indexes: tuple[int, ...], left_out: set[int]) -> tuple[int, ...]:
 
 def _of_template(runs: TextRuns, differing: tuple[int, ...], template: TemplateOfPage, *, is_added: bool) -> set[int]:
     """The differing runs that belong to the template: they, or the lines around them, stand on other pages."""
-    found = set()
-    for index in differing:
-        value = runs.values[index]
-        if (
-            template.elsewhere(value, is_own=not is_added)
-            or template.is_known_event(value, is_added=is_added)
-            or _stands_between(runs, index, set(differing), template)
-        ):
-            found.add(index)
+    found: set[int] = set()
+    for group in _groups(runs, differing):
+        is_inside = _stands_between(runs, group[0], group[-1], template)
+        found.update(
+            index
+            for index in group
+            if is_inside
+            or template.elsewhere(runs.values[index], is_own=not is_added)
+            or template.is_known_event(runs.values[index], is_added=is_added)
+        )
     return found
 
 
-def _stands_between(runs: TextRuns, index: int, differing: set[int], template: TemplateOfPage) -> bool:
-    """Whether the nearest lines of the same part that do not differ are lines of the template."""
-    part, neighbours = runs.parts[index], []
-    for step in (-1, 1):
-        other = index + step
-        while other in differing:
-            other += step
-        if 0 <= other < len(runs.parts) and runs.parts[other] == part:
-            neighbours.append(other)
+def _groups(runs: TextRuns, differing: tuple[int, ...]) -> Iterator[list[int]]:
+    """The differing runs in groups of neighbours of one part."""
+    group: list[int] = []
+    for index in sorted(differing):
+        if group and (index != group[-1] + 1 or runs.parts[index] != runs.parts[group[-1]]):
+            yield group
+            group = []
+        group.append(index)
+    if group:
+        yield group
+
+
+def _stands_between(runs: TextRuns, first: int, last: int, template: TemplateOfPage) -> bool:
+    """Whether the lines before and after a group of runs, in the same part, are lines of the template."""
+    neighbours = [
+        other
+        for other in (first - 1, last + 1)
+        if 0 <= other < len(runs.parts) and runs.parts[other] == runs.parts[first]
+    ]
     return bool(neighbours) and all(template.elsewhere(runs.values[other], is_own=True) for other in neighbours)
 
 

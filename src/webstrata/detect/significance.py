@@ -44,7 +44,7 @@ def significance(change: Change, found: Findings, *, title_changed: bool) -> tup
         reasons += _product_phrases(change)
     if found.metadata:
         score = max(score, _METADATA_SCORE)
-        reasons.append("what the page states to programs differs")
+        reasons.append("the canonical URL, the robots directives or another attribute that counts differs")
     if found.is_watched:
         score = max(score, _MIN_SCORE_WATCHED)
         reasons.append("a figure that people watch differs")

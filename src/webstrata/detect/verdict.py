@@ -19,7 +19,6 @@
 
 `layers.py` selects the deciding layer, `findings.py` compares it. Independently of the verdict, every different
 sequence of bytes is archived.
-
 """
 
 from __future__ import annotations
@@ -28,7 +27,14 @@ from msgspec.structs import replace
 
 from webstrata.detect.findings import Findings, findings
 from webstrata.detect.layers import candidate_layers, deciding_layer, layer_differences
-from webstrata.detect.memory import PageMemory, is_earlier_version, new_link_count, redirect_target, version_key
+from webstrata.detect.memory import (
+    PageMemory,
+    is_earlier_version,
+    memory_of_first_version,
+    new_link_count,
+    redirect_target,
+    version_key,
+)
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.significance import significance
 from webstrata.detect.template import TemplateOfPage
@@ -63,6 +69,14 @@ def judge(
     if was_gone:
         change = replace(change, outcome=Outcome.BACK, kind=ChangeKind.BACK, counts=True, layer="status")
     return _with_significance(change, found, title_changed=before.title != now.title)
+
+
+def judge_alone(before: Observation, after: Observation, page_rules: PageRules | None = None) -> Change:
+    """The verdict on two contents of which nothing else is known, as `webstrata compare` gives it."""
+    if before.fingerprint is None:
+        return judge(None, True, after, page_rules=page_rules)
+    memory = memory_of_first_version(before, deciding_layer(before.fingerprint, page_rules))
+    return judge(before.fingerprint, False, after, page_rules=page_rules, memory=memory)
 
 
 _KINDS_WITH_SIZE = (ChangeKind.CONTENT, ChangeKind.LINKS, ChangeKind.DATA)

@@ -39,7 +39,7 @@ from webstrata.observe.media import HTML, header_charset, media_type
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.sketch import hash64
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash, split_runs
-from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, PageAttribute, PageRules
+from webstrata.records import DEFAULT_ATTRIBUTES, Fingerprint, Observation, PageAttribute, PageRules
 
 VERSION = 3
 """Version of the rules that define the layers. Digests of different versions are never compared."""
@@ -303,6 +303,21 @@ def observation_fields(
         link_hashes=content.linked.hashes,
         excerpts=excerpts_of((title, body, side, header, footer), previous),
         products={attribute.name: attribute.value for attribute in attributes if attribute.kind == "product"},
+    )
+
+
+def observation_of(content: ObservedContent, url: str, at: float, previous: bytes = b"") -> Observation:
+    """A content as the result of a successful visit; `previous` are the lines of the version before."""
+    fields = observation_fields(content, previous)
+    return Observation(
+        url=url,
+        at=at,
+        status=200,
+        fingerprint=content.fingerprint,
+        lines=fields.lines,
+        link_hashes=fields.link_hashes,
+        excerpts=fields.excerpts,
+        products=fields.products,
     )
 
 

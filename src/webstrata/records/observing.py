@@ -110,6 +110,11 @@ class PageRules(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True)
     """Kinds of attributes that do not count."""
 
     @property
+    def has_layer(self) -> bool:
+        """Whether the user has set the layer that decides: then every difference in it counts, stamps too."""
+        return self.layer != "auto"
+
+    @property
     def counted_attributes(self) -> tuple[AttributeKind, ...]:
         """The kinds of attributes that count, in the order of `ATTRIBUTE_KINDS`."""
         counted = {*DEFAULT_ATTRIBUTES, *self.attributes}.difference(self.ignore_attributes)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from tests.conformance.case import Case, encoded, play_rows
 from tests.conformance.verdict import Verdict
-from webstrata.detect.layers import deciding_layer
-from webstrata.detect.memory import memory_of_first_version
-from webstrata.detect.verdict import judge
-from webstrata.observe.page import observation_fields, observe_typed
+from webstrata.detect.verdict import judge_alone
+from webstrata.observe.page import observation_of, observe_typed
 from webstrata.records import Observation
 
 FAMILY = "change-pairs"
@@ -26,22 +24,10 @@ def run(folder: Path) -> Verdict:
 def _play(case: Case, verdict: Verdict) -> None:
     media_type, expected = case.text("media"), case.boolean("meaningful_change")
     before, now = (_observation(case.text(side), media_type) for side in ("before", "after"))
-    assert before.fingerprint is not None
-    memory = memory_of_first_version(before, deciding_layer(before.fingerprint))
-    change = judge(before.fingerprint, False, now, memory=memory)
+    change = judge_alone(before, now)
     verdict.check(f"{case.id} {case.fields.get('why', '')}", expected, change.counts)
 
 
 def _observation(content: str, media_type: str) -> Observation:
     seen = observe_typed(encoded(content), media_type, "utf-8", _URL)
-    fields = observation_fields(seen)
-    return Observation(
-        url=_URL,
-        at=0.0,
-        status=200,
-        fingerprint=seen.fingerprint,
-        lines=fields.lines,
-        link_hashes=fields.link_hashes,
-        excerpts=fields.excerpts,
-        products=fields.products,
-    )
+    return observation_of(seen, _URL, 0.0)

@@ -15,10 +15,8 @@ from webstrata.cli.options import (
     with_rule_options,
 )
 from webstrata.cli.output import print_json
-from webstrata.detect.layers import deciding_layer
-from webstrata.detect.memory import memory_of_first_version
 from webstrata.detect.significance import share_phrase
-from webstrata.detect.verdict import judge
+from webstrata.detect.verdict import judge_alone
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.records import Observation, PageRules
 
@@ -42,8 +40,7 @@ def command(
     """
     page_rules = page_rules_of(**rules) or PageRules()
     old, new = parse_files([before, after], media_type, url, page_rules)
-    memory = memory_of_first_version(_observed(old), deciding_layer(old.fingerprint, page_rules))
-    change = judge(old.fingerprint, False, _observed(new), page_rules=page_rules, memory=memory)
+    change = judge_alone(_observed(old), _observed(new), page_rules)
     if as_json:
         print_json(
             {

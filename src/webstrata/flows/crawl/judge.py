@@ -106,8 +106,8 @@ def _compare(
         template = after_visit(template, page.id, memory, observation.lines, result.at)
     after = replace(after, taught=True) if teaches else after
     packed = page.memory if after is memory else pack(after)
-    has_own_layer = page.page_rules is not None and page.page_rules.layer != "auto"
-    learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_own_layer) if after.noise else ()
+    has_layer = page.page_rules is not None and page.page_rules.has_layer
+    learned = learned_phrases(memory.noise, after.noise, page.url, with_stamps=has_layer) if after.noise else ()
     return JudgedVisit(result=result, parsed=parsed, change=change, memory=packed, template=template, learned=learned)
 
 

@@ -17,12 +17,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from webstrata.detect.layers import deciding_layer
-from webstrata.detect.memory import memory_of_first_version
-from webstrata.detect.verdict import judge
+from webstrata.detect.verdict import judge, judge_alone
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import media_type
-from webstrata.observe.page import fingerprint, observation_fields, observe_typed
+from webstrata.observe.page import fingerprint, observation_of, observe_typed
 from webstrata.records import Fingerprint, Observation
 
 ComputeFingerprint = Callable[[bytes, str, str | None, str], Fingerprint]
@@ -75,13 +73,6 @@ def _differs(before: Fingerprint, after: Fingerprint) -> bool:
     return judge(before, False, Observation(url="", at=0.0, status=200, fingerprint=after)).counts
 
 
-def _counts(before: Observation, after: Observation) -> bool:
-    """Whether the difference counts, run by run."""
-    assert before.fingerprint is not None
-    memory = memory_of_first_version(before, deciding_layer(before.fingerprint))
-    return judge(before.fingerprint, False, after, memory=memory).counts
-
-
 def _page(
     recording: Recording,
     path: str,
@@ -103,21 +94,12 @@ def _page(
     def observed(blob: str) -> Observation:
         body = recording.contents[blob]
         content = observe_typed(body, *media_type(path, body), url)
-        fields = observation_fields(content)
-        return Observation(
-            url=url,
-            at=0.0,
-            status=200,
-            fingerprint=content.fingerprint,
-            lines=fields.lines,
-            link_hashes=fields.link_hashes,
-            products=fields.products,
-        )
+        return observation_of(content, url, 0.0)
 
     def is_change(old: str, new: str) -> bool:
         if counts is not None:
             return counts(of_blob(old), of_blob(new))
-        return _differs(of_blob(old), of_blob(new)) and _counts(observed(old), observed(new))
+        return _differs(of_blob(old), of_blob(new)) and judge_alone(observed(old), observed(new)).counts
 
     for at, blob in recording.pages[path]:
         if window[0] < at <= window[1]:
