@@ -15,7 +15,8 @@ from webstrata.clock import RealClock
 from webstrata.fetch.http.client import HttpWeb
 from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.request import FetchLimits
-from webstrata.flows.crawl.polite_client import PoliteClient, PoliteVisit
+from webstrata.flows.crawl.requests.polite_client import PoliteClient
+from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
 from webstrata.permit.gate import PermitGate
 from webstrata.permit.spacing import PolitenessRules
 from webstrata.ports import Handler

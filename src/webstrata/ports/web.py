@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from webstrata.records import Exchange, Failure, FetchResult, Page, Permit, PostBody, Validators, VisitResult, Wait
+
+BeforeSend = Callable[[], Awaitable[None]]
+"""Called when a connection is ready and the request is about to be sent; waits until it may be."""
 
 
 class Web(Protocol):
@@ -21,8 +25,15 @@ class Web(Protocol):
         accept: str = "*/*",
         validators: Validators | None = None,
         posted: PostBody | None = None,
+        before_send: BeforeSend | None = None,
+        total_s: float | None = None,
     ) -> Exchange:
-        """Send one request and read its response; do not follow redirects. Network errors are returned, not raised."""
+        """Send one request and read its response; do not follow redirects. Network errors are returned, not raised.
+
+        The request is sent at most once. `before_send` is awaited between connecting and sending; again if the
+        connection was closed meanwhile and another one is used. `total_s` limits the time of this exchange further than
+        the adapter does; waiting in `before_send` does not count.
+        """
         ...
 
     async def close(self) -> None: ...

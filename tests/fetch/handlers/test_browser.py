@@ -14,6 +14,8 @@ import pytest
 from tests.fetch.local_site import AGENT, Answer, page_at, pages, serving, visited
 from webstrata.clock import RealClock
 from webstrata.fetch.handlers.browser import BrowserHandler, RenderLimits, find_chromium, missing_software
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import FailureKind
 
 needs_chromium = pytest.mark.skipif(bool(missing_software(find_chromium())), reason="no Chromium or no Playwright")
@@ -23,7 +25,7 @@ QUICK = RenderLimits(load_s=20.0, settle_s=2.0, total_s=40.0)
 
 
 def browser(**options: object) -> BrowserHandler:
-    return BrowserHandler(RealClock(), agent=AGENT, **{"limits": QUICK, **options})  # type: ignore[arg-type]
+    return BrowserHandler(RealClock(), HandlerParsers(ParserPool(0)), agent=AGENT, **{"limits": QUICK, **options})  # type: ignore[arg-type]
 
 
 def written(script: str) -> bytes:

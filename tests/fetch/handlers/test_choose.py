@@ -6,7 +6,7 @@ import pytest
 
 from webstrata.fetch.handlers.choose import chooser, handler_name
 from webstrata.fetch.handlers.plain import PlainHandler
-from webstrata.records import Fingerprint, Page, PageRole, PageRules
+from webstrata.records import Fingerprint, Page, PageRole, PageRules, PageState
 
 CHOICES = [
     ("http://e/", {}, "http"),
@@ -15,6 +15,9 @@ CHOICES = [
     ("http://e/news.atom", {}, "feed"),
     ("http://e/sparql", {}, "http"),
     ("http://e/sparql?query=SELECT%20*%20%7B%7D", {}, "sparql"),
+    ("http://e/sparql?query=SELECT%20*%20%7B%7D", {"depth": 1, "site_id": 1}, "http"),
+    ("http://e/sparql?query=SELECT%20*%20%7B%7D", {"depth": 1, "page_rules": PageRules(handler="sparql")}, "sparql"),
+    ("http://e/sparql?query=SELECT%20*%20%7B%7D", {"state": PageState.CAPTURED}, "http"),
     ("http://e/find?query=selected+works", {}, "http"),
     ("http://e/a.ttl", {"page_rules": PageRules(handler="http")}, "http"),
     ("http://e/", {"page_rules": PageRules(handler="browser")}, "browser"),
@@ -27,7 +30,10 @@ CHOICES = [
 
 @pytest.mark.parametrize(("url", "fields", "expected"), CHOICES)
 def test_choice(url: str, fields: dict[str, object], expected: str) -> None:
-    """The rule of the user decides, then the role, the URL and the last media type; `auto` starts nothing large."""
+    """The rule of the user decides, then the role, the URL and the last media type; `auto` starts nothing large.
+
+    A query in a URL is sent only if the user named the URL.
+    """
     page = Page(id=1, url=url, host="e", **fields)  # type: ignore[arg-type]
     assert handler_name(page) == expected
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -14,8 +13,10 @@ from tests.fetch.local_site import Answer, Asked, page_at, serving, visit
 from webstrata.clock import DAY_S
 from webstrata.fetch.handlers.contexts import MAX_BYTES, MAX_CONTEXTS, ContextCache
 from webstrata.fetch.handlers.rdf import RdfHandler
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.observe.data.dispatch import data_digest
-from webstrata.observe.linked_data import LinkedData
+from webstrata.observe.data.rdf.jsonld import ExpandedJsonLd
 from webstrata.records import Exchange, FailureKind, FetchResult, Fingerprint, Page, PostBody, Validators, VisitResult
 
 LD = {"Content-Type": "application/ld+json"}
@@ -31,7 +32,7 @@ def seen_with(answers: dict[str, Answer], page: Callable[[str], Page] | None = N
     """A visit to /thing, and the targets of its requests."""
     with serving(lambda asked: answers.get(asked.target, Answer(404))) as site:
         made = page(f"{site.url}/thing") if page else page_at(f"{site.url}/thing", handler="rdf")
-        found = visit(RdfHandler(LinkedData()), made)
+        found = visit(RdfHandler(HandlerParsers(ParserPool(0))), made)
         assert isinstance(found, VisitResult)
         return found, site.targets
 
@@ -141,7 +142,7 @@ def test_contexts_without_end() -> None:
         return Answer(headers=LD, body=thing() if asked.target == "/thing" else b'{"@context": "/c/%d"}' % (number + 1))
 
     with serving(answering) as site:
-        found = visit(RdfHandler(LinkedData()), page_at(f"{site.url}/thing", handler="rdf"))
+        found = visit(RdfHandler(HandlerParsers(ParserPool(0))), page_at(f"{site.url}/thing", handler="rdf"))
     assert isinstance(found, VisitResult)
     assert (found.failure, found.content) == (None, None)
     assert len(site.targets) == MAX_CONTEXTS + 1
@@ -172,16 +173,16 @@ class FixedClient:
 
 def test_age() -> None:
     """A context is used for a day, or a month if it cannot be fetched again; a failure is cached for an hour."""
-    contexts, client = ContextCache(), FixedClient()
+    contexts, client = ContextCache(HandlerParsers(ParserPool(0))), FixedClient()
 
-    def missing(known: Any) -> str | None:
-        return None if known else "http://x.org/c"
+    async def expand(known: Mapping[str, bytes]) -> ExpandedJsonLd:
+        return ExpandedJsonLd(missing=None if known else "http://x.org/c")
 
     def after(days: float, status: int) -> str:
         client.at += days * DAY_S
         client.status = status
         client.asked = 0
-        return asyncio.run(contexts.gather(missing, client)).problem
+        return asyncio.run(contexts.gather(expand, client)).problem
 
     steps = [(0, 200, 1, True), (0.9, 500, 0, True), (0.2, 500, 1, True), (28, 500, 1, True), (2, 500, 1, False)]
     steps += [(0.01, 200, 0, False), (0.1, 200, 1, True)]

@@ -11,13 +11,13 @@ from webstrata.fetch.handlers.rdf import RdfHandler
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import query_url
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
-from webstrata.observe.linked_data import LinkedData
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.ports import Handler, VisitClient
 from webstrata.records import Page, VisitResult, Wait
 from webstrata.testing.handler import check_handler
 
-PARSER = SparqlResponseParser()
+PARSER = HandlerParsers(ParserPool(0))
 SPARQL = SparqlHandler(PARSER, WholeDataset(PARSER))
 
 
@@ -27,7 +27,7 @@ def page(url: str) -> Page:
 
 @pytest.mark.parametrize(
     "handler",
-    [PlainHandler(), PlainHandler("feed", ACCEPT_FEED), RdfHandler(LinkedData()), SPARQL],
+    [PlainHandler(), PlainHandler("feed", ACCEPT_FEED), RdfHandler(PARSER), SPARQL],
     ids=lambda it: it.name,
 )
 def test_shipped_handlers(handler: Handler) -> None:
@@ -45,7 +45,7 @@ def test_queries(form: str, length: int) -> None:
 @pytest.mark.skipif(bool(missing_software(find_chromium())), reason="no Chromium or no Playwright")
 def test_browser() -> None:
     """The browser handler fulfils the contract."""
-    check_handler(BrowserHandler(RealClock(), agent="x"))
+    check_handler(BrowserHandler(RealClock(), PARSER, agent="x"))
 
 
 class Raises:

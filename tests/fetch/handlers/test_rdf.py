@@ -8,9 +8,12 @@ import json
 import pytest
 
 from tests.fetch.local_site import Answer, Answering, Asked, page_at, serving, visited
+from webstrata.errors import ParserError
 from webstrata.fetch.handlers.negotiate import accept_quality
 from webstrata.fetch.handlers.rdf import ACCEPT, RDF_TYPES, RdfHandler, best_alternate
-from webstrata.observe.linked_data import LinkedData
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
+from webstrata.flows.parsers.tasks import Task
 from webstrata.records import FailureKind, VisitResult
 
 TURTLE = b"<#me> <#knows> <#you> ."
@@ -20,7 +23,7 @@ EMBEDDED = b"""<script type="application/ld+json">{"@id": "#me", "name": "\xc3\x
 
 
 def rdf() -> RdfHandler:
-    return RdfHandler(LinkedData())
+    return RdfHandler(HandlerParsers(ParserPool(0)))
 
 
 def seen_at(answering: Answering, path: str = "/thing", **page_rules: object) -> VisitResult:
@@ -163,3 +166,16 @@ def test_all_types_are_requested() -> None:
     ):
         assert kind in RDF_TYPES
         assert kind in ACCEPT
+
+
+def test_no_parser_works() -> None:
+    """If no parser process works, the visit fails as a fault of this machine: the page is not to blame."""
+
+    def fail(task: Task) -> None:
+        raise ParserError("no parser process can be started")
+
+    handler = RdfHandler(HandlerParsers(ParserPool(0, run=fail)))
+    with serving(thing(html=EMBEDDED)) as site:
+        seen = visited(handler, page_at(site.url + "/thing", handler="rdf"))
+    assert seen.failure is not None
+    assert seen.failure.kind is FailureKind.LOCAL

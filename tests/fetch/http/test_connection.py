@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from tests.fetch.conftest import Conversation, PlayedServer, answering, with_web
+from webstrata.clock import RealClock
 from webstrata.fetch.http.client import HttpWeb
 from webstrata.records import Exchange, FailureKind
 
@@ -19,12 +21,14 @@ def response(text: bytes) -> bytes:
 
 
 def bodies(server: PlayedServer, count: int, host: str = "site.test", pause_s: float = 0.0) -> list[bytes]:
-    """The bodies of the responses to consecutive requests with one `HttpWeb`."""
+    """The bodies of the responses to consecutive requests with one `HttpWeb`; stale requests are sent once more."""
 
     async def use(web: HttpWeb) -> list[bytes]:
         received = []
         for number in range(count):
             exchange: Exchange = await web.fetch(server.permit(f"/{number}", host=host))
+            if exchange.stale:
+                exchange = await web.fetch(server.permit(f"/{number}", host=host))
             received.append(exchange.body)
             await asyncio.sleep(pause_s)
         return received
@@ -95,8 +99,19 @@ def test_closed_while_idle(play: Play) -> None:
     assert (server.connections, len(server.requests)) == (3, 3)
 
 
+def exchanges(server: PlayedServer, count: int) -> list[Exchange]:
+    """The outcomes of consecutive requests with one `HttpWeb`."""
+
+    async def use(web: HttpWeb) -> list[Exchange]:
+        return [await web.fetch(server.permit(f"/{number}")) for number in range(count)]
+
+    received = with_web(use)
+    assert isinstance(received, list)
+    return received
+
+
 def test_closed_on_reuse(play: Play) -> None:
-    """If the server closes a kept-alive connection on its next request, the request is repeated on a new one."""
+    """If the server closes a kept-alive connection on its next request, the request is stale and not repeated."""
 
     def script(peer: Conversation) -> None:
         peer.request()
@@ -104,8 +119,96 @@ def test_closed_on_reuse(play: Play) -> None:
         peer.request()
 
     server = play(script)
-    assert bodies(server, 2) == [b"x"] * 2
+    first, second, third = exchanges(server, 3)
+    assert (first.body, third.body) == (b"x", b"x")
+    assert second.failure is not None
+    assert (second.failure.kind, second.stale, second.sent) == (FailureKind.RESET, True, True)
     assert (server.connections, len(server.requests)) == (2, 3)
+
+
+PARTIAL = [b"H", b"HTTP/1.1 200 OK\r\nContent-Le"]
+
+
+@pytest.mark.parametrize("start", PARTIAL)
+def test_closed_in_the_response(play: Play, start: bytes) -> None:
+    """A kept-alive connection that ends after a part of the response is not stale: the server has seen the request."""
+
+    def script(peer: Conversation) -> None:
+        peer.request()
+        peer.send(response(b"x"))
+        peer.request()
+        peer.send(start)
+
+    _, second = exchanges(play(script), 2)
+    assert second.failure is not None
+    assert (second.failure.kind, second.stale, second.sent) == (FailureKind.RESET, False, True)
+
+
+def test_closed_before_sending(play: Play) -> None:
+    """If a kept connection is closed before the request is sent, nothing was sent, and a new connection is used."""
+    close_now = threading.Event()
+
+    def script(peer: Conversation) -> None:
+        peer.request()
+        peer.send(response(b"x"))
+        close_now.wait(60)
+
+    server = play(script)
+
+    async def use(web: HttpWeb) -> tuple[Exchange, int]:
+        await web.fetch(server.permit("/0"))
+        (kept,) = web._pool._idle
+        calls = 0
+
+        async def wait_for_the_close() -> None:
+            nonlocal calls
+            calls += 1
+            close_now.set()
+            while kept.is_connected:  # noqa: ASYNC110 - the event loop finds out
+                await asyncio.sleep(0.01)
+
+        return await web.fetch(server.permit("/1"), before_send=wait_for_the_close), calls
+
+    taken, calls = with_web(use)
+    assert (taken.body, taken.sent, taken.stale, calls) == (b"x", True, False, 2)
+    assert [head.split(b" ")[1] for head in server.requests] == [b"/0", b"/1"]
+
+
+def test_a_new_connection_closed_before_sending(play: Play) -> None:
+    """If a server closes even a new connection before the request is sent, the exchange fails and nothing was sent."""
+    close_now = threading.Event()
+    server = play(lambda _: close_now.wait(60) and None)
+
+    async def use(web: HttpWeb) -> Exchange:
+        async def wait_for_the_close() -> None:
+            close_now.set()
+            await asyncio.sleep(0.5)
+
+        return await web.fetch(server.permit(), before_send=wait_for_the_close)
+
+    exchange = with_web(use)
+    assert exchange.failure is not None
+    assert (exchange.failure.kind, exchange.stale, server.requests) == (FailureKind.RESET, False, [])
+
+
+def test_times_count_from_sending(play: Play) -> None:
+    """`at` is the time of sending: connecting and waiting in `before_send` come before it and are no part of it."""
+    server = play(answering(response(b"x")))
+
+    async def use(web: HttpWeb) -> tuple[Exchange, float]:
+        permitted_at = 0.0
+
+        async def wait() -> None:
+            nonlocal permitted_at
+            await asyncio.sleep(0.2)
+            permitted_at = RealClock().now()
+
+        return await web.fetch(server.permit(), before_send=wait, total_s=60.0), permitted_at
+
+    exchange, permitted_at = with_web(use)
+    assert exchange.sent
+    assert exchange.at >= permitted_at
+    assert exchange.duration_s >= 0.0
 
 
 POISON = response(b"poison")

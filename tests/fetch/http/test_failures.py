@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 
 import pytest
@@ -13,9 +14,12 @@ from webstrata.fetch.http.failures import (
     ConnectTimeout,
     FetchError,
     HeadTooLarge,
+    LocalFault,
     NotHttp,
+    NotSent,
     ResponseTimeout,
     TotalTimeout,
+    Unreachable,
     failure_of,
 )
 from webstrata.records import FailureKind
@@ -37,7 +41,20 @@ CASES: list[tuple[BaseException, FailureKind]] = [
     (ConnectionRefusedError(111, "refused"), FailureKind.REFUSED),
     (ConnectionResetError(104, "reset"), FailureKind.RESET),
     (OSError(113, "no route to host"), FailureKind.CONNECT),
+    (LocalFault("no socket"), FailureKind.LOCAL),
+    (Unreachable("no route"), FailureKind.CONNECT),
+    (NotSent("closed"), FailureKind.RESET),
+    (OSError(errno.EMFILE, "too many open files"), FailureKind.LOCAL),
+    (OSError(errno.ENFILE, "too many open files in system"), FailureKind.LOCAL),
+    (OSError(errno.ENOBUFS, "no buffer space"), FailureKind.LOCAL),
+    (OSError(errno.ENOMEM, "cannot allocate memory"), FailureKind.LOCAL),
+    (OSError(errno.EADDRNOTAVAIL, "no free port"), FailureKind.LOCAL),
+    (OSError(errno.ENETDOWN, "network is down"), FailureKind.LOCAL),
+    (OSError(errno.ENETUNREACH, "network is unreachable"), FailureKind.LOCAL),
+    (OSError(errno.EACCES, "denied by a firewall"), FailureKind.CONNECT),
+    (TimeoutError(errno.ETIMEDOUT, "connection timed out"), FailureKind.CONNECT),
     (ssl.SSLError("handshake"), FailureKind.TLS),
+    (ssl.SSLError(errno.ENOMEM, "an error of OpenSSL with the number of another"), FailureKind.TLS),
     (ssl.SSLCertVerificationError("expired"), FailureKind.TLS),
     (ValueError("a defect"), FailureKind.INTERNAL),
 ]

@@ -1,57 +1,47 @@
-"""Names are resolved by the host table, as literal addresses, or by the system's resolver."""
+"""Names are resolved by the host table, as literal addresses, or by name servers."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from tests.fetch.name_server import AAAA, SILENCE, A, NameServer, Query, serving_names, table
 from webstrata.errors import BadSettings
 from webstrata.fetch.http.guard import AddressGuard
 from webstrata.fetch.http.resolver import HostResolver
 from webstrata.records import Failure, FailureKind
 
-
-class TableLoop(asyncio.SelectorEventLoop):
-    """An event loop with its own name table, which counts lookups."""
-
-    table: ClassVar[dict[str, list[str]]] = {}
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lookups = 0
-
-    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
-        self.lookups += 1
-        await asyncio.sleep(0)
-        if host == "silent.test":
-            await asyncio.sleep(60)
-        if host not in TableLoop.table:
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return [
-            (socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
-            for address in TableLoop.table[host]
-        ]
-
-
-TableLoop.table = {
+NAMES: dict[str, Sequence[str] | int] = {
     "one.test": ["93.184.216.34"],
     "six-first.test": ["2606:2800:220:1::1", "93.184.216.34"],
     "six.test": ["2606:2800:220:1::1"],
     "mixed.test": ["93.184.216.34", "10.0.0.1"],
     "inner.test": ["192.168.0.9"],
     "local.test": ["127.0.0.1"],
+    "silent.test": SILENCE,
+    "empty.test": [],
 }
 
 
-def resolved(host: str, port: int = 80, hosts: dict[str, str] | None = None) -> tuple[str, int] | Failure:
-    async def main() -> tuple[str, int] | Failure:
-        return await HostResolver(AddressGuard(["127.0.0.0/8:8480"]), hosts or {}, timeout_s=0.2).resolve(host, port)
+@pytest.fixture(scope="module")
+def name_server() -> Iterator[NameServer]:
+    with serving_names(table(NAMES)) as server:
+        yield server
 
-    with asyncio.Runner(loop_factory=TableLoop) as runner:
-        return runner.run(main())
+
+def resolved(
+    host: str, port: int = 80, hosts: dict[str, str] | None = None, name_servers: Sequence[str] = ()
+) -> tuple[str, int] | Failure:
+    async def main() -> tuple[str, int] | Failure:
+        names = HostResolver(AddressGuard(["127.0.0.0/8:8480", "[::1]:8480"]), hosts or {}, 1.0, name_servers)
+        try:
+            return await names.resolve(host, port)
+        finally:
+            await names.close()
+
+    return asyncio.run(main())
 
 
 RESOLVED = [
@@ -65,30 +55,35 @@ RESOLVED = [
 
 
 @pytest.mark.parametrize(("host", "endpoint"), RESOLVED)
-def test_resolved(host: str, endpoint: tuple[str, int]) -> None:
+def test_resolved(name_server: NameServer, host: str, endpoint: tuple[str, int]) -> None:
     """A name is resolved to its first address, IPv4 before IPv6; a literal address to itself."""
-    assert resolved(host) == endpoint
+    assert resolved(host, name_servers=[name_server.endpoint]) == endpoint
 
 
 @pytest.mark.parametrize("host", ["mixed.test", "inner.test", "local.test", "10.0.0.1", "::1", "127.0.0.1"])
-def test_blocked(host: str) -> None:
+def test_blocked(name_server: NameServer, host: str) -> None:
     """A host with any forbidden address is blocked."""
-    found = resolved(host)
+    found = resolved(host, name_servers=[name_server.endpoint])
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.BLOCKED
 
 
-@pytest.mark.parametrize("host", ["absent.test", "silent.test", "a" * 300 + ".test", ""])
-def test_not_found(host: str) -> None:
+@pytest.mark.parametrize("host", ["absent.test", "silent.test", "empty.test", "a" * 300 + ".test", ""])
+def test_not_found(name_server: NameServer, host: str) -> None:
     """No address, or no response in time, is a DNS failure."""
-    found = resolved(host)
+    found = resolved(host, name_servers=[name_server.endpoint])
     assert isinstance(found, Failure)
     assert found.kind is FailureKind.DNS
 
 
-def test_exceptions_apply_to_names() -> None:
+def test_exceptions_apply_to_names(name_server: NameServer) -> None:
     """Exceptions of the guard apply to resolved names as well."""
-    assert resolved("local.test", 8480) == ("127.0.0.1", 8480)
+    assert resolved("local.test", 8480, name_servers=[name_server.endpoint]) == ("127.0.0.1", 8480)
+
+
+def test_names_of_this_machine() -> None:
+    """Names in /etc/hosts need no name server."""
+    assert resolved("localhost", 8480, name_servers=["127.0.0.1:9"]) == ("127.0.0.1", 8480)
 
 
 TABLE = [
@@ -120,32 +115,40 @@ def test_bad_tables(text: str) -> None:
         HostResolver(AddressGuard(), {"boost.test": text}, timeout_s=1.0)
 
 
-def test_one_lookup_for_concurrent_requests() -> None:
+def test_bad_name_servers() -> None:
+    """A name server that is not an address is a settings error."""
+    with pytest.raises(BadSettings, match="not an address"):
+        HostResolver(AddressGuard(), {}, 1.0, ["dns.example.org"])
+
+
+@pytest.mark.parametrize("host", ["one.test", "absent.test"])
+def test_one_lookup_for_concurrent_requests(host: str) -> None:
     """Concurrent and repeated requests for a name, found or not, cause one lookup."""
 
-    async def main() -> int:
-        names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
-        for host in ("one.test", "absent.test"):
-            await asyncio.gather(*(names.resolve(host, 80) for _ in range(10)))
-            await names.resolve(host, 443)
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, TableLoop)
-        return loop.lookups
+    async def main(endpoint: str) -> None:
+        names = HostResolver(AddressGuard(), {}, 5.0, [endpoint])
+        await asyncio.gather(*(names.resolve(host, 80) for _ in range(10)))
+        await names.resolve(host, 443)
+        await names.close()
 
-    with asyncio.Runner(loop_factory=TableLoop) as runner:
-        assert runner.run(main()) == 2
+    with serving_names(table(NAMES)) as server:
+        asyncio.run(main(server.endpoint))
+    assert sorted(server.queries) == [Query(host, A), Query(host, AAAA)]
 
 
 def test_cancelled_caller() -> None:
     """Cancelling one of two callers that resolve the same name does not affect the other."""
 
-    async def main() -> tuple[str, int] | Failure:
-        names = HostResolver(AddressGuard(), {}, timeout_s=1.0)
+    async def main(endpoint: str) -> tuple[str, int] | Failure:
+        names = HostResolver(AddressGuard(), {}, 5.0, [endpoint])
         first = asyncio.create_task(names.resolve("one.test", 80))
         second = asyncio.create_task(names.resolve("one.test", 80))
         await asyncio.sleep(0)
         first.cancel()
-        return await second
+        try:
+            return await second
+        finally:
+            await names.close()
 
-    with asyncio.Runner(loop_factory=TableLoop) as runner:
-        assert runner.run(main()) == ("93.184.216.34", 80)
+    with serving_names(table(NAMES), delay_s=0.05) as server:
+        assert asyncio.run(main(server.endpoint)) == ("93.184.216.34", 80)

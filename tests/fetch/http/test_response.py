@@ -155,10 +155,20 @@ def test_a_head_that_is_too_large() -> None:
 @pytest.mark.parametrize("endless", [b"5;" + b"x" * 500, b"0\r\n" + b"X: a\r\n" * 90, b"0\r\nX: " + b"a" * 500])
 def test_endless_framing(endless: bytes) -> None:
     """Chunk extensions and trailers that do not end are refused."""
-    parser = fed([CHUNKED + b"5\r\nhello\r\n", endless, *[endless[-100:]] * 10])
+    parser = fed([CHUNKED + b"5\r\nhello\r\n", endless, *[endless[-100:]] * 20])
     failure = complete(parser).failure
     assert failure is not None
     assert failure.kind is FailureKind.MALFORMED
+
+
+@pytest.mark.parametrize("extension", [b"", b";a"])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_small_chunks(extension: bytes, size: int) -> None:
+    """A body in chunks of one byte is complete, although its framing is several times as long as the body."""
+    limits = FetchLimits(header_bytes=1000, body_bytes=100_000)
+    data = CHUNKED + b"".join(b"1%s\r\nx\r\n" % extension for _ in range(10_000)) + b"0\r\n\r\n"
+    response = complete(fed(pieces_of(data, size), limits))
+    assert (response.body, response.truncated, response.failure) == (b"x" * 10_000, None, None)
 
 
 @pytest.mark.parametrize("head", [OK + b"\r\n", OK + b"Content-Length: 99\r\n\r\n"])

@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from time import perf_counter
 from typing import cast
 
-from webstrata.fetch.http.failures import AddressBlocked, ConnectionLost, ResponseTimeout, TotalTimeout
+from webstrata.fetch.http.body_memory import MIN_RATE, RATE_WINDOW_S, BodyMemory, BodyReservation
+from webstrata.fetch.http.failures import (
+    AddressBlocked,
+    ConnectionLost,
+    FetchError,
+    LocalFault,
+    NotSent,
+    ResponseTimeout,
+    TotalTimeout,
+    is_local,
+)
 from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.receive_time import ReceiveTime, ReceiveUse
 from webstrata.fetch.http.request import FetchLimits
 from webstrata.fetch.http.response import Response, ResponseParser
 
@@ -24,12 +36,16 @@ class HttpConnection(asyncio.Protocol):
         loop: asyncio.AbstractEventLoop,
         guard: AddressGuard,
         limits: FetchLimits,
+        memory: BodyMemory,
+        time: ReceiveTime,
         on_lost: Callable[[HttpConnection], None],
     ) -> None:
         """`on_lost` is called when the connection ends."""
         self._loop = loop
         self._guard = guard
         self._limits = limits
+        self._memory = memory
+        self._time = time
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
         self._blocked: AddressBlocked | None = None
@@ -40,38 +56,62 @@ class HttpConnection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._received_at = 0.0
         """When bytes last arrived, or the request was sent (the event loop's time)."""
-        self._ends_at = 0.0
+        self._starts_at = self._ends_at = 0.0
+        self._is_paused = False
+        """Nothing is read: the body waits for memory."""
+        self._use = ReceiveUse()
+        self._pause_timer: asyncio.TimerHandle | None = None
+        """Set while nothing is read because the connection has used its share of the event loop's time."""
+        self._rate_timer: asyncio.TimerHandle | None = None
         self.reusable = False
         """The last response is complete and another request may be sent."""
+        self.reservation: BodyReservation | None = None
+        """The memory of the last response's body, if it is large. The caller releases it or keeps it for the body."""
 
     @property
     def is_connected(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
+    @property
+    def was_used(self) -> bool:
+        """Whether a request was sent on this connection before."""
+        return self._requests > 0
+
+    def problem(self) -> FetchError | None:
+        """Why no request can be sent, or None."""
+        if self._blocked is not None:
+            return self._blocked
+        return None if self.is_connected else NotSent("closed before the request was sent")
+
     async def exchange(self, request: bytes, ends_at: float) -> Response:
         """Send a request and collect the response until `ends_at` (the event loop's time).
 
-        A response whose head is complete is returned, however its body ended. Before that, ConnectionLost, a timeout,
-        or the reason why the response is refused is raised. The caller aborts a connection that is not `reusable`.
+        There must be no `problem`. A response whose head is complete is returned, however its body ended. Before that,
+        ConnectionLost, a timeout, or the reason why the response is refused is raised. The caller aborts a connection
+        that is not `reusable`.
         """
-        if self._blocked is not None:
-            raise self._blocked
-        if self._transport is None or self._transport.is_closing():
-            raise ConnectionLost("closed before the request was sent", stale=self._requests > 0)
+        assert self._transport is not None
         parser = self._parser = ResponseParser(self._limits)
         self._requests += 1
         self.reusable = False
         self._ends_at = ends_at
-        self._received_at = self._loop.time()
+        self._starts_at = self._received_at = self._loop.time()
         self._done = self._loop.create_future()
         self._timer = self._loop.call_at(self._expires_at(), self._check_time)
         self._transport.write(request)
+        is_complete = False
         try:
             await self._done
+            is_complete = parser.response is not None
         finally:
             self._timer.cancel()
             self._parser = self._done = self._timer = None
             parser.release()
+            if self._pause_timer is not None:
+                self._pause_timer.cancel()
+                self._pause_ended()
+            if self.reservation is not None:
+                self._end_reservation(is_kept=is_complete)
         if parser.error is not None:
             raise parser.error
         assert parser.response is not None
@@ -99,8 +139,13 @@ class HttpConnection(asyncio.Protocol):
             self.reusable = False
             self.abort()
             return
+        began_s = perf_counter()
         self._received_at = self._loop.time()
         parser.feed(data)
+        if not parser.done:
+            self._limit_time(perf_counter() - began_s)
+        if parser.body_bytes > self._memory.free_bytes and self.reservation is None and not parser.done:
+            self._reserve(parser)
         self._wake(parser)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -110,12 +155,76 @@ class HttpConnection(asyncio.Protocol):
         if parser is None or parser.done:
             return
         reason = str(exc) if exc is not None else "closed before the response"
-        parser.end(exc, ConnectionLost(reason, stale=self._requests > 1 and not parser.received))
+        stale = self._requests > 1 and not parser.received
+        parser.end(exc, LocalFault(reason) if is_local(exc) else ConnectionLost(reason, stale=stale))
         self._wake(parser)
+
+    # ── time of the event loop ──────────────────────────────────────────────────────────────────────────────
+
+    def _limit_time(self, spent_s: float) -> None:
+        """Stop reading for a while if parsing took more than this connection's share of the event loop's time."""
+        pause_s = self._time.pause_s(self._use, spent_s, self._received_at)
+        if pause_s and self._pause_timer is None and self._transport is not None:
+            self._transport.pause_reading()
+            self._pause_timer = self._loop.call_later(pause_s, self._pause_ended)
+
+    def _pause_ended(self) -> None:
+        self._pause_timer = None
+        self._resume()
+
+    def _resume(self) -> None:
+        """Read again, unless there is another reason not to."""
+        if self._transport is not None and not self._is_paused and self._pause_timer is None:
+            self._transport.resume_reading()
+
+    # ── memory of large bodies ──────────────────────────────────────────────────────────────────────────────
+
+    def _reserve(self, parser: ResponseParser) -> None:
+        """Reserve memory for the whole body; stop reading until it is granted."""
+        assert self._transport is not None
+        self.reservation = self._memory.reserve(parser.max_body_bytes, self._granted)
+        if not self.reservation.is_granted:
+            self._is_paused = True
+            if self._pause_timer is None:
+                self._transport.pause_reading()
+
+    def _granted(self) -> None:
+        parser = self._parser
+        if parser is None or parser.done:
+            return
+        self._rate_timer = self._loop.call_later(RATE_WINDOW_S, self._check_rate, parser.body_bytes)
+        if self._is_paused:
+            self._is_paused = False
+            self._received_at = self._loop.time()
+            self._resume()
+
+    def _check_rate(self, previous_bytes: int) -> None:
+        """End a body that arrives too slowly while others wait for the memory that is reserved for it."""
+        parser = self._parser
+        if parser is None or parser.done:
+            return
+        if self._memory.is_short and parser.body_bytes - previous_bytes < MIN_RATE * RATE_WINDOW_S:
+            parser.expire(TotalTimeout("too slow for a large body"))
+            self._wake(parser)
+            return
+        self._rate_timer = self._loop.call_later(RATE_WINDOW_S, self._check_rate, parser.body_bytes)
+
+    def _end_reservation(self, *, is_kept: bool) -> None:
+        """The exchange ends: the memory is kept only if there is a body that has it."""
+        assert self.reservation is not None
+        self._is_paused = False
+        if self._rate_timer is not None:
+            self._rate_timer.cancel()
+            self._rate_timer = None
+        if not is_kept or not self.reservation.is_granted:
+            self.reservation.release()
+            self.reservation = None
 
     # ── waiting ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _expires_at(self) -> float:
+        if self._is_paused:  # the server is not waited for
+            return self._ends_at
         return min(self._received_at + self._limits.first_byte_s, self._ends_at)
 
     def _check_time(self) -> None:
@@ -128,11 +237,15 @@ class HttpConnection(asyncio.Protocol):
             self._timer = self._loop.call_at(expires_at, self._check_time)
             return
         if expires_at >= self._ends_at:
-            parser.expire(TotalTimeout(f"no complete response in {self._limits.total_s:g} s"))
+            parser.expire(TotalTimeout(f"no complete response in {self._ends_at - self._starts_at:.3g} s"))
         else:
             parser.expire(ResponseTimeout(f"no data for {self._limits.first_byte_s:g} s"))
         self._wake(parser)
 
     def _wake(self, parser: ResponseParser) -> None:
-        if parser.done and self._done is not None and not self._done.done():
+        if not parser.done:
+            return
+        if not parser.reusable:
+            self.abort()  # at once: the server may go on sending
+        if self._done is not None and not self._done.done():
             self._done.set_result(None)

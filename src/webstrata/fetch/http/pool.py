@@ -6,23 +6,35 @@ Only requests to the same host at the same address share a connection, so that o
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 
+from webstrata.fetch.http.body_memory import BodyMemory
 from webstrata.fetch.http.connection import HttpConnection
-from webstrata.fetch.http.failures import AddressBlocked, ConnectTimeout
+from webstrata.fetch.http.failures import AddressBlocked, ConnectTimeout, LocalFault, Unreachable
 from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.receive_time import ReceiveTime
 from webstrata.fetch.http.request import ConnectionTarget, FetchLimits
 
 KEEP_ALIVE_S = 15.0
+
+_CLOSING_S = 0.01
+"""The event loop closes aborted connections in its next iterations."""
+_NO_ROUTE = (errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+"""What connecting to an IPv6 address gives on a machine without IPv6."""
 
 
 class ConnectionPool:
     """The connections of one `HttpWeb`. `take` a connection, use it, and `give_back` it after a complete response."""
 
-    def __init__(self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, max_idle: int) -> None:
+    def __init__(
+        self, guard: AddressGuard, limits: FetchLimits, tls: ssl.SSLContext, max_idle: int, memory: BodyMemory
+    ) -> None:
         self._guard = guard
         self._limits = limits
+        self._memory = memory
+        self._time = ReceiveTime()
         self._tls = tls
         self._max_idle = max_idle
         self._idle_by_target: dict[ConnectionTarget, list[HttpConnection]] = {}
@@ -72,15 +84,24 @@ class ConnectionPool:
 
     async def _connect(self, target: ConnectionTarget) -> HttpConnection:
         loop = asyncio.get_running_loop()
-        connecting = self._make_socket(target)
+        try:
+            connecting = self._make_socket(target)
+        except LocalFault:
+            if not self._idle:
+                raise
+            self.close()  # for want of file descriptors, rather than keep any
+            await asyncio.sleep(_CLOSING_S)
+            connecting = self._make_socket(target)
         try:
             connecting.setblocking(False)
             await loop.sock_connect(connecting, (target.address, target.port))
-        except BaseException:
+        except BaseException as error:
             connecting.close()
+            if isinstance(error, OSError) and error.errno in _NO_ROUTE and not self._is_local(error, target):
+                raise Unreachable(str(error)) from error
             raise
         _, connection = await loop.create_connection(
-            lambda: HttpConnection(loop, self._guard, self._limits, on_lost=self._forget),
+            lambda: HttpConnection(loop, self._guard, self._limits, self._memory, self._time, on_lost=self._forget),
             sock=connecting,
             ssl=self._tls if target.tls else None,
             server_hostname=target.server_name.rstrip(".") if target.tls else None,
@@ -91,7 +112,24 @@ class ConnectionPool:
         """The only place where the crawl creates sockets; the guard checks the address here."""
         if not self._guard.allows(target.address, target.port):
             raise AddressBlocked(f"{target.address} port {target.port} is not public")
-        return socket.socket(socket.AF_INET6 if ":" in target.address else socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            return socket.socket(_family(target), socket.SOCK_STREAM)
+        except OSError as error:
+            kind = Unreachable if error.errno in _NO_ROUTE else LocalFault
+            raise kind(f"no socket: {error}") from error
+
+    def _is_local(self, error: OSError, target: ConnectionTarget) -> bool:
+        """Whether an address cannot be reached because this machine has no network, rather than no route to it.
+
+        A machine without IPv6 reaches other hosts, so that is not a fault for which all hosts wait. Otherwise a router
+        may have reported the error: connecting a datagram socket asks the own routes and sends nothing.
+        """
+        if ":" in target.address:
+            return False
+        if error.errno != errno.ENETUNREACH:
+            return True
+        with socket.socket(_family(target), socket.SOCK_DGRAM) as asking:
+            return asking.connect_ex((target.address, target.port)) == errno.ENETUNREACH
 
     def _forget(self, connection: HttpConnection) -> None:
         """Remove the connection from the idle ones if it is among them."""
@@ -117,3 +155,7 @@ class ConnectionPool:
                 self._sweep_timer = loop.call_at(idle_since + KEEP_ALIVE_S, self._sweep)
                 return
             self._drop(connection)
+
+
+def _family(target: ConnectionTarget) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in target.address else socket.AF_INET

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from webstrata.records import Failure, FailureKind, Permit, PostBody, Validators
+from webstrata.records import Failure, FailureKind, Permit, PostBody, Validators, sendable_validator
 
 
 class FetchLimits(Struct, frozen=True, kw_only=True):
@@ -90,11 +90,12 @@ def _host(authority: str) -> str:
 def _condition(validators: Validators | None) -> list[tuple[str, str]]:
     """The ETag if known, else the date: servers must ignore the date if both are sent (RFC 9110, 13.1.3).
 
-    A validator with characters outside ASCII cannot be sent back unchanged, so it is left out.
+    A validator that cannot be sent back unchanged is left out.
     """
     if validators is None:
         return []
     for name, value in (("If-None-Match", validators.etag), ("If-Modified-Since", validators.last_modified)):
-        if value and value.isascii():
-            return [(name, value)]
+        sendable = sendable_validator(value)
+        if sendable is not None:
+            return [(name, sendable)]
     return []

@@ -1,4 +1,4 @@
-"""`HostResolver`: host names to addresses, from a given table, from literal addresses or from the system's resolver.
+"""`HostResolver`: host names to addresses, from a given table, from literal addresses or by a lookup (`NameLookup`).
 
 A name is resolved once per visit, before the permit, and the request goes to that address. A name server that returns
 another address afterwards (DNS rebinding) has no effect.
@@ -7,28 +7,35 @@ another address afterwards (DNS rebinding) has no effect.
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import ip_address
 
 from webstrata.errors import BadSettings
 from webstrata.fetch.http.guard import AddressGuard
+from webstrata.fetch.http.name_lookup import NameAddresses, NameLookup
 from webstrata.records import Failure, FailureKind
 
-_KEEP_S = 60.0
+_KEEP_S = (10.0, 300.0)
+"""Addresses are kept for their time to live, but not shorter and not longer than this."""
 _KEEP_FAILURE_S = 10.0
+_KEEP_LOCAL_FAILURE_S = 1.0
+_MAX_LOOKUP_S = 10.0
 _MAX_NAMES = 10_000
+_DNS_PORT = 53
 
 
 class HostResolver:
     """Resolves hosts to addresses that the guard allows, and caches the results."""
 
-    def __init__(self, guard: AddressGuard, hosts: Mapping[str, str], timeout_s: float) -> None:
+    def __init__(
+        self, guard: AddressGuard, hosts: Mapping[str, str], timeout_s: float, name_servers: Sequence[str] = ()
+    ) -> None:
+        """A lookup takes at most `timeout_s` and at most 10 s. `name_servers` replace the system's."""
         self._guard = guard
         self._hosts = {_bare_host(host): _endpoint(text) for host, text in hosts.items()}
-        self._timeout_s = timeout_s
+        self._lookup = NameLookup([_server(text) for text in name_servers], min(timeout_s, _MAX_LOOKUP_S))
         self._known: dict[str, tuple[float, tuple[str, ...] | Failure]] = {}
         self._lookups: dict[str, asyncio.Task[tuple[str, ...] | Failure]] = {}
 
@@ -66,25 +73,13 @@ class HostResolver:
         return await asyncio.shield(task)
 
     async def _look_up(self, host: str) -> tuple[str, ...] | Failure:
-        addresses = await self._query(host)
-        keep_s = _KEEP_FAILURE_S if isinstance(addresses, Failure) else _KEEP_S
+        found = await self._lookup.addresses(host)
         self._known.pop(host, None)
-        self._known[host] = (time.monotonic() + keep_s, addresses)
+        addresses = found.addresses if isinstance(found, NameAddresses) else found
+        self._known[host] = (time.monotonic() + _keep_s(found), addresses)
         if len(self._known) > _MAX_NAMES:
             del self._known[next(iter(self._known))]
         return addresses
-
-    async def _query(self, host: str) -> tuple[str, ...] | Failure:
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                rows = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except TimeoutError:
-            return Failure(kind=FailureKind.DNS, detail=f"{host}: no response in {self._timeout_s:g} s")
-        except (OSError, UnicodeError) as error:  # UnicodeError: a name that DNS cannot contain
-            return Failure(kind=FailureKind.DNS, detail=f"{host}: {getattr(error, 'strerror', None) or error}")
-        ordered = sorted(rows, key=lambda row: row[0] != socket.AF_INET)
-        addresses = tuple(dict.fromkeys(str(row[4][0]) for row in ordered))
-        return addresses or Failure(kind=FailureKind.DNS, detail=f"{host}: no address")
 
     async def close(self) -> None:
         """Cancel the lookups that are under way."""
@@ -92,6 +87,14 @@ class HostResolver:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._lookup.close()
+
+
+def _keep_s(found: NameAddresses | Failure) -> float:
+    if isinstance(found, NameAddresses):
+        shortest_s, longest_s = _KEEP_S
+        return min(max(found.ttl_s, shortest_s), longest_s)
+    return _KEEP_LOCAL_FAILURE_S if found.kind is FailureKind.LOCAL else _KEEP_FAILURE_S
 
 
 def _bare_host(host: str) -> str:
@@ -116,3 +119,10 @@ def _endpoint(text: str) -> tuple[str, int | None]:
     if not _is_address(address) or (port and not (port.isdecimal() and 0 < int(port) < 65536)):
         raise BadSettings(f"not an address: {text!r}. Write 127.0.0.2, 127.0.0.2:8480 or [::1]:8480.")
     return address, int(port) if port else None
+
+
+def _server(text: str) -> str:
+    """A name server as c-ares expects it."""
+    address, port = _endpoint(text)
+    literal = f"[{address}]" if ":" in address else address
+    return f"{literal}:{port or _DNS_PORT}"

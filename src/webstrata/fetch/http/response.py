@@ -7,6 +7,7 @@ bytes that follow the announced body never reach the parser, and a head that can
 from __future__ import annotations
 
 from functools import lru_cache
+from io import BytesIO
 from typing import Literal, NamedTuple
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -17,6 +18,9 @@ from webstrata.fetch.http.request import FetchLimits
 from webstrata.records import Failure
 
 _SWITCHING_PROTOCOLS = 101
+_FRAMING_PER_BYTE = 8
+"""Chunks of one byte, which some servers send, have five to seven bytes of framing each."""
+_LARGE_BYTES = 1_000_000
 
 
 class Response(NamedTuple):
@@ -49,11 +53,14 @@ class ResponseParser:
         self._is_complete = False
         self._keep_alive = False
         self._parts: list[bytes] = []
-        self._body_bytes = 0
+        self._large: BytesIO | None = None
+        """The body instead of `_parts` once it is large: it grows in place and is returned without a copy."""
+        self.body_bytes = 0
+        """Received so far."""
         self._expected_bytes: int | None = None
         """Bytes of the body still to be received, where the head announces its length."""
-        self._framing_bytes = 0
-        """Bytes received since the last byte of the body: chunk sizes, extensions, trailers."""
+        self._received_bytes = 0
+        """Every byte of the response as it came: interim responses, head, chunk sizes, extensions, body, trailers."""
         self.done = False
         self.response: Response | None = None
         self.error: FetchError | None = None
@@ -66,11 +73,19 @@ class ResponseParser:
         """Whether any byte of the response has arrived."""
         return self._recorder.received
 
+    @property
+    def max_body_bytes(self) -> int:
+        """The largest size that the body can have: the announced length or the limit."""
+        announced_bytes = self._recorder.body_length()
+        limit = self._limits.body_bytes
+        return limit if announced_bytes is None else min(announced_bytes, limit)
+
     def feed(self, data: bytes) -> None:
         """Parse received bytes. Not to be called once `done`."""
         assert self._parser is not None
-        had_head, body_bytes_before = self._has_head, self._body_bytes
-        received_bytes = len(data)
+        had_head = self._has_head
+        piece_bytes = len(data)
+        self._received_bytes += piece_bytes
         try:
             data = self._without_excess(data)
             self._parser.feed_data(data)
@@ -85,16 +100,21 @@ class ResponseParser:
                 return
             self._keep_alive = False  # bytes follow the response
         if not self._has_head:
+            if self._received_bytes > self._limits.header_bytes:  # the parser sees no head where the recorder sees one
+                self._fail(HeadTooLarge(f"head longer than {self._limits.header_bytes} bytes"))
             return
         if not had_head and (reason := self._refusal()):
             self._parts.clear()
+            self.body_bytes = 0
             self._finish(failure=failure_of(NotHttp(reason)))
         elif self._is_complete:
-            self._finish(reusable=self._keep_alive and len(data) == received_bytes)
-        elif self._body_bytes > self._limits.body_bytes:
+            self._finish(reusable=self._keep_alive and len(data) == piece_bytes)
+        elif self.body_bytes > self._limits.body_bytes:
             self._finish("length")
-        else:
-            self._limit_framing(received_bytes, grew=self._body_bytes > body_bytes_before)
+        elif self._received_bytes > self._allowed_bytes():
+            self._finish(failure=failure_of(NotHttp("chunk extensions or trailers that are too long")))
+        elif self.body_bytes > _LARGE_BYTES:
+            self._join()
 
     def end(self, error: BaseException | None, lost: FetchError) -> None:
         """The connection ended, with `error` or in order; `lost` is the outcome if the head is incomplete."""
@@ -113,8 +133,9 @@ class ResponseParser:
             self._fail(error)
 
     def release(self) -> None:
-        """Drop the parser: it and this object refer to each other."""
-        self._parser = None
+        """Drop the parser, which refers to this object, and the buffers of the body."""
+        self._parser = self._large = None
+        self._parts.clear()
 
     # ── callbacks of httptools ──────────────────────────────────────────────────────────────────────────────
 
@@ -138,7 +159,7 @@ class ResponseParser:
 
     def on_body(self, data: bytes) -> None:
         self._parts.append(data)
-        self._body_bytes += len(data)
+        self.body_bytes += len(data)
 
     def on_message_complete(self) -> None:
         self._is_complete = self._has_head
@@ -166,10 +187,16 @@ class ResponseParser:
             return "head that can be parsed in two ways"
         return None
 
-    def _limit_framing(self, data_bytes: int, *, grew: bool) -> None:
-        self._framing_bytes = 0 if grew else self._framing_bytes + data_bytes
-        if self._framing_bytes > self._limits.header_bytes:
-            self._finish(failure=failure_of(NotHttp("chunk extension or trailers that are too long")))
+    def _allowed_bytes(self) -> int:
+        """How many bytes the whole response may have had so far.
+
+        The head (interim responses included) and what frames the body may have `header_bytes` each. In addition, each
+        byte of the body may be accompanied by `_FRAMING_PER_BYTE` bytes of framing, up to `body_bytes` in all. Hence a
+        response ends after at most 2 * (header_bytes + body_bytes) bytes, and one that sends no body after twice the
+        limit of its head.
+        """
+        framing_bytes = min(_FRAMING_PER_BYTE * self.body_bytes, self._limits.body_bytes)
+        return 2 * self._limits.header_bytes + self.body_bytes + framing_bytes
 
     def _has_framing(self) -> bool:
         """Whether the head announces where the body ends; otherwise it ends with the connection."""
@@ -193,14 +220,28 @@ class ResponseParser:
         failure: Failure | None = None,
         reusable: bool = False,
     ) -> None:
-        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        limit = self._limits.body_bytes
-        if len(body) > limit:
-            body = body[:limit]
+        if self.body_bytes > self._limits.body_bytes:
             truncated = truncated if failure is not None else "length"
+        body = self._body()
         self.response = Response(self._status, self._recorder.head, tuple(self._headers), body, truncated, failure)
         self.reusable = reusable
         self.done = True
+
+    def _body(self) -> bytes:
+        limit = self._limits.body_bytes
+        if self._large is None:
+            body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+            return body if len(body) <= limit else body[:limit]
+        self._join()
+        self._large.truncate(min(self.body_bytes, limit))
+        return self._large.getvalue()
+
+    def _join(self) -> None:
+        """Move the parts of a large body into one buffer."""
+        if self._large is None:
+            self._large = BytesIO()
+        self._large.writelines(self._parts)
+        self._parts.clear()
 
 
 @lru_cache(maxsize=1024)

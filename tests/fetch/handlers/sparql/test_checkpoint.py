@@ -12,12 +12,14 @@ import pytest
 from tests.fetch.endpoint import Endpoint, store_of
 from tests.fetch.local_site import Answer, Site, page_at, serving, visited
 from webstrata.clock import DAY_S
+from webstrata.coding import EncodedBody
 from webstrata.fetch.handlers.sparql import checkpoint
 from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import VisitResult
 
 TERMS = ["<x:o>", '"plain"', '"tag"@en-GB', '"t\\"y\\npe"^^<x:t>', "1.50", "true", '"ünï"', "<http://e.org/é>"]
@@ -41,7 +43,7 @@ class DatasetVisits:
         return Answer(500) if self.fail is not None and offset >= self.fail else None
 
     def visit(self, site: Site) -> VisitResult:
-        parser = SparqlResponseParser()
+        parser = HandlerParsers(ParserPool(0))
         page_sizes = PageSizes(rows=3, min_rows=2, max_tries=2)
         handler = SparqlHandler(parser, WholeDataset(parser, page_sizes, Checkpoints(self.folder)))
         self.endpoint.queries.clear()
@@ -200,11 +202,16 @@ def test_damaged_files(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None
     assert visits.is_complete(seen)
 
 
+def body_of(content: bytes) -> EncodedBody:
+    return EncodedBody(url="http://a.test/sparql", body=content, content_encoding="br")
+
+
 def test_old_files_are_deleted(tmp_path: Path) -> None:
     """A file older than a day is not used, and deleted at the next visit of any endpoint."""
     old = Checkpoints(tmp_path)
-    old.of("http://a.test/sparql", 1000.0).add((b"{}", "application/sparql-results+json"), 1000.0)
-    assert old.of("http://a.test/sparql", 1000.0 + DAY_S).pages() == [(b"{}", "application/sparql-results+json")]
+    page = (body_of(b"{}"), "application/sparql-results+json")
+    old.of("http://a.test/sparql", 1000.0).add(page, 1000.0)
+    assert list(old.of("http://a.test/sparql", 1000.0 + DAY_S).pages()) == [page]
     old.of("http://b.test/sparql", 1001.0 + DAY_S)
     assert list(tmp_path.iterdir()) == []
 
@@ -213,11 +220,11 @@ def test_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint above the size limit is deleted and not continued."""
     monkeypatch.setattr(checkpoint, "MAX_BYTES", 2000)
     saved = Checkpoints(tmp_path).of("http://a.test/sparql", 0.0)
-    saved.add((b"{}", "text/plain"), 0.0)
+    saved.add((body_of(b"{}"), "text/plain"), 0.0)
     assert len(list(tmp_path.iterdir())) == 1
     noise = b"".join(zlib.crc32(bytes([i % 256, i // 256])).to_bytes(4, "big") for i in range(1000))
-    saved.add((noise, "text/plain"), 0.0)
-    saved.add((b"{}", "text/plain"), 0.0)
+    saved.add((body_of(noise), "text/plain"), 0.0)
+    saved.add((body_of(b"{}"), "text/plain"), 0.0)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,8 @@ from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import is_graph_name
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import FailureKind, VisitResult
 
 DATA = """
@@ -27,7 +28,7 @@ ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("one", "two", "three"))
 
 
 def asked(endpoint: Endpoint, *graphs: str, page_rows: int = 0, **sizes: int) -> VisitResult:
-    parser = SparqlResponseParser()
+    parser = HandlerParsers(ParserPool(0))
     handler = SparqlHandler(parser, WholeDataset(parser, PageSizes(**sizes)))
     with serving(endpoint) as site:
         page = page_at(f"{site.url}/sparql", handler="sparql", graphs=graphs, page_rows=page_rows)

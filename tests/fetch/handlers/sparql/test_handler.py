@@ -14,8 +14,8 @@ from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of, query_url, split_query
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
-from webstrata.observe.data.sparql.results import Results
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import FailureKind, VisitResult
 
 DATA = """
@@ -25,8 +25,8 @@ DATA = """
 """
 
 
-def handler(**sizes: int) -> SparqlHandler[Results]:
-    parser = SparqlResponseParser()
+def handler(**sizes: int) -> SparqlHandler:
+    parser = HandlerParsers(ParserPool(0))
     return SparqlHandler(parser, WholeDataset(parser, PageSizes(**sizes)))
 
 

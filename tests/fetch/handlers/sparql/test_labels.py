@@ -16,7 +16,8 @@ from tests.fetch.local_site import page_at
 from webstrata.fetch.handlers.sparql.endpoint_client import PageSizes
 from webstrata.fetch.handlers.sparql.labels import BlankNodeLabels, blanks, same_except_labels
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.observe.data.sparql.results import Row, Term
 from webstrata.records import Exchange, FetchResult, PostBody, Validators, VisitResult
 
@@ -74,7 +75,7 @@ def term(node: str, names: dict[str, str]) -> dict[str, str]:
 
 
 def read(rows: tuple[str, ...], naming: Naming, size: int) -> VisitResult:
-    handler = WholeDataset(SparqlResponseParser(), PageSizes(rows=size))
+    handler = WholeDataset(HandlerParsers(ParserPool(0)), PageSizes(rows=size))
     found = asyncio.run(handler.visit(page_at("http://e.org/sparql", handler="sparql"), Endpoint(rows, naming)))
     assert isinstance(found, VisitResult)
     return found
