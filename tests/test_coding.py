@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import brotli
 import pytest
 import zstandard
 
-from webstrata.coding import Decoded, decode
+from webstrata.coding import Decoded, decode, decoded_digest
 
 TEXT = "".join(f"<p>Line {number} of a page, with ü and €.</p>\n" for number in range(5000)).encode()
 
@@ -124,8 +125,31 @@ def test_bombs_stop_at_the_limit(coding: str) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert decoded == Decoded(body=bytes(3_000_000), problem="decoded body cut at 3000000 bytes")
+    assert decoded == Decoded(body=bytes(3_000_000), problem="decoded body cut at 3000000 bytes", cut=True)
     assert peak < 15_000_000
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_digests_take_no_memory(coding: str) -> None:
+    """The digest is that of the decoded body, up to the limit; it is computed without holding the body."""
+    bomb = BOMBS[coding]()
+    tracemalloc.start()
+    digest = decoded_digest(bomb, coding, max_bytes=20_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    body = decode(bomb, coding, max_bytes=20_000_000)
+    assert (digest.sha256, digest.size) == (hashlib.sha256(body.body).hexdigest(), len(body.body))
+    assert (digest.problem, digest.torn) == (body.problem, body.torn)
+    assert peak < 8_000_000
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_digests_of_wrong_codings(name: str) -> None:
+    """The digest is that of what `decode` returns."""
+    body, coding, expected, problem = WRONG[name]
+    digest = decoded_digest(body, coding, max_bytes=10**9)
+    assert (digest.sha256, digest.problem) == (hashlib.sha256(expected).hexdigest(), problem)
 
 
 def test_bomb_in_a_bomb() -> None:

@@ -7,7 +7,9 @@ decoded so far are returned, and the problem is reported.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from io import BytesIO
 from typing import NamedTuple, cast
 
 import brotli
@@ -15,12 +17,16 @@ import zstandard
 from isal import igzip_lib
 from msgspec import Struct
 
+from webstrata.records import Exchange
+
 MAX_RATIO = 1000.0
 """A body may be decoded to at most this multiple of its size."""
 MAX_CODINGS = 3
 """Maximum number of codings applied one after the other; most servers use one."""
 
 _PIECE = 64 * 1024
+_OUTPUT_PIECE = 1024 * 1024
+"""Bytes that a decoder returns at once: a digest is computed without holding more of the content."""
 _RATIO_FREE_BYTES = 1024 * 1024
 """Results up to this size may have any compression ratio: a page of blanks is not an attack."""
 _MAX_MEMBERS = 1000
@@ -30,7 +36,27 @@ _MAX_ZSTD_WINDOW = 8 * 1024 * 1024
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _MAGICS = (_GZIP_MAGIC, zstandard.FRAME_HEADER)
 """A body that begins with one of these was compressed, even if it cannot be decoded."""
+_Write = Callable[[bytes], object]
 _InflateError = cast("type[Exception]", igzip_lib.error)  # its stub calls the class an instance
+
+
+class EncodedBody(Struct, frozen=True, kw_only=True, gc=False):
+    """A body as it was sent, with what is needed to decode and parse it."""
+
+    url: str
+    body: bytes
+    content_encoding: str | None = None
+    content_type: str | None = None
+
+
+def encoded_body(response: Exchange) -> EncodedBody:
+    """The body of a response as it was sent, for the parser."""
+    return EncodedBody(
+        url=response.url,
+        body=response.body,
+        content_encoding=response.header("content-encoding"),
+        content_type=response.header("content-type"),
+    )
 
 
 class Decoded(Struct, frozen=True, kw_only=True, gc=False):
@@ -41,14 +67,35 @@ class Decoded(Struct, frozen=True, kw_only=True, gc=False):
     """If set, why the body is not what its header declares, or not all of it."""
     torn: bool = False
     """The data ends early or is damaged in the middle: the body is only the beginning of the content."""
+    cut: bool = False
+    """The content is longer than the limit: the body is its beginning."""
+
+
+class DecodedDigest(Struct, frozen=True, kw_only=True, gc=False):
+    """Digest and size of a body without its content coding; the other fields as those of `Decoded`."""
+
+    sha256: str
+    size: int
+    problem: str | None = None
+    torn: bool = False
 
 
 class _Step(NamedTuple):
-    """The result of removing one coding; `body` is None if the bytes do not have this coding."""
+    """The result of removing one coding; `output` is None if the bytes do not have this coding."""
 
-    body: bytes | None
+    output: _Output | None
     problem: str | None = None
     torn: bool = False
+
+
+class _Result(NamedTuple):
+    """The result of removing all codings: the last output, or the bytes before the step that failed."""
+
+    output: _Output | None
+    body: bytes
+    problem: str | None = None
+    torn: bool = False
+    cut: bool = False
 
 
 def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_ratio: float = MAX_RATIO) -> Decoded:
@@ -57,85 +104,117 @@ def decode(body: bytes, content_encoding: str | None, *, max_bytes: int, max_rat
     The result has at most `max_bytes`; if it is larger than 1 MiB, it has at most `max_ratio` times the size of
     `body`. A result that is cut there, ends early or has another coding than the header declares comes with a problem.
     """
+    collected = BytesIO()
+    result = _remove_codings(body, content_encoding, _limit(body, max_bytes, max_ratio), collected.write)
+    body = result.body if result.output is None else collected.getvalue()
+    return Decoded(body=body, problem=result.problem, torn=result.torn, cut=result.cut)
+
+
+def decoded_digest(body: bytes, content_encoding: str | None, *, max_bytes: int) -> DecodedDigest:
+    """The digest of what `decode` returns. The output of the last coding is not kept, so that memory is bounded."""
+    digest = hashlib.sha256()
+    result = _remove_codings(body, content_encoding, _limit(body, max_bytes, MAX_RATIO), digest.update)
+    if result.output is None:
+        digest.update(result.body)
+    size = len(result.body) if result.output is None else result.output.size
+    return DecodedDigest(sha256=digest.hexdigest(), size=size, problem=result.problem, torn=result.torn)
+
+
+def _limit(body: bytes, max_bytes: int, max_ratio: float) -> int:
+    return min(max_bytes, max(_RATIO_FREE_BYTES, int(len(body) * max_ratio)))
+
+
+def _remove_codings(body: bytes, content_encoding: str | None, limit: int, write: _Write) -> _Result:
+    """Remove all codings; the output of the last one is passed to `write`."""
     if not body or content_encoding is None:
-        return Decoded(body=body)
+        return _Result(None, body)
     parts = (part.strip() for part in content_encoding.lower().split(","))
     names = [name for name in parts if name not in ("", "identity")]
     if len(names) > MAX_CODINGS:
-        return Decoded(body=body, problem=f"more than {MAX_CODINGS} content codings")
-    limit = min(max_bytes, max(_RATIO_FREE_BYTES, int(len(body) * max_ratio)))
-    for name in reversed(names):
+        return _Result(None, body, f"more than {MAX_CODINGS} content codings")
+    for index, name in enumerate(reversed(names), 1):
         decoder = _DECODERS.get(name)
         if decoder is None:
-            return Decoded(body=body, problem=f"unknown content coding {name[:40]!r}")
-        step = decoder(body, limit)
-        if step.body is None:
-            return Decoded(body=body, problem=step.problem, torn=body.startswith(_MAGICS))
-        body = step.body
+            return _Result(None, body, f"unknown content coding {name[:40]!r}")
+        is_last = index == len(names)
+        collected = BytesIO()
+        step = decoder(body, limit, write if is_last else collected.write)
+        if step.output is None:
+            return _Result(None, body, step.problem, body.startswith(_MAGICS))
+        if not is_last:
+            body = collected.getvalue()
         if step.problem is not None:
-            return Decoded(body=body, problem=step.problem, torn=step.torn)
-    if names and body.startswith(_GZIP_MAGIC):
-        return Decoded(body=body, problem="gzip data inside the decoded body")
-    return Decoded(body=body)
+            return _Result(step.output if is_last else None, body, step.problem, step.torn, step.output.room <= 0)
+        if is_last:
+            problem = "gzip data inside the decoded body" if step.output.head == _GZIP_MAGIC else None
+            return _Result(step.output, body, problem)
+    return _Result(None, body)
 
 
-class _BoundedBuffer:
-    """Collects the output of a decoder, up to one byte more than the limit."""
+class _Output:
+    """Passes the output of a decoder on, up to a limit. One byte more shows that there is more."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, write: _Write) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
+        self._write = write
         self.room = limit + 1
+        self.head = b""
+
+    @property
+    def piece(self) -> int:
+        """Bytes to request from the decoder at once."""
+        return min(self.room, _OUTPUT_PIECE)
 
     def take(self, data: bytes) -> bool:
-        """Append data; returns whether there is room for more."""
-        self._parts.append(data)
+        """Pass data on; returns whether there is room for more."""
+        if len(self.head) < len(_GZIP_MAGIC):
+            self.head = (self.head + data[: len(_GZIP_MAGIC)])[: len(_GZIP_MAGIC)]
+        self._write(data if len(data) < self.room else data[: max(self.room - 1, 0)])
         self.room -= len(data)
         return self.room > 0
 
     @property
     def size(self) -> int:
-        return self._limit + 1 - self.room
+        return min(self._limit + 1 - self.room, self._limit)
 
     def step(self, problem: str | None = None, *, torn: bool = False) -> _Step:
-        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         if self.room <= 0:
-            return _Step(body[: self._limit], f"decoded body cut at {self._limit} bytes")
-        if problem is not None and not body:
+            return _Step(self, f"decoded body cut at {self._limit} bytes")
+        if problem is not None and not self.size:
             return _Step(None, problem)
-        return _Step(body, problem, torn)
+        return _Step(self, problem, torn)
 
     def ended_early(self, name: str) -> _Step:
         return self.step(f"{name} data ends early", torn=True)
 
     def broken(self, name: str) -> _Step:
         """The decoder failed: the result is what was decoded before, if anything."""
-        return self.step(f"{name} data broken" if any(self._parts) else f"not {name} data", torn=True)
+        return self.step(f"{name} data broken" if self.size else f"not {name} data", torn=True)
 
 
-def _gzip(body: bytes, limit: int) -> _Step:
-    sink = _BoundedBuffer(limit)
+def _gzip(body: bytes, limit: int, write: _Write) -> _Step:
+    output = _Output(limit, write)
     rest, start = b"", 0
     for _ in range(_MAX_MEMBERS):
         engine = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
         try:
-            rest, start, whole = _inflate(engine, rest, body, start, sink)
+            rest, start, whole = _inflate(engine, rest, body, start, output)
         except _InflateError:
-            return sink.broken("gzip")
-        if sink.room <= 0:
-            return sink.step()
+            return output.broken("gzip")
+        if output.room <= 0:
+            return output.step()
         if not whole:
-            return sink.ended_early("gzip")
+            return output.ended_early("gzip")
         head = (rest + body[start : start + 2])[:2]
         if not head.strip(b"\0"):  # the end, or padding
-            return sink.step()
+            return output.step()
         if head != _GZIP_MAGIC[:2]:
-            return sink.step("other bytes after the gzip data")
-    return sink.step(f"more than {_MAX_MEMBERS} gzip members")
+            return output.step("other bytes after the gzip data")
+    return output.step(f"more than {_MAX_MEMBERS} gzip members")
 
 
 def _inflate(
-    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, sink: _BoundedBuffer
+    engine: igzip_lib.IgzipDecompressor, rest: bytes, body: bytes, start: int, output: _Output
 ) -> tuple[bytes, int, bool]:
     """Decode one deflate stream; returns the unused input, where the body continues, and whether the stream ended.
 
@@ -146,57 +225,64 @@ def _inflate(
             rest, start = body[start : start + _PIECE], start + _PIECE
             if not rest:
                 return b"", start, False
-        open_ended = sink.take(engine.decompress(rest, sink.room))
+        open_ended = output.take(engine.decompress(rest, output.piece))
         while open_ended and not engine.eof and not engine.needs_input:
-            open_ended = sink.take(engine.decompress(b"", sink.room))
+            open_ended = output.take(engine.decompress(b"", output.piece))
         if engine.eof or not open_ended:
             return engine.unused_data, start, engine.eof
         rest = b""
 
 
-def _deflate(body: bytes, limit: int) -> _Step:
+def _deflate(body: bytes, limit: int, write: _Write) -> _Step:
     """Decode zlib data, as the standard requires, or a raw deflate stream, which some servers send."""
-    for flag in (igzip_lib.DECOMP_ZLIB, igzip_lib.DECOMP_DEFLATE):
-        sink = _BoundedBuffer(limit)
-        try:
-            _, _, whole = _inflate(igzip_lib.IgzipDecompressor(flag=flag), b"", body, 0, sink)
-        except _InflateError:
-            continue
-        return sink.step() if whole else sink.ended_early("deflate")
-    return _Step(None, "not deflate data")
+    output = _Output(limit, write)
+    engine = igzip_lib.IgzipDecompressor(flag=_deflate_flag(body[:_PIECE]))
+    try:
+        _, _, whole = _inflate(engine, b"", body, 0, output)
+    except _InflateError:
+        return output.broken("deflate")
+    return output.step() if whole else output.ended_early("deflate")
 
 
-def _brotli(body: bytes, limit: int) -> _Step:
-    sink = _BoundedBuffer(limit)
+def _deflate_flag(start: bytes) -> int:
+    try:
+        igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_ZLIB).decompress(start, _PIECE)
+    except _InflateError:
+        return igzip_lib.DECOMP_DEFLATE
+    return igzip_lib.DECOMP_ZLIB
+
+
+def _brotli(body: bytes, limit: int, write: _Write) -> _Step:
+    output = _Output(limit, write)
     engine = brotli.Decompressor()
     try:
         for start in range(0, len(body), _PIECE):
             piece = body[start : start + _PIECE]
-            open_ended = sink.take(engine.process(piece, output_buffer_limit=sink.room))
+            open_ended = output.take(engine.process(piece, output_buffer_limit=output.piece))
             while open_ended and not engine.can_accept_more_data():
-                open_ended = sink.take(engine.process(b"", output_buffer_limit=sink.room))
+                open_ended = output.take(engine.process(b"", output_buffer_limit=output.piece))
             if engine.is_finished() or not open_ended:
                 break
     except brotli.error:
-        return sink.broken("br")
-    return sink.step() if engine.is_finished() else sink.ended_early("br")
+        return output.broken("br")
+    return output.step() if engine.is_finished() else output.ended_early("br")
 
 
-def _zstd(body: bytes, limit: int) -> _Step:
-    sink = _BoundedBuffer(limit)
+def _zstd(body: bytes, limit: int, write: _Write) -> _Step:
+    output = _Output(limit, write)
     engine = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
     try:
         declared = zstandard.frame_content_size(body)  # -1: not declared
         with engine.stream_reader(body, read_across_frames=True) as reader:
-            while data := reader.read(min(sink.room, _PIECE)):
-                if not sink.take(data):
+            while data := reader.read(min(output.room, _PIECE)):
+                if not output.take(data):
                     break
     except zstandard.ZstdError:
-        return sink.broken("zstd")
-    return sink.ended_early("zstd") if sink.size < declared else sink.step()
+        return output.broken("zstd")
+    return output.ended_early("zstd") if output.size < declared else output.step()
 
 
-_DECODERS: dict[str, Callable[[bytes, int], _Step]] = {
+_DECODERS: dict[str, Callable[[bytes, int, _Write], _Step]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,

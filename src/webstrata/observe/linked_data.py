@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from webstrata.observe.data.rdf import jsonld
 from webstrata.observe.data.rdf.rdfa import RdfaTooLargeError, rdfa_lines
 from webstrata.observe.html import charset as encoding
 from webstrata.observe.html.tree import parse
@@ -28,21 +26,6 @@ class EmbeddedData(NamedTuple):
     """All JSON-LD of the page as one JSON-LD document."""
     rdfa: bytes = b""
     """The triples of the page's RDFa attributes, as N-Triples."""
-
-
-class LinkedData:
-    """The parsing functions for the `rdf` handler, in one object: `fetch` does not import `observe`."""
-
-    def embedded_data(self, body: bytes, content_type: str | None, url: str) -> EmbeddedData:
-        return embedded_data(body, content_type, url)
-
-    def missing_context(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
-        """The URL of a context that a JSON-LD document needs and that `contexts` does not contain."""
-        return jsonld.missing_context(body, url, contexts)
-
-    def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes:
-        """A JSON-LD document as N-Quads. Raises ValueError."""
-        return b"".join([line + b"\n" for line in jsonld.jsonld_quads(body, url, contexts)])
 
 
 def embedded_data(body: bytes, content_type: str | None, url: str) -> EmbeddedData:

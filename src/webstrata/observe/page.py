@@ -47,6 +47,9 @@ VERSION = 3
 _YAML = ("text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml")
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-rst", "text/x-python", "text/x-diff", *_YAML})
 _MAX_TITLE_LENGTH = 1000
+MAX_TEXT_BYTES = 20_000_000
+"""Larger pages and plain texts are compared by their bytes: their text would take gigabytes, and a minute of a
+processor."""
 
 
 class PartTexts(NamedTuple):
@@ -135,6 +138,8 @@ def observe_typed(
         raw=hashlib.sha256(body).hexdigest(), size=len(body), media_type=kind, charset=charset, version=VERSION
     )
     content: str | None = None
+    if len(body) > MAX_TEXT_BYTES and (kind in HTML or kind in _PLAIN):
+        return ObservedContent(fingerprint=replace(base, data_note=f"longer than {MAX_TEXT_BYTES} bytes"))
     if kind in HTML:
         default = encoding.DEFAULT if kind == "text/html" else "utf-8"
         content, name = encoding.decode(body, charset, html=True, default=default)
@@ -144,6 +149,8 @@ def observe_typed(
         observed = _document(body, base, url, page_rules)
         content = observed.text if page_rules is not None and has_rules(page_rules) else None
     if page_rules is None or not has_rules(page_rules):
+        return observed
+    if content is None and len(body) > MAX_TEXT_BYTES:
         return observed
     selected = select(content if content is not None else encoding.decode_plain(body, charset)[0], kind, page_rules)
     return replace(observed, selected=selected, fingerprint=replace(observed.fingerprint, selected=selected.digest))

@@ -18,6 +18,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from webstrata.fetch.handlers.contexts import BodyDecoder
 from webstrata.fetch.handlers.negotiate import bare_type
 from webstrata.fetch.handlers.process_tree import kill, memory_of, process_tree, processes_naming
 from webstrata.fetch.handlers.render_messages import RenderedPage, RenderFailure, RenderRequest, packed, receive
@@ -61,8 +62,17 @@ class BrowserHandler:
 
     name = "browser"
 
-    def __init__(self, clock: Clock, *, agent: str, limits: RenderLimits | None = None, program: str = "") -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        decoder: BodyDecoder,
+        *,
+        agent: str,
+        limits: RenderLimits | None = None,
+        program: str = "",
+    ) -> None:
         self._clock = clock
+        self._decoder = decoder
         self._agent = agent
         self._limits = limits or RenderLimits()
         self._program = program
@@ -86,6 +96,7 @@ class BrowserHandler:
                 fetched,
                 client,
                 self._clock,
+                self._decoder,
                 max_requests=self._limits.max_requests,
                 max_bytes=self._limits.max_bytes,
             )

@@ -1,7 +1,8 @@
 """`chooser`: the handler of a page by its rules, else by its role, its URL or its last media type.
 
 Costly handlers are never chosen automatically: a SPARQL endpoint is downloaded completely only if the page's rules name
-the handler `sparql`, and a page is rendered only if they name `browser`.
+the handler `sparql`, and a page is rendered only if they name `browser`. A query in the URL selects `sparql` only if
+the user named the URL: a link, a feed, a sitemap or a capture cannot make the crawler send queries.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from webstrata.fetch.handlers.rdf import RDF_TYPES
 from webstrata.fetch.handlers.sparql.query import form_of
 from webstrata.ports import Handler
-from webstrata.records import Page, PageRole
+from webstrata.records import Page, PageRole, PageState
 
 _RDF_ENDINGS = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3")
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
@@ -30,10 +31,16 @@ def handler_name(page: Page) -> str:
         return "sitemap"
     if page.role is PageRole.REQUISITE:
         return "http"
-    return _by_url(page.url) or _by_type(page.fingerprint.media_type if page.fingerprint is not None else "") or "http"
+    last_type = page.fingerprint.media_type if page.fingerprint is not None else ""
+    return _by_url(page.url, is_named=_is_named(page)) or _by_type(last_type) or "http"
 
 
-def _by_url(url: str) -> str | None:
+def _is_named(page: Page) -> bool:
+    """Whether the user named this URL: pages that were discovered are at least one link away from such a page."""
+    return page.depth == 0 and page.state is not PageState.CAPTURED
+
+
+def _by_url(url: str, *, is_named: bool) -> str | None:
     lowered = url.lower()
     if not any(marker in lowered for marker in _URL_MARKERS):
         return None
@@ -43,7 +50,7 @@ def _by_url(url: str) -> str | None:
         return "rdf"
     if path.endswith(_FEED_ENDINGS):
         return "feed"
-    if "query=" in parts.query and form_of(parse_qs(parts.query).get("query", [""])[0]) is not None:
+    if is_named and "query=" in parts.query and form_of(parse_qs(parts.query).get("query", [""])[0]) is not None:
         return "sparql"
     return None
 

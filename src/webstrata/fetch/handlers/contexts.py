@@ -6,13 +6,14 @@ fails. The exchanges belong to the visit that needed the context and are archive
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
 
 from msgspec import Struct
 
 from webstrata import urls
 from webstrata.clock import DAY_S
-from webstrata.coding import decode
+from webstrata.coding import Decoded, EncodedBody, encoded_body
 from webstrata.fetch.handlers.negotiate import bare_type, parse_links
 from webstrata.fetch.handlers.visit_result import joined
 from webstrata.ports import VisitClient
@@ -21,24 +22,45 @@ from webstrata.records import Exchange, FetchResult, Wait
 ACCEPT = "application/ld+json,application/json;q=0.9,*/*;q=0.1"
 MAX_CONTEXTS = 10
 MAX_BYTES = 2_000_000
-_MAX_RATIO = 100.0
 _MAX_CACHED = 200
+_MAX_CACHED_BYTES = 32_000_000
 _FRESH_S = DAY_S
 _STALE_S = 30 * DAY_S
 """Maximum age of a context that cannot be fetched again."""
 _FAILED_S = DAY_S / 24
 """Time until a context that could not be fetched is requested again."""
 
-MissingContext = Callable[[Mapping[str, bytes]], str | None]
-"""Known contexts -> the URL of another one that is needed; None if none is, or if none would help."""
+
+class BodyDecoder(Protocol):
+    """Removes the content coding of bodies."""
+
+    async def decode(self, body: EncodedBody, max_bytes: int) -> Decoded:
+        """Raises ValueError if the body cannot be decoded within the limits, and ParserError."""
+        ...
+
+
+class JsonLdExpansion(Protocol):
+    """The result of expanding a document with some contexts."""
+
+    @property
+    def missing(self) -> str | None:
+        """The URL of another context that is needed; None if none is, or if none would help."""
+        ...
+
+    @property
+    def quads(self) -> bytes: ...
+
+
+Expand = Callable[[Mapping[str, bytes]], Awaitable[JsonLdExpansion]]
+"""Known contexts -> the document expanded with them."""
 
 
 class NeededContexts(Struct, frozen=True, kw_only=True):
-    """The contexts that a document needs."""
+    """A document expanded with all contexts that it needs, or the reason why some are missing."""
 
-    contexts: dict[str, bytes]
+    quads: bytes
     fetched: FetchResult
-    """The requests that were sent for them."""
+    """The requests that were sent for the contexts."""
     problem: str = ""
     """Why some are missing; empty if none is."""
 
@@ -53,15 +75,18 @@ class _CachedContext(Struct, frozen=True, kw_only=True):
 class ContextCache:
     """The contexts that this process has fetched."""
 
-    def __init__(self) -> None:
+    def __init__(self, decoder: BodyDecoder) -> None:
+        self._decoder = decoder
         self._cached: dict[str, _CachedContext] = {}
+        self._bytes = 0
 
-    async def gather(self, missing: MissingContext, client: VisitClient) -> NeededContexts:
-        """All contexts that a document needs, or those up to the first problem."""
+    async def gather(self, expand: Expand, client: VisitClient) -> NeededContexts:
+        """Expand a document, and fetch the contexts that it needs, up to the first problem."""
         contexts: dict[str, bytes] = {}
         fetched = FetchResult()
+        expanded = await expand(contexts)
         problem = ""
-        while not problem and (url := missing(contexts)) is not None:
+        while not problem and (url := expanded.missing) is not None:
             if len(contexts) == MAX_CONTEXTS:
                 problem = f"it needs more than {MAX_CONTEXTS} contexts"
                 break
@@ -69,41 +94,68 @@ class ContextCache:
             fetched = joined(fetched, requests)
             if context.body is None:
                 problem = f"its context {url}: {context.problem}"
+            elif url in contexts:
+                problem = f"its context {url} is needed again"
             else:
                 contexts[url] = context.body
-        return NeededContexts(contexts=contexts, fetched=fetched, problem=problem)
+                expanded = await expand(contexts)
+        return NeededContexts(quads=expanded.quads, fetched=fetched, problem=problem)
 
     async def _get(self, url: str, client: VisitClient) -> tuple[_CachedContext, FetchResult]:
         known = self._cached.get(url)
         age = client.now() - known.at if known is not None else 0.0
         if known is not None and age < (_FRESH_S if known.body is not None else _FAILED_S):
             return known, FetchResult()
-        context, requests = await _fetch_context(url, client)
+        context, requests = await self._fetch(url, client)
         if context.body is None and known is not None and known.body is not None and age < _STALE_S:
             return known, requests
         self._store(url, context)
         return context, requests
 
     def _store(self, url: str, context: _CachedContext) -> None:
-        self._cached.pop(url, None)
-        while len(self._cached) >= _MAX_CACHED:
-            del self._cached[next(iter(self._cached))]
+        self._drop(url)
         self._cached[url] = context
+        self._bytes += len(context.body or b"")
+        while len(self._cached) > _MAX_CACHED or self._bytes > _MAX_CACHED_BYTES:
+            self._drop(next(iter(self._cached)))
 
+    def _drop(self, url: str) -> None:
+        dropped = self._cached.pop(url, None)
+        if dropped is not None:
+            self._bytes -= len(dropped.body or b"")
 
-async def _fetch_context(url: str, client: VisitClient) -> tuple[_CachedContext, FetchResult]:
-    canonical = urls.join(url, "")
-    if canonical is None:
-        return _CachedContext(at=client.now(), body=None, problem="not an http or https URL"), FetchResult()
-    fetched = await client.get(canonical, accept=ACCEPT)
-    assert not isinstance(fetched, Wait), "a wait is returned only before the first request"
-    response = fetched.answer
-    if fetched.failure is None and response is not None and (url_of_json := _alternate(response)) is not None:
-        alternate = await client.get(url_of_json, accept=ACCEPT)
-        assert not isinstance(alternate, Wait), "a wait is returned only before the first request"
-        fetched = joined(fetched, alternate)
-    body, problem = _body(fetched)
-    return _CachedContext(at=client.now(), body=body, problem=problem), fetched
+    async def _fetch(self, url: str, client: VisitClient) -> tuple[_CachedContext, FetchResult]:
+        canonical = urls.join(url, "")
+        if canonical is None:
+            return _CachedContext(at=client.now(), body=None, problem="not an http or https URL"), FetchResult()
+        fetched = await client.get(canonical, accept=ACCEPT)
+        assert not isinstance(fetched, Wait), "a wait is returned only before the first request"
+        response = fetched.answer
+        if fetched.failure is None and response is not None and (url_of_json := _alternate(response)) is not None:
+            alternate = await client.get(url_of_json, accept=ACCEPT)
+            assert not isinstance(alternate, Wait), "a wait is returned only before the first request"
+            fetched = joined(fetched, alternate)
+        body, problem = await self._body(fetched)
+        return _CachedContext(at=client.now(), body=body, problem=problem), fetched
+
+    async def _body(self, fetched: FetchResult) -> tuple[bytes | None, str]:
+        """The body of the context, or None and the reason."""
+        response, failure = fetched.answer, fetched.failure
+        if failure is not None or response is None:
+            return None, f"{failure.kind} {failure.detail}".strip() if failure is not None else "no response"
+        if response.status != 200:
+            return None, f"status {response.status}"
+        if response.truncated is not None or len(response.body) > MAX_BYTES:
+            return None, f"truncated, or longer than {MAX_BYTES} bytes"
+        if "json" not in bare_type(response.header("content-type")):
+            return None, f"no JSON: {bare_type(response.header('content-type')) or 'a response without a media type'}"
+        try:
+            decoded = await self._decoder.decode(encoded_body(response), MAX_BYTES)
+        except ValueError as error:
+            return None, f"cannot be decoded: {error}"
+        if decoded.problem is not None:
+            return None, f"cannot be decoded: {decoded.problem}"
+        return decoded.body, ""
 
 
 def _alternate(response: Exchange) -> str | None:
@@ -113,20 +165,3 @@ def _alternate(response: Exchange) -> str | None:
     headers = [value for name, value in response.headers if name == "link"]
     alternates = (link for link in parse_links(headers, response.url) if "alternate" in link.rels)
     return next((link.url for link in alternates if link.type == "application/ld+json"), None)
-
-
-def _body(fetched: FetchResult) -> tuple[bytes | None, str]:
-    """The body of the context, or None and the reason."""
-    response, failure = fetched.answer, fetched.failure
-    if failure is not None or response is None:
-        return None, f"{failure.kind} {failure.detail}".strip() if failure is not None else "no response"
-    if response.status != 200:
-        return None, f"status {response.status}"
-    if response.truncated is not None or len(response.body) > MAX_BYTES:
-        return None, f"truncated, or longer than {MAX_BYTES} bytes"
-    decoded = decode(response.body, response.header("content-encoding"), max_bytes=MAX_BYTES, max_ratio=_MAX_RATIO)
-    if decoded.problem is not None:
-        return None, f"cannot be decoded: {decoded.problem}"
-    if "json" not in bare_type(response.header("content-type")):
-        return None, f"no JSON: {bare_type(response.header('content-type')) or 'a response without a media type'}"
-    return decoded.body, ""

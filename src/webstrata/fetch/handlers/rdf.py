@@ -8,20 +8,21 @@
 JSON-LD that refers to remote contexts is expanded with them to N-Quads, so that it is compared as a graph. Without the
 contexts it is compared as JSON. If the page was a graph before, the visit fails instead, because a missing context
 would look like a change of the page.
+
+Nothing is decoded or parsed here: the parser does that in another process, within limits. What it cannot parse is
+treated as if it had no linked data.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from webstrata.coding import decode
-from webstrata.fetch.handlers.contexts import ContextCache
+from webstrata.coding import EncodedBody, encoded_body
+from webstrata.errors import ParserError
+from webstrata.fetch.handlers.contexts import BodyDecoder, ContextCache, JsonLdExpansion
 from webstrata.fetch.handlers.negotiate import accept_quality, bare_type, parse_links
-from webstrata.fetch.handlers.visit_result import failed, joined, visit_result
+from webstrata.fetch.handlers.visit_result import failed, joined, local_failure, visit_result
 from webstrata.ports import VisitClient
 from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, Resource, VisitResult, Wait
 
@@ -44,15 +45,12 @@ ACCEPT = (
     "application/rdf+xml;q=0.8,application/ld+json;q=0.7,text/html;q=0.2,application/xhtml+xml;q=0.2,*/*;q=0.1"
 )
 _RELATIONS = {"alternate", "describedby"}
-_MAX_BYTES = 20_000_000
-_MAX_RATIO = 500.0
 
 _JSON_LD = "application/ld+json"
 _NQUADS = "application/n-quads"
+_MAX_JSON_BYTES = 20_000_000
 _MAX_FAILURES = 5
 """Consecutive failed visits after which a missing context is accepted and JSON-LD is compared as JSON."""
-
-T = TypeVar("T")
 
 
 class PageLinkedData(Protocol):
@@ -66,27 +64,30 @@ class PageLinkedData(Protocol):
     def rdfa(self) -> bytes: ...
 
 
-class LinkedDataParser(Protocol):
-    """Parses pages and JSON-LD (`webstrata.observe.linked_data.LinkedData`)."""
+class LinkedDataParser(BodyDecoder, Protocol):
+    """Parses pages and JSON-LD (`webstrata.flows.parsers.handler_parsers`). Its methods raise ValueError for what they
+    cannot parse, and ParserError."""
 
-    def embedded_data(self, body: bytes, content_type: str | None, url: str) -> PageLinkedData: ...
-    def missing_context(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None: ...
-    def quads(self, body: bytes, url: str, contexts: Mapping[str, bytes]) -> bytes: ...
+    async def embedded_data(self, body: EncodedBody) -> PageLinkedData: ...
+    async def expand(self, body: EncodedBody, contexts: Mapping[str, bytes]) -> JsonLdExpansion: ...
 
 
 class RdfHandler:
-    """Finds the RDF of a page. `working`: the clock's context manager for work in a thread."""
+    """Finds the RDF of a page."""
 
     name = "rdf"
 
-    def __init__(
-        self, parser: LinkedDataParser, working: Callable[[], AbstractContextManager[None]] = nullcontext
-    ) -> None:
+    def __init__(self, parser: LinkedDataParser) -> None:
         self._parser = parser
-        self._working = working
-        self._contexts = ContextCache()
+        self._contexts = ContextCache(parser)
 
     async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
+        try:
+            return await self._visit(page, client)
+        except ParserError as problem:
+            return local_failure(page, client, problem)
+
+    async def _visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
         accept = (page.page_rules.accept if page.page_rules is not None else "") or ACCEPT
         fetched = await client.get(page.url, accept=accept, validators=page.validators)
         if isinstance(fetched, Wait):
@@ -94,17 +95,16 @@ class RdfHandler:
         response = fetched.answer
         if response is None or _is_final(fetched):
             return await self._document(page, client, fetched)
-        linked = await self._in_thread(
-            self._parser.embedded_data, _body(response), response.header("content-type"), response.url
-        )
-        if url := best_alternate([*_header_alternates(response), *linked.alternates], accept, page.url):
+        linked = await self._linked_data(response)
+        alternates = [*_header_alternates(response), *(linked.alternates if linked is not None else ())]
+        if url := best_alternate(alternates, accept, page.url):
             alternate = await client.get(url, accept=accept)
             assert not isinstance(alternate, Wait), "a wait is returned only before the first request"
             fetched = joined(fetched, alternate)
             if _is_final(alternate):
                 return await self._document(page, client, fetched)
         main = fetched.exchanges.index(response)
-        if linked.embedded is not None or linked.rdfa:
+        if linked is not None and (linked.embedded is not None or linked.rdfa):
             return await self._embedded(page, client, fetched, main, linked)
         if page.page_rules is not None and page.page_rules.handler == self.name:
             detail = f"no RDF: {bare_type(response.header('content-type')) or 'a response without a media type'}"
@@ -115,9 +115,10 @@ class RdfHandler:
         """The result for a document that ends the search; JSON-LD may need remote contexts."""
         response = fetched.answer
         if fetched.failure is None and response is not None and response.status == 200:
-            body = _body(response) if bare_type(response.header("content-type")) == _JSON_LD else b""
-            if body and self._parser.missing_context(body, response.url, {}) is not None:
-                return await self._expanded(page, client, fetched, len(fetched.exchanges) - 1, body, b"", None)
+            is_json_ld = bare_type(response.header("content-type")) == _JSON_LD and response.truncated is None
+            if is_json_ld and (await self._expand(encoded_body(response), {})).missing is not None:
+                main = len(fetched.exchanges) - 1
+                return await self._expanded(page, client, fetched, main, encoded_body(response), b"", None)
         return visit_result(page, client, fetched)
 
     async def _embedded(
@@ -128,7 +129,8 @@ class RdfHandler:
             content = _resource(page, fetched.exchanges[main], _NQUADS, linked.rdfa)
             return visit_result(page, client, fetched, content=content, main=main)
         as_json = _resource(page, fetched.exchanges[main], _JSON_LD, linked.embedded)
-        return await self._expanded(page, client, fetched, main, linked.embedded, linked.rdfa, as_json)
+        body = EncodedBody(url=fetched.exchanges[main].url, body=linked.embedded)
+        return await self._expanded(page, client, fetched, main, body, linked.rdfa, as_json)
 
     async def _expanded(
         self,
@@ -136,34 +138,54 @@ class RdfHandler:
         client: VisitClient,
         fetched: FetchResult,
         main: int,
-        body: bytes,
+        body: EncodedBody,
         rdfa: bytes,
         as_json: Resource | None,
     ) -> VisitResult:
         """The result for JSON-LD: N-Quads including `rdfa` if it can be expanded, else `as_json` or the response."""
         response = fetched.exchanges[main]
-        needed = await self._contexts.gather(partial(self._parser.missing_context, body, response.url), client)
+        needed = await self._contexts.gather(lambda contexts: self._expand(body, contexts), client)
         fetched = FetchResult(exchanges=fetched.exchanges + needed.fetched.exchanges, again_at=fetched.again_at)
-        if not needed.problem:
-            try:
-                lines = await self._in_thread(self._parser.quads, body, response.url, needed.contexts)
-            except ValueError:
-                lines = b""  # invalid JSON-LD is compared as JSON
-            if lines or rdfa:
-                content = _resource(page, response, _NQUADS, lines + rdfa)
-                return visit_result(page, client, fetched, content=content, main=main)
+        if not needed.problem and (needed.quads or rdfa):  # invalid JSON-LD is compared as JSON
+            content = _resource(page, response, _NQUADS, needed.quads + rdfa)
+            return visit_result(page, client, fetched, content=content, main=main)
         was_graph = page.fingerprint is not None and page.fingerprint.data_kind == "graph"
         if needed.problem and was_graph and page.failures < _MAX_FAILURES:
             failure = Failure(kind=FailureKind.PARTIAL, detail=needed.problem[:300])
             return visit_result(page, client, failed(fetched, failure), main=main)
         if was_graph and as_json is None:
-            as_json = _resource(page, response, _JSON_LD, body)  # a resource of ours marks the change of form
+            as_json = await self._as_json(page, response, body)  # a resource of ours marks the change of form
         return visit_result(page, client, fetched, content=as_json, main=main)
 
-    async def _in_thread(self, function: Callable[..., T], *arguments: object) -> T:
-        """Run the function in a thread, because a large page would block the event loop."""
-        with self._working():
-            return await asyncio.to_thread(function, *arguments)
+    async def _linked_data(self, response: Exchange) -> PageLinkedData | None:
+        """The linked data of a page; None if it is incomplete or cannot be parsed."""
+        if response.truncated is not None:
+            return None
+        try:
+            return await self._parser.embedded_data(encoded_body(response))
+        except ValueError:
+            return None
+
+    async def _expand(self, body: EncodedBody, contexts: Mapping[str, bytes]) -> JsonLdExpansion:
+        try:
+            return await self._parser.expand(body, contexts)
+        except ValueError as problem:
+            return NotExpanded(missing=None, quads=b"", problem=str(problem))
+
+    async def _as_json(self, page: Page, response: Exchange, body: EncodedBody) -> Resource | None:
+        try:
+            decoded = await self._parser.decode(body, _MAX_JSON_BYTES)
+        except ValueError:
+            return None
+        return _resource(page, response, _JSON_LD, decoded.body)
+
+
+class NotExpanded(NamedTuple):
+    """The expansion of a document that cannot be parsed."""
+
+    missing: str | None
+    quads: bytes
+    problem: str
 
 
 def _is_final(fetched: FetchResult) -> bool:
@@ -176,12 +198,6 @@ def _is_final(fetched: FetchResult) -> bool:
 
 def _resource(page: Page, response: Exchange, content_type: str, body: bytes) -> Resource:
     return Resource(url=f"urn:data:{page.url}", at=response.at, content_type=content_type, body=body)
-
-
-def _body(response: Exchange) -> bytes:
-    """The body without content coding; empty if it is incomplete."""
-    decoded = decode(response.body, response.header("content-encoding"), max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO)
-    return b"" if response.truncated is not None or decoded.problem is not None else decoded.body
 
 
 def best_alternate(alternates: Iterable[tuple[str, str]], accept: str, page_url: str) -> str | None:

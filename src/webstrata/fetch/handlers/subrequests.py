@@ -1,7 +1,8 @@
 """`Subrequests`: the requests of a page that is rendered; each is fetched politely once and archived, or refused.
 
 Only GET requests over HTTP are sent; the page cannot post, and no cookies are sent. Redirects are followed here, so
-that every hop has a permit; the browser gets the last response.
+that every hop has a permit; the browser gets the last response, without its content coding, which another process
+removes within limits.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import asyncio
 from contextlib import ExitStack
 
 from webstrata import urls
-from webstrata.coding import decode
-from webstrata.errors import BadUrl
+from webstrata.coding import encoded_body
+from webstrata.errors import BadUrl, ParserError
+from webstrata.fetch.handlers.contexts import BodyDecoder
 from webstrata.fetch.handlers.render_messages import BrowserRequest, BrowserResponse, Message, packed
 from webstrata.ports import Clock, VisitClient
 from webstrata.records import Exchange, FetchResult, Wait
 
-_MAX_RATIO = 500.0
 _DROPPED_HEADERS = frozenset(
     ["content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "set-cookie", "alt-svc"]
 )
@@ -26,9 +27,17 @@ class Subrequests:
     """The requests of one page. `exchanges` holds all of them, first those of the page itself."""
 
     def __init__(
-        self, page: FetchResult, client: VisitClient, clock: Clock, *, max_requests: int, max_bytes: int
+        self,
+        page: FetchResult,
+        client: VisitClient,
+        clock: Clock,
+        decoder: BodyDecoder,
+        *,
+        max_requests: int,
+        max_bytes: int,
     ) -> None:
         assert page.answer is not None
+        self._decoder = decoder
         self._client = client
         self._clock = clock
         self._max_requests = max_requests
@@ -59,11 +68,22 @@ class Subrequests:
 
     async def _serve(self, request: BrowserRequest, browser: asyncio.StreamWriter) -> None:
         exchange = await self._respond(request)
-        if exchange is None:
+        body = await self._body(exchange) if exchange is not None else None
+        if exchange is None or body is None:
             response = BrowserResponse(id=request.id)
         else:
-            response = await asyncio.to_thread(_browser_response, request.id, exchange, self._max_bytes)
+            headers = {name: value for name, value in exchange.headers if name not in _DROPPED_HEADERS}
+            response = BrowserResponse(id=request.id, status=exchange.status, headers=headers, body=body)
         browser.write(packed(response))
+
+    async def _body(self, exchange: Exchange) -> bytes | None:
+        """The body as the browser gets it, without content coding; None if it cannot be decoded within the limits."""
+        if exchange.header("content-encoding") is None:
+            return exchange.body
+        try:
+            return (await self._decoder.decode(encoded_body(exchange), self._max_bytes)).body
+        except (ValueError, ParserError):
+            return None
 
     async def _respond(self, request: BrowserRequest) -> Exchange | None:
         """The exchange for a request; None if it is refused or failed."""
@@ -98,10 +118,3 @@ class Subrequests:
         self.exchanges += fetched.exchanges
         self._bytes += sum(len(exchange.body) for exchange in fetched.exchanges)
         return fetched.answer if fetched.failure is None else None
-
-
-def _browser_response(number: int, exchange: Exchange, max_bytes: int) -> BrowserResponse:
-    """The response as the browser gets it, without content coding."""
-    decoded = decode(exchange.body, exchange.header("content-encoding"), max_bytes=max_bytes, max_ratio=_MAX_RATIO)
-    headers = {name: value for name, value in exchange.headers if name not in _DROPPED_HEADERS}
-    return BrowserResponse(id=number, status=exchange.status, headers=headers, body=decoded.body)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from webstrata.errors import ParserError
 from webstrata.ports import VisitClient
-from webstrata.records import Failure, FetchResult, Page, Resource, VisitResult
+from webstrata.records import Failure, FailureKind, FetchResult, Page, Resource, VisitResult
 
 
 def visit_result(
@@ -36,3 +37,9 @@ def joined(first: FetchResult, then: FetchResult) -> FetchResult:
 def failed(fetched: FetchResult, failure: Failure) -> FetchResult:
     """The same exchanges with this failure: the responses are not usable."""
     return FetchResult(exchanges=fetched.exchanges, failure=failure, again_at=fetched.again_at)
+
+
+def local_failure(page: Page, client: VisitClient, problem: ParserError) -> VisitResult:
+    """The result of a visit whose responses could not be parsed by a fault of this machine: it must be repeated."""
+    failure = Failure(kind=FailureKind.LOCAL, detail=str(problem)[:300])
+    return visit_result(page, client, FetchResult(failure=failure))

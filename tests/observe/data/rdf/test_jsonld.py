@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.observe.data.rdf import jsonld_context
-from webstrata.observe.data.rdf.jsonld import jsonld_digest, jsonld_quads, missing_context
+from webstrata.observe.data.rdf.jsonld import expanded_jsonld, jsonld_digest, jsonld_quads
 
 URL = "http://example.org/dir/doc"
 E = "http://e/"
@@ -83,7 +83,7 @@ def test_recursive_scoped_context() -> None:
     context = {"@vocab": E, "p": {"@context": "http://c/"}}
     document = {"@context": "http://c/", "p": {"p": {"q": "x"}}}
 
-    assert missing_context(json.dumps(document).encode(), URL, {}) == "http://c/"
+    assert expanded_jsonld(json.dumps(document).encode(), URL, {}).missing == "http://c/"
     assert [line.split(" ")[1] for line in quads(document, {"http://c/": context}) if '"' in line] == ["<http://e/q>"]
 
 
@@ -202,4 +202,4 @@ def test_never_raises(document: Any) -> None:
     body = json.dumps(document).encode()
 
     assert jsonld_digest(body, None, URL).kind in ("graph", "json")
-    missing_context(body, URL, {})
+    expanded_jsonld(body, URL, {})

@@ -1,8 +1,8 @@
 """`Checkpoint`: the pages of a dataset fetched so far, in a file until the dataset is complete.
 
-A file has a header and the response bodies, each with its length and a checksum, so that an incomplete write is
-detected. `whole_dataset.py` decides whether the pages are still valid. Old files are deleted, and no file grows above
-a limit.
+A file has a header and the response bodies as they were sent, each with its length and a checksum, so that an
+incomplete write is detected. `whole_dataset.py` decides whether the pages are still valid. Old files are deleted, and
+no file grows above a limit.
 """
 
 from __future__ import annotations
@@ -13,27 +13,35 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct as Layout
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
 from webstrata.clock import DAY_S
+from webstrata.coding import EncodedBody
 
 MAX_AGE_S = DAY_S
 """Older pages are not used."""
 MAX_BYTES = 256_000_000
 """Size of a file, compressed."""
 _FRAME = Layout("<II")
-_MAX_HEADER = 65_536
 _SUFFIX = ".pages"
 
-PageBody = tuple[bytes, str]
+PageBody = tuple[EncodedBody, str]
 """Body and media type of a response."""
 
 
 class _Header(Struct, frozen=True):
     endpoint: str
     begun_at: float
+
+
+class _SavedPage(Struct, frozen=True, array_like=True):
+    media_type: str
+    content_encoding: str | None
+    body: bytes
+    """Compressed once more, because most responses are sent without a coding."""
 
 
 class Checkpoints:
@@ -62,23 +70,31 @@ class Checkpoint:
         """Size of the valid part of the file."""
         self._given_up = False
 
-    def pages(self) -> list[PageBody]:
-        """The saved pages, in order."""
+    def pages(self) -> Iterator[PageBody]:
+        """The saved pages, in order. The file is read page by page: a body may be much larger than its frame."""
+        self._size = 0
         try:
-            content = self._path.read_bytes()
-        except OSError:
-            return []
-        frames = list(_frames(content))
-        self._size = sum(_FRAME.size + len(frame) for frame in frames)
-        parts = [frame.partition(b"\n") for frame in frames[1:]]
-        return [(zlib.decompress(body), media_type.decode("ascii")) for media_type, _, body in parts]
+            with self._path.open("rb") as file:
+                for number, frame in enumerate(_frames(file)):
+                    self._size += _FRAME.size + len(frame)
+                    if number:
+                        saved = msgspec.msgpack.decode(frame, type=_SavedPage)
+                        body = EncodedBody(
+                            url=self._endpoint,
+                            body=zlib.decompress(saved.body),
+                            content_encoding=saved.content_encoding,
+                        )
+                        yield body, saved.media_type
+        except (OSError, msgspec.MsgspecError, zlib.error):
+            return
 
     def add(self, page: PageBody, now: float) -> None:
         """Save another page."""
         if self._given_up:
             return
         body, media_type = page
-        frame = _framed(media_type.encode("ascii", "replace") + b"\n" + zlib.compress(body, 1))
+        saved = _SavedPage(media_type, body.content_encoding, zlib.compress(body.body, 1))
+        frame = _framed(msgspec.msgpack.encode(saved))
         if not self._size:
             frame = _framed(msgspec.json.encode(_Header(self._endpoint, now))) + frame
         if self._size + len(frame) > MAX_BYTES:
@@ -113,13 +129,11 @@ def _framed(content: bytes) -> bytes:
     return _FRAME.pack(len(content), zlib.crc32(content)) + content
 
 
-def _frames(content: bytes) -> Iterator[bytes]:
+def _frames(file: BinaryIO) -> Iterator[bytes]:
     """The frames up to the first that is incomplete or damaged."""
-    offset = 0
-    while len(content) >= offset + _FRAME.size:
-        length, crc = _FRAME.unpack_from(content, offset)
-        offset += _FRAME.size + length
-        frame = content[offset - length : offset]
+    while len(head := file.read(_FRAME.size)) == _FRAME.size:
+        length, crc = _FRAME.unpack(head)
+        frame = file.read(length) if length <= MAX_BYTES else b""
         if len(frame) != length or zlib.crc32(frame) != crc:
             return
         yield frame
@@ -128,7 +142,7 @@ def _frames(content: bytes) -> Iterator[bytes]:
 def _header(path: Path) -> _Header | None:
     try:
         with path.open("rb") as file:
-            header = next(_frames(file.read(_MAX_HEADER)), b"")
+            header = next(_frames(file), b"")
         return msgspec.json.decode(header, type=_Header)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webstrata.coding import EncodedBody
 from webstrata.fetch.handlers.sparql.handler import ResultRows, SparqlRequest, UnusableResponse, send_query, usable_body
 from webstrata.fetch.handlers.sparql.labels import Row
 from webstrata.fetch.handlers.sparql.query import Form
@@ -31,15 +31,16 @@ RETRIED = frozenset(
 _MIN_ROWS = 2
 """Rows of a page: the one that is known already, and another one."""
 
-R = TypeVar("R", bound=ResultRows, covariant=True)
 
+class DatasetParser(Protocol):
+    """Parses responses (`webstrata.flows.parsers.handler_parsers`).
 
-class DatasetParser(Protocol[R]):
-    """Parses responses (`observe.data.sparql.responses.SparqlResponseParser`); ValueError if one is incomplete."""
+    Raises ValueError if a response is incomplete or exceeds a limit, and ParserError.
+    """
 
-    def results(self, body: bytes, media_type: str) -> R: ...
+    async def results(self, body: EncodedBody, media_type: str, max_rows: int) -> ResultRows: ...
+    async def graph(self, body: EncodedBody, media_type: str, name: str, prefix: str) -> GraphDocument: ...
     def quads(self, rows: Iterable[Row]) -> set[bytes]: ...
-    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphDocument: ...
 
 
 class GraphDocument(Protocol):
@@ -62,6 +63,8 @@ class PageSizes(Struct, frozen=True, kw_only=True):
     """Attempts for one page."""
     max_rows: int = 2_000_000
     """Rows of a dataset; a larger dataset is refused."""
+    max_bytes: int = 256_000_000
+    """Bytes of a dataset as N-Quads; a larger one is refused."""
     max_graphs: int = 10_000
     """Named graphs of a dataset that is fetched graph by graph; more are refused."""
 
@@ -78,7 +81,7 @@ class PageSizes(Struct, frozen=True, kw_only=True):
 class EndpointClient:
     """The queries of one visit. `fetched` holds the exchanges of all of them."""
 
-    def __init__(self, parser: DatasetParser[ResultRows], url: str, client: VisitClient) -> None:
+    def __init__(self, parser: DatasetParser, url: str, client: VisitClient) -> None:
         self.parser = parser
         self.url = url
         self._client = client
@@ -87,7 +90,7 @@ class EndpointClient:
     def now(self) -> float:
         return self._client.now()
 
-    async def body(self, query: str, form: Form = "SELECT") -> tuple[bytes, str] | Failure | Wait:
+    async def body(self, query: str, form: Form = "SELECT") -> tuple[EncodedBody, str] | Failure | Wait:
         """Send the query; (body, media type) of a usable response, else the failure."""
         fetched = await send_query(SparqlRequest(endpoint=self.url, query=query), form, self._client)
         if isinstance(fetched, Wait):
@@ -104,13 +107,13 @@ class EndpointClient:
         except UnusableResponse as error:
             return error.failure
 
-    async def results(self, query: str) -> ResultRows | Failure | Wait:
-        """The rows of a SELECT."""
+    async def results(self, query: str, max_rows: int = 1) -> ResultRows | Failure | Wait:
+        """The rows of a SELECT; a failure if there are more than `max_rows`."""
         body = await self.body(query)
         if not isinstance(body, tuple):
             return body
         try:
-            return await asyncio.to_thread(self.parser.results, *body)
+            return await self.parser.results(*body, max_rows)
         except ValueError as error:
             return partial(str(error))
 

@@ -8,8 +8,6 @@ rows, and overlapping pages are detected because together they have fewer triple
 
 from __future__ import annotations
 
-import asyncio
-
 from webstrata.fetch.handlers.sparql.endpoint_client import RETRIED, EndpointClient, GraphDocument, PageSizes, partial
 from webstrata.fetch.handlers.sparql.handler import ResultRows
 from webstrata.fetch.handlers.sparql.query import (
@@ -34,6 +32,7 @@ class GraphPass:
         self._limit = page_sizes.rows
         self.count = 0
         self.lines: set[bytes] = set()
+        self._bytes = 0
 
     async def run(self) -> Failure | Wait | None:
         """Fetch all triples; returns the problem, or None if the dataset is complete."""
@@ -62,6 +61,11 @@ class GraphPass:
                 return page
             if page.blanks and len(page.lines) < size:
                 return partial(f"graph {name} has blank nodes and more than a page of triples; set --page-rows {size}")
+            self._bytes += sum(map(len, page.lines))
+            if self._bytes > self._page_sizes.max_bytes:
+                return partial(
+                    f"more than {self._page_sizes.max_bytes} bytes; name fewer graphs, or watch a query instead"
+                )
             lines |= page.lines
             offset += len(page.lines)
         if len(lines) != size:
@@ -86,9 +90,8 @@ class GraphPass:
         if not isinstance(body, tuple):
             return body
         graph = "" if name == DEFAULT else name
-        parse = self._endpoint.parser.graph
         try:
-            page = await asyncio.to_thread(parse, *body, self._endpoint.url, graph, prefix)
+            page = await self._endpoint.parser.graph(*body, graph, prefix)
         except ValueError as error:
             return partial(str(error))
         expected = min(self._limit, size - offset)
@@ -125,7 +128,7 @@ class GraphPass:
         number = _number(counted, "n")
         if number is None or number > self._page_sizes.max_graphs:
             return partial(f"{number or 'an unknown number of'} graphs; name the graphs to watch")
-        results = await self._endpoint.results(GRAPH_SIZES)
+        results = await self._endpoint.results(GRAPH_SIZES, self._page_sizes.max_graphs)
         if isinstance(results, Failure | Wait):
             return results
         sizes = _by_name(results)

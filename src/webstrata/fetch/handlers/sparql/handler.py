@@ -3,21 +3,23 @@
 The query is the user's (`PageRules.query`) or the `query` parameter of the page's URL. Without a query the whole
 dataset is fetched, page by page (`whole_dataset.py`). Only complete responses count: a response that is truncated,
 that reached the row limit of the endpoint, or that is an error page with status 200 is a failure, never a change.
+
+Responses are decoded and parsed in another process, within limits. One that exceeds them is a failure, too.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from webstrata.coding import decode
+from webstrata.coding import EncodedBody, encoded_body
+from webstrata.errors import ParserError
 from webstrata.fetch.handlers.negotiate import bare_type
 from webstrata.fetch.handlers.sparql.query import Form, form_of, query_url, split_query
-from webstrata.fetch.handlers.visit_result import failed, visit_result
+from webstrata.fetch.handlers.visit_result import failed, local_failure, visit_result
 from webstrata.ports import VisitClient
 from webstrata.records import Exchange, Failure, FailureKind, FetchResult, Page, PostBody, Resource, VisitResult, Wait
 
@@ -29,10 +31,6 @@ ACCEPT_GRAPH = (
 )
 _MAX_URL = 2000
 """Longer queries are posted, because servers and proxies limit URLs to different lengths."""
-_MAX_BYTES = 500_000_000
-_MAX_RATIO = 500.0
-
-R = TypeVar("R", bound="ResultRows")
 
 
 class ResultRows(Protocol):
@@ -44,12 +42,23 @@ class ResultRows(Protocol):
     def rows(self) -> Sequence[tuple[object, ...]]: ...
 
 
-class ResultsParser(Protocol[R]):
-    """Parses responses (`observe.data.sparql.responses.SparqlResponseParser`); ValueError if one is incomplete."""
+class CanonicalForm(Protocol):
+    """Results in canonical form."""
 
-    def results(self, body: bytes, media_type: str) -> R: ...
-    def canonical(self, results: R) -> bytes: ...
-    def triples(self, body: bytes, media_type: str, url: str) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+
+
+class ResultsParser(Protocol):
+    """Parses responses (`webstrata.flows.parsers.handler_parsers`).
+
+    Raises ValueError if a response is incomplete or exceeds a limit, and ParserError.
+    """
+
+    async def canonical(self, body: EncodedBody, media_type: str) -> CanonicalForm: ...
+    async def triples(self, body: EncodedBody, media_type: str) -> int: ...
 
 
 class SparqlRequest(Struct, frozen=True, kw_only=True):
@@ -61,16 +70,22 @@ class SparqlRequest(Struct, frozen=True, kw_only=True):
     """The URL with the query, if the page is watched under it."""
 
 
-class SparqlHandler(Generic[R]):
+class SparqlHandler:
     """Sends queries to endpoints. `dataset` visits pages without a query."""
 
     name = "sparql"
 
-    def __init__(self, parser: ResultsParser[R], dataset: DatasetHandler) -> None:
+    def __init__(self, parser: ResultsParser, dataset: DatasetHandler) -> None:
         self._parser = parser
         self._dataset = dataset
 
     async def visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
+        try:
+            return await self._visit(page, client)
+        except ParserError as problem:
+            return local_failure(page, client, problem)
+
+    async def _visit(self, page: Page, client: VisitClient) -> VisitResult | Wait:
         request = sparql_request_of(page)
         if not request.query.strip():
             return await self._dataset.visit(page, client)
@@ -86,24 +101,23 @@ class SparqlHandler(Generic[R]):
         if fetched.failure is not None or response is None or response.status != 200:
             return visit_result(page, client, fetched)
         try:
-            content = await asyncio.to_thread(self._content, page, response, form)
+            content = await self._content(page, response, form)
         except UnusableResponse as error:
             return visit_result(page, client, failed(fetched, error.failure))
         return visit_result(page, client, fetched, content=content)
 
-    def _content(self, page: Page, response: Exchange, form: Form) -> Resource | None:
+    async def _content(self, page: Page, response: Exchange, form: Form) -> Resource | None:
         """The results in canonical form; None for a graph, since the body of the response is its content."""
         body, media_type = usable_body(response)
         try:
             if form in ("CONSTRUCT", "DESCRIBE"):
-                refuse_limit(response, self._parser.triples(body, media_type, response.url))
+                refuse_limit(response, await self._parser.triples(body, media_type))
                 return None
-            results = self._parser.results(body, media_type)
+            results = await self._parser.canonical(body, media_type)
         except ValueError as error:
             raise UnusableResponse(FailureKind.PARTIAL, str(error)) from None
-        refuse_limit(response, len(results.rows))
-        body = self._parser.canonical(results)
-        return Resource(url=f"urn:data:{page.url}", at=response.at, content_type=RESULTS, body=body)
+        refuse_limit(response, results.rows)
+        return Resource(url=f"urn:data:{page.url}", at=response.at, content_type=RESULTS, body=results.body)
 
 
 class DatasetHandler(Protocol):
@@ -140,7 +154,7 @@ async def send_query(request: SparqlRequest, form: Form, client: VisitClient, ac
     return await client.post(request.endpoint, posted, accept=accept)
 
 
-def usable_body(response: Exchange) -> tuple[bytes, str]:
+def usable_body(response: Exchange) -> tuple[EncodedBody, str]:
     """(body, media type) of a response; UnusableResponse if it is incomplete or a web page."""
     if response.truncated is not None:
         raise UnusableResponse(FailureKind.PARTIAL, f"the response was truncated ({response.truncated})")
@@ -151,10 +165,7 @@ def usable_body(response: Exchange) -> tuple[bytes, str]:
     if incomplete is not None:
         message = response.header("x-sql-message") or incomplete
         raise UnusableResponse(FailureKind.PARTIAL, f"the endpoint reports an incomplete response: {message}")
-    decoded = decode(response.body, response.header("content-encoding"), max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO)
-    if decoded.problem is not None:
-        raise UnusableResponse(FailureKind.PARTIAL, f"the response cannot be decoded: {decoded.problem}")
-    return decoded.body, media_type
+    return encoded_body(response), media_type
 
 
 def refuse_limit(response: Exchange, rows: int) -> None:

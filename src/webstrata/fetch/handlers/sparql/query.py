@@ -119,8 +119,11 @@ def checksum_query(rows: int) -> str:
 
 
 def has_checksum(row: Row) -> bool:
-    """Whether the row has no blank nodes and no triple terms."""
-    return all(term is None or term.kind in ("uri", "literal") for term in row)
+    """Whether the row is a statement without blank nodes and triple terms."""
+    graph, *statement = row
+    if any(term is None for term in statement):
+        return False
+    return all(term is None or term.kind in ("uri", "literal") for term in (graph, *statement))
 
 
 def checksum(rows: Iterable[Row]) -> int:

@@ -49,7 +49,7 @@ class WholeDataset:
 
     def __init__(
         self,
-        parser: DatasetParser[ResultRows],
+        parser: DatasetParser,
         page_sizes: PageSizes | None = None,
         checkpoints: Checkpoints | None = None,
     ) -> None:
@@ -100,6 +100,7 @@ class _DatasetPass:
         """Whether all rows so far have a checksum."""
         self.count = 0
         self.lines: set[bytes] = set()
+        self._bytes = 0
 
     async def run(self) -> Failure | Wait | None:
         """Fetch all rows; returns the problem, or None if the dataset is complete."""
@@ -125,7 +126,7 @@ class _DatasetPass:
 
     async def _resume(self) -> Failure | Wait | None:
         """Use the pages of the checkpoint if the endpoint still has the same rows; otherwise start anew."""
-        if self._checkpoint is None or not await asyncio.to_thread(self._load, self._checkpoint):
+        if self._checkpoint is None or not await self._load(self._checkpoint):
             return None
         results = await self._endpoint.results(checksum_query(self.count))
         if isinstance(results, Wait) or (isinstance(results, Failure) and results.kind in _NOT_REACHED):
@@ -135,18 +136,19 @@ class _DatasetPass:
             self._reset()
         return None
 
-    def _load(self, checkpoint: Checkpoint) -> bool:
+    async def _load(self, checkpoint: Checkpoint) -> bool:
         """Load the pages of the checkpoint; false if there is nothing to continue from."""
-        for body, media_type in checkpoint.pages():
+        pages = checkpoint.pages()
+        while (page := await asyncio.to_thread(next, pages, None)) is not None:
             try:
-                rows = _quad_rows(self._endpoint.parser.results(body, media_type))
+                rows = _quad_rows(await self._endpoint.parser.results(*page, self._page_sizes.max_rows))
             except ValueError:
                 rows = []
-            if self._join(rows, 1 if self.count else 0) is not None:
+            if await asyncio.to_thread(self._join, rows, 1 if self.count else 0) is not None:
                 break
         if self.count and self._has_checksum:
             return True
-        checkpoint.remove()
+        await asyncio.to_thread(checkpoint.remove)
         self._reset()
         return False
 
@@ -165,7 +167,11 @@ class _DatasetPass:
         if new_rows:
             self._last = new_rows[-1]
         self.count += len(new_rows)
-        self.lines |= self._endpoint.parser.quads(new_rows)
+        lines = self._endpoint.parser.quads(new_rows)
+        self._bytes += sum(map(len, lines))
+        if self._bytes > self._page_sizes.max_bytes:
+            return partial(f"more than {self._page_sizes.max_bytes} bytes; watch a query instead")
+        self.lines |= lines
         if self._checkpoint is not None and self._has_checksum:
             self._save(self._checkpoint, new_rows, body)
         return None
@@ -211,7 +217,7 @@ class _DatasetPass:
         if not isinstance(body, tuple):
             return body
         try:
-            return body, _quad_rows(await asyncio.to_thread(self._endpoint.parser.results, *body))
+            return body, _quad_rows(await self._endpoint.parser.results(*body, self._limit))
         except ValueError as error:
             return partial(str(error))
 

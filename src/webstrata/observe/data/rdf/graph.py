@@ -83,7 +83,7 @@ def quads_of(
         try:
             body = nquads(body, charset, url, contexts or {}, MAX_QUADS)
         except ValueError as error:
-            raise NotAGraphError(str(error)) from None
+            raise NotAGraphError(str(error)) from error
     output = _LimitedOutput()
     try:
         base: str | None = url.partition("#")[0] or None

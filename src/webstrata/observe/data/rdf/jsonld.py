@@ -7,13 +7,14 @@ missing, or if it contains no triples (a context, for example: all contexts woul
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from webstrata.observe.data import json as plain_json
 from webstrata.observe.data.digest import DataDigest
 from webstrata.observe.data.rdf import graph
-from webstrata.observe.data.rdf.jsonld_document import MissingContextError, expanded
+from webstrata.observe.data.rdf.jsonld_document import MissingContextError
 from webstrata.observe.data.rdf.quads import renumber_blanks
 
 
@@ -30,15 +31,26 @@ def jsonld_digest(
     return replace(as_json, note=f"compared as JSON: {as_graph.note}"[:200])
 
 
-def missing_context(body: bytes, url: str, contexts: Mapping[str, bytes]) -> str | None:
-    """The URL of the first context that a document needs and `contexts` lacks; None if no context would help."""
+class ExpandedJsonLd(NamedTuple):
+    """The result of expanding a document with the contexts that the caller has."""
+
+    missing: str | None = None
+    """The URL of the first context that the document needs and the caller lacks; None if no context would help."""
+    quads: bytes = b""
+    """The dataset as N-Quads, the same for the same document; empty if a context is missing or the document is not
+    valid JSON-LD."""
+    problem: str = ""
+    """Why there are no quads."""
+
+
+def expanded_jsonld(body: bytes, url: str, contexts: Mapping[str, bytes]) -> ExpandedJsonLd:
+    """Expand a document. Never raises."""
     try:
-        expanded(body, None, url, contexts)
-    except MissingContextError as error:
-        return error.address
-    except ValueError:
-        return None
-    return None
+        lines = jsonld_quads(body, url, contexts)
+    except ValueError as error:
+        missing = error.__cause__.address if isinstance(error.__cause__, MissingContextError) else None
+        return ExpandedJsonLd(missing=missing, problem=str(error))
+    return ExpandedJsonLd(quads=b"".join([line + b"\n" for line in lines]))
 
 
 def jsonld_quads(body: bytes, url: str, contexts: Mapping[str, bytes]) -> list[bytes]:

@@ -75,7 +75,7 @@ class Expansion:
         if term.has_context:
             active = self._contexts.scoped(active, term)
         if "@context" in element:
-            active = self._contexts.process(active, element["@context"], self._url)
+            active = self._contexts.embedded(active, element["@context"], self._url)
         type_scoped = active
         type_keys = sorted(key for key in element if active.key(key) == "@type")
         active = self._with_type_contexts(active, element, type_keys)

@@ -1,4 +1,7 @@
-"""Parses the responses of SPARQL endpoints for the `sparql` handler: results, and RDF documents as N-Quads lines."""
+"""Parses the responses of SPARQL endpoints for the `sparql` handler: rows and RDF documents as N-Quads lines.
+
+The functions raise ValueError for a document that is malformed, truncated, too large or of another format.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from typing import NamedTuple
 
 from webstrata.observe.data.rdf.graph import SYNTAX_OF_TYPE, quads_of
 from webstrata.observe.data.rdf.quads import iri, literal, renumber_blanks
-from webstrata.observe.data.sparql.canonical import canonical_results
-from webstrata.observe.data.sparql.results import Results, Row, Term, parse_results
+from webstrata.observe.data.sparql.results import Row, Term
 
 _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -22,43 +24,31 @@ class GraphLines(NamedTuple):
     """Whether the graph contains blank nodes."""
 
 
-class SparqlResponseParser:
-    """The parsing functions for the `sparql` handler, in one object: `fetch` does not import `observe`.
+def quad_lines(rows: Iterable[Row]) -> set[bytes]:
+    """N-Quads lines of rows (graph, subject, predicate, object); the default graph has no graph term."""
+    lines: set[bytes] = set()
+    for graph, *parts in rows:
+        if any(part is None for part in parts):
+            continue
+        terms = [*parts, graph] if graph is not None else parts
+        line = " ".join([_nquads_term(term) for term in terms if term is not None])
+        lines.add(line.encode("utf-8", "replace") + b" .\n")
+    return lines
 
-    Every method raises ValueError for a document that is malformed, truncated, too large or of another format.
+
+def count_triples(body: bytes, media_type: str, url: str) -> int:
+    """The number of triples in an RDF document."""
+    return len(_statements(body, media_type, url))
+
+
+def graph_lines(body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines:
+    """The triples of an RDF document as N-Quads lines of a named graph (empty name: the default graph).
+
+    The labels of its blank nodes get a prefix, so that blank nodes of different documents have different labels.
     """
-
-    def results(self, body: bytes, media_type: str) -> Results:
-        """The results of a SELECT or ASK query."""
-        return parse_results(body, media_type)
-
-    def canonical(self, results: Results) -> bytes:
-        """Canonical JSON results."""
-        return canonical_results(results)
-
-    def quads(self, rows: Iterable[Row]) -> set[bytes]:
-        """N-Quads lines of rows (graph, subject, predicate, object); the default graph has no graph term."""
-        lines: set[bytes] = set()
-        for graph, *parts in rows:
-            if any(part is None for part in parts):
-                continue
-            terms = [*parts, graph] if graph is not None else parts
-            line = " ".join([_nquads_term(term) for term in terms if term is not None])
-            lines.add(line.encode("utf-8", "replace") + b" .\n")
-        return lines
-
-    def triples(self, body: bytes, media_type: str, url: str) -> int:
-        """The number of triples in an RDF document."""
-        return len(_statements(body, media_type, url))
-
-    def graph(self, body: bytes, media_type: str, url: str, name: str, prefix: str) -> GraphLines:
-        """The triples of an RDF document as N-Quads lines of a named graph (empty name: the default graph).
-
-        The labels of its blank nodes get a prefix, so that blank nodes of different documents have different labels.
-        """
-        lines, has_blanks = renumber_blanks(_statements(body, media_type, url), prefix.encode("ascii"))
-        end = f" {iri(name)} .\n".encode("utf-8", "replace") if name else b" .\n"
-        return GraphLines({line.removesuffix(b" .") + end for line in lines}, has_blanks)
+    lines, has_blanks = renumber_blanks(_statements(body, media_type, url), prefix.encode("ascii"))
+    end = f" {iri(name)} .\n".encode("utf-8", "replace") if name else b" .\n"
+    return GraphLines({line.removesuffix(b" .") + end for line in lines}, has_blanks)
 
 
 def _nquads_term(term: Term) -> str:
