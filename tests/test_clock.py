@@ -439,3 +439,92 @@ SHOWN = [(0, "0s"), (0.84, "0.8s"), (9.99, "10s"), (59.6, "1m"), (720, "12m"), (
 def test_spans_are_shown_with_two_units(seconds: float, shown: str) -> None:
     """A duration is displayed in its two largest units."""
     assert span(seconds) == shown
+
+
+# ── a system clock that is set ──────────────────────────────────────────────────────────────────────────────
+
+
+class SystemTime:
+    """A machine whose system clock a test sets."""
+
+    def __init__(self) -> None:
+        self.uptime = 1000.0
+        self.wall = 1_790_000_000.0
+
+    def pass_by(self, seconds: float) -> None:
+        self.uptime += seconds
+        self.wall += seconds
+
+    def clock(self) -> RealClock:
+        return RealClock(wall=lambda: self.wall, uptime=lambda: self.uptime)
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, 86_400.0, -2.5])
+def test_a_step_is_followed_when_it_is_polled(step_s: float) -> None:
+    """Until then time passes as it really does; `steady` never leaps."""
+    system = SystemTime()
+    clock = system.clock()
+    start_at, steady = clock.now(), clock.steady()
+    assert clock.poll_step() == 0.0
+    system.wall += step_s
+    system.pass_by(10)
+    assert clock.now() == pytest.approx(start_at + 10)
+    assert clock.poll_step() == pytest.approx(step_s)
+    assert clock.poll_step() == 0.0
+    assert clock.now() == pytest.approx(start_at + step_s + 10)
+    assert clock.steady() == pytest.approx(steady + 10)
+    reading = clock.reading()
+    assert (reading.uptime_s, reading.at) == (1010.0, pytest.approx(system.wall))
+    assert reading.machine == RealClock().reading().machine
+
+
+def test_a_small_difference_is_followed_gradually() -> None:
+    """The clock never runs backwards, and after a while shows the system time again."""
+    system = SystemTime()
+    clock = system.clock()
+    system.wall -= 1.5
+    seen = [clock.now()]
+    for _ in range(1000):
+        system.pass_by(5)
+        seen.append(clock.now())
+    assert clock.poll_step() == 0.0
+    assert all(before < after for before, after in itertools.pairwise(seen))
+    assert max(abs(after - before - 5) for before, after in itertools.pairwise(seen)) < 0.01
+    assert seen[-1] == pytest.approx(system.wall)
+
+
+def test_an_interrupted_reading_is_not_a_step() -> None:
+    """The process may be stopped for seconds between reading the one clock and the other."""
+    system = SystemTime()
+    pauses = iter([0.0] * 7 + [30.0] * 2 + [0.0] * 100)
+
+    def uptime() -> float:
+        system.pass_by(next(pauses))
+        return system.uptime
+
+    clock = RealClock(wall=lambda: system.wall, uptime=uptime)
+    assert [clock.poll_step() for _ in range(10)] == [0.0] * 10
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, 86_400.0])
+def test_sleepers_sleep_as_long_as_they_wanted(step_s: float) -> None:
+    """A step while a task sleeps neither wakes it nor lets it sleep longer."""
+
+    async def scenario() -> None:
+        offset = 0.0
+        clock = RealClock(wall=lambda: time.time() + offset)
+        began = time.monotonic()
+        sleeper = asyncio.ensure_future(clock.sleep_until(clock.now() + 0.5))
+        await asyncio.sleep(0.1)
+        offset = step_s
+        assert clock.poll_step() == pytest.approx(step_s, abs=1)
+        await sleeper
+        assert time.monotonic() - began >= 0.499
+
+    run(scenario)
+
+
+def test_simulated_clocks_cannot_be_set() -> None:
+    for clock in (ManualClock(5.0), JumpingClock(5.0), ScaledClock(5.0, 10.0)):
+        assert (clock.poll_step(), clock.reading()) == (0.0, None)
+        assert 5.0 <= clock.steady() <= clock.now()

@@ -16,11 +16,15 @@ import itertools
 import math
 import re
 import time
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 
 from webstrata.errors import UsageError
+from webstrata.records import ClockReading
 
 DAY_S = 86_400.0
 
@@ -28,27 +32,129 @@ DAY_S = 86_400.0
 # (queue, lock, gather) takes one pass per task; chains without any clock or work activity are shorter than this.
 _IDLE_PASSES = 40
 
-# The system clock is read at least this often while waiting: it may be set, and timers stop while the machine is
-# suspended.
+# The clock is read at least this often while waiting: timers stop while the machine is suspended.
 _MAX_WAIT_S = 60.0
 
 
+STEP_S = 2.0
+"""A difference above this between the system clock and the time that really passed is a step; a smaller one is followed
+gradually."""
+
+_SLEW = 5e-4
+"""The most by which `now` runs faster or slower than real time while it follows a small difference: as much as the
+system's own `adjtime`. A gap of two seconds is then wrong by one millisecond at most."""
+
+_SLEW_EVERY_S = 1.0
+"""How often the two clocks are compared: `now` is read many times for each request."""
+
+_MAX_READ_S = 0.05
+"""A reading of both clocks that took longer was interrupted, and is repeated."""
+
+
+_UPTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def uptime_s() -> float:
+    """Seconds since the machine was started, which no setting of the clock changes. On Linux the time while it was
+    suspended counts, so that a suspension is not a step."""
+    return time.clock_gettime(_UPTIME)
+
+
 class RealClock:
-    """The system clock. No task wakes before its time, even if the system clock is set meanwhile."""
+    """The system clock, which users and services set now and then; time in between passes as it really does.
+
+    `now` is the system time when the clock was made, plus the time that really passed. If the system clock is set
+    meanwhile, `now` follows only when `poll_step` is called, which says by how much: whoever keeps instants in memory
+    moves them by as much (docs/decisions/0058-clock-steps.md). A task that sleeps wakes after the time that it wanted
+    to sleep, never earlier.
+    """
+
+    def __init__(self, *, wall: Callable[[], float] = time.time, uptime: Callable[[], float] = uptime_s) -> None:
+        self._wall = wall
+        self._uptime = uptime
+        self._stepped_s = 0.0
+        """All steps so far."""
+        self._slewed_at, self._offset = self._read()
+
+    def _read(self) -> tuple[float, float]:
+        """The time since the start of the machine, and by how much the system time differs from it."""
+        for _ in range(100):
+            before, wall, after = self._uptime(), self._wall(), self._uptime()
+            if after - before <= _MAX_READ_S:
+                break
+        return after, wall - after
 
     def now(self) -> float:
-        return time.time()
+        return self.steady() + self._stepped_s
+
+    def steady(self) -> float:
+        uptime = self._uptime()
+        if uptime - self._slewed_at >= _SLEW_EVERY_S:
+            self._slew()
+        return uptime + self._offset
+
+    def _slew(self) -> None:
+        """Follow a small difference between the clocks a little."""
+        uptime, offset = self._read()
+        ahead = offset - self._offset - self._stepped_s
+        if abs(ahead) <= STEP_S:
+            most = _SLEW * (uptime - self._slewed_at)
+            self._offset += min(max(ahead, -most), most)
+        self._slewed_at = uptime
+
+    def poll_step(self) -> float:
+        _, offset = self._read()
+        ahead = offset - self._offset - self._stepped_s
+        if abs(ahead) <= STEP_S:
+            return 0.0
+        self._stepped_s += ahead
+        return ahead
+
+    def reading(self) -> ClockReading:
+        uptime, _ = self._read()
+        return ClockReading(machine=_machine(), uptime_s=uptime, at=self.now())
 
     async def sleep_until(self, at: float) -> None:
         await asyncio.sleep(0)
-        while (left_s := at - time.time()) > 0:  # noqa: ASYNC110 - there is no event to wait for
+        wake_at = at - self._stepped_s
+        while (left_s := wake_at - self.steady()) > 0:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(min(left_s, _MAX_WAIT_S))
 
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
 
 
-class ScaledClock:
+_THIS_PROCESS = uuid.uuid4().hex
+
+
+def _machine() -> str:
+    """A name of this start of the machine: within it, uptimes can be compared. In a time namespace the uptime has
+    another origin. Where the system does not tell, each process has its own."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        namespace = Path("/proc/self/ns/time").readlink().name
+    except OSError:
+        return _THIS_PROCESS
+    return f"{boot} {namespace}"
+
+
+class _SteplessClock(ABC):
+    """What the clocks that nobody can set have in common."""
+
+    @abstractmethod
+    def now(self) -> float: ...
+
+    def steady(self) -> float:
+        return self.now()
+
+    def poll_step(self) -> float:
+        return 0.0
+
+    def reading(self) -> None:
+        return None
+
+
+class ScaledClock(_SteplessClock):
     """A clock that starts at an instant and runs `factor` times as fast as the system clock."""
 
     def __init__(self, start_at: float, factor: float) -> None:
@@ -101,7 +207,7 @@ class _Sleepers:
                 yield future
 
 
-class ManualClock:
+class ManualClock(_SteplessClock):
     """A clock that advances only when `advance` or `move_to` is called."""
 
     def __init__(self, start_at: float = 0.0) -> None:
@@ -128,7 +234,7 @@ class ManualClock:
         return nullcontext()
 
 
-class JumpingClock:
+class JumpingClock(_SteplessClock):
     """A clock that does not advance while work is in progress, and else jumps to the earliest wake-up time.
 
     The callbacks in `before_jump` receive the new time before the jump (a simulated web must reach a time before its

@@ -107,9 +107,12 @@ def test_a_new_crawl_delay_applies_to_the_next_request(now: float) -> None:
     """The first page is requested no sooner after robots.txt than its Crawl-delay allows."""
     gate = PermitGate(PolitenessRules(agent="a", token="a"))
     body = b"User-agent: *\nCrawl-delay: 30"
+    permit = gate.request_robots("http://example.org", ADDRESS, 80, now - 7)
+    assert isinstance(permit, Permit)
+    gate.sent(permit, now - 5)
     gate.learn_robots("http://example.org", RobotsState(origin="http://example.org", at=now, status=200, body=body))
 
-    assert wait_s(gate, now) == 30.0
+    assert wait_s(gate, now) == 25.0
 
 
 def test_one_request_to_a_host_at_a_time(make_gate: MakeGate, answer: Answer, now: float) -> None:
@@ -410,3 +413,30 @@ def _gate_with_robots(rules: PolitenessRules, body: bytes, now: float) -> Permit
     gate = PermitGate(rules)
     gate.restore([], [], [RobotsState(origin=f"http://{host}", at=now, status=200, body=body) for host in _HOSTS])
     return gate
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, 86_400.0])
+def test_a_clock_that_was_set_shortens_and_lengthens_no_wait(
+    make_gate: MakeGate, answer: Answer, now: float, step_s: float
+) -> None:
+    """What remains of gaps, of pauses and of the time until robots.txt is requested again stays the same."""
+    gate = make_gate(delay_s=2.0, address_delay_s=1.5)
+    grant(gate, now)
+    permit = grant(gate, now + 5, "http://one.example/", "192.0.2.7")
+    gate.finished(permit, answer(503, Retry_After="50"), now + 5)
+    origin = "http://two.example"
+    gate.learn_robots(origin, RobotsState(origin=origin, at=now, status=503, body=b""))
+    at = now + 1
+    robots_at = gate.request(f"{origin}/", "192.0.2.9", 80, at)
+    before = [wait_s(gate, at), wait_s(gate, at, "http://one.example/"), gate.free_at("one.example", at) - at]
+    gate.shift(step_s)
+    at += step_s
+    assert [
+        wait_s(gate, at),
+        wait_s(gate, at, "http://one.example/"),
+        gate.free_at("one.example", at) - at,
+    ] == pytest.approx(before)
+    shifted = gate.request(f"{origin}/", "192.0.2.9", 80, at)
+    assert isinstance(robots_at, Refusal)
+    assert isinstance(shifted, Refusal)
+    assert shifted.until == pytest.approx((robots_at.until or 0.0) + step_s)

@@ -72,6 +72,7 @@ def parse_retry_after(text: str, now: float) -> float | None:
 
 
 _REFUSALS = frozenset((429, 503))
+_OWN_FAULTS = frozenset((FailureKind.LOCAL, FailureKind.INTERNAL))
 _UNREACHABLE = frozenset((FailureKind.REFUSED, FailureKind.CONNECT, FailureKind.TIMEOUT_CONNECT))
 _PATIENCE = 3
 """Consecutive refusals for which Retry-After is obeyed exactly; at this many failed connections the pauses begin."""
@@ -87,6 +88,11 @@ def is_refusal(exchange: Exchange) -> bool:
 def is_unreachable(exchange: Exchange) -> bool:
     """Whether no connection could be established."""
     return exchange.failure is not None and exchange.failure.kind in _UNREACHABLE
+
+
+def is_own_fault(exchange: Exchange) -> bool:
+    """Whether the request failed for a reason that lies here: it was cancelled, or this machine has a fault."""
+    return exchange.failure is not None and exchange.failure.kind in _OWN_FAULTS
 
 
 def pause_s(host: str, exchange: Exchange, count: int, now: float, rules: PolitenessRules) -> float:

@@ -2,27 +2,34 @@
 
 Requests are spaced by these rules (docs/decisions/0002-request-spacing.md):
 
-1. between the starts of two requests to a host: at least max(own delay, Crawl-delay);
+1. between the sendings of two requests to a host: at least max(own delay, Crawl-delay);
 2. between the end of a response and the next request to the host: `delay_factor` times the response time;
 3. concurrent requests to a host: at most `connections_per_host`;
 4. no request to a host during a back-off (after 429, 503 or failed connections);
-5. between the starts of two requests to an address: at least the address delay, for all hosts together.
+5. between the sendings of two requests to an address: at least the address delay, for all hosts together.
 
-A permit reserves its time slot immediately, so two tasks that request permits at the same time get different slots.
+A permit reserves its time slot immediately, so two tasks that request permits at the same time get different slots, and
+attempts to connect are spaced too. Connecting takes time, so a permit alone does not keep the gap that the server sees:
+between connecting and sending the caller waits until `send_at`, then reports the sending with `sent`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from webstrata import urls
 from webstrata.permit import backoff
+from webstrata.permit.robots import is_temporary
 from webstrata.permit.robots_cache import RobotsCache, robots_url
 from webstrata.permit.spacing import HostActivity, HostSpacing, PolitenessRules
 from webstrata.records import AddressState, Exchange, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
 
 _RECHECK_S = 0.1
 """How long to wait before the next attempt if the host has too many open requests."""
+_MAX_GAPS = 10_000
+"""Origins whose gap is kept: it is needed several times for each request."""
 
 
 class PermitGate:
@@ -32,6 +39,8 @@ class PermitGate:
         self._rules = rules
         self._spacing = HostSpacing()
         self._robots = RobotsCache(rules)
+        self._sending_gaps: dict[str, tuple[RobotsState, float]] = {}
+        """By origin: the robots.txt, and the gap that follows from it."""
 
     def restore(
         self,
@@ -78,7 +87,7 @@ class PermitGate:
             return wait
         host = self._spacing.changing_host(name)
         host.open_requests += 1
-        host.next_at = now + max(self._rules.delay_s, self._bounded_crawl_delay_s(origin, now))
+        host.next_at = now + self._sending_gap_s(origin, now)
         self._spacing.reserve_address(address, now + self._rules.address_gap_s)
         return Permit(
             url=url,
@@ -103,16 +112,33 @@ class PermitGate:
             return Wait(until=now + _RECHECK_S, why=f"{host.name} has too many open requests")
         return None
 
+    def send_at(self, permit: Permit, now: float) -> float:
+        """When the request of the permit may be sent; not after `now` if it may be sent now."""
+        host = self._spacing.host(permit.host)
+        return max(
+            host.sent_at + self._sending_gap_s(permit.origin, now),
+            host.others_until,
+            host.backoff_until,
+            self._spacing.address_sent_at(permit.address) + self._rules.address_gap_s,
+        )
+
+    def sent(self, permit: Permit, now: float) -> None:
+        """Record that the request of the permit is being sent: the gaps count from now on. May be repeated."""
+        host = self._spacing.sent(permit.host, permit.address, now)
+        host.next_at = max(host.next_at, now + self._sending_gap_s(permit.origin, now))
+        self._spacing.reserve_address(permit.address, now + self._rules.address_gap_s)
+
     def finished(self, permit: Permit, exchange: Exchange, now: float) -> None:
         """Record the outcome of a permit's request. Call it exactly once for every permit."""
         rules = self._rules
         host = self._spacing.changing_host(permit.host)
         host.open_requests = max(0, host.open_requests - 1)
+        if exchange.sent:
+            self.sent(permit, min(exchange.at, now))
+        if exchange.stale or backoff.is_own_fault(exchange):
+            return  # it says nothing about the host
         host.last_duration_s = max(0.0, exchange.duration_s)
-        pause_s = min(rules.delay_factor * host.last_duration_s, rules.max_delay_s)
-        # A request that waited for a free connection started later than its permit; the gap counts from that start.
-        gap_s = max(rules.delay_s, self._bounded_crawl_delay_s(permit.origin, now))
-        host.next_at = max(host.next_at, now + pause_s, min(exchange.at, now) + gap_s)
+        host.next_at = max(host.next_at, now + min(rules.delay_factor * host.last_duration_s, rules.max_delay_s))
         if backoff.is_refusal(exchange) or backoff.is_unreachable(exchange):
             host.backoff_count += 1
             pause_s = backoff.pause_s(host.name, exchange, host.backoff_count, now, rules)
@@ -123,18 +149,45 @@ class PermitGate:
     def learn_robots(self, origin: str, state: RobotsState) -> None:
         """Record the outcome of a request for robots.txt, after its redirects.
 
-        A Crawl-delay in it applies from this response on, so it delays the next request.
+        A Crawl-delay in it applies from the sending of this request on, so it delays the next request.
         """
         self._robots.learn(origin, state)
-        delay_s = self._bounded_crawl_delay_s(origin, state.at)
-        if delay_s > self._rules.delay_s:
-            host = self._spacing.changing_host(urls.host_of(origin))
-            host.next_at = max(host.next_at, state.at + delay_s)
+        host = self._spacing.changing_host(urls.host_of(origin))
+        host.next_at = max(host.next_at, host.sent_at + self._sending_gap_s(origin, state.at))
+
+    def refresh(self, state: HostState, robots: Iterable[RobotsState], clock_difference_s: float) -> None:
+        """Load the state of a host, and robots.txt files of its origins, that another process saved meanwhile.
+
+        Its clock may be behind by `clock_difference_s`.
+        """
+        self._spacing.refresh(replace(state, next_at=state.next_at + clock_difference_s))
+        self._robots.restore(robots)
+
+    def host_state(self, host: str) -> HostState | None:
+        """The present state of a host; None if it was not visited."""
+        return self._spacing.state(host)
+
+    def robots_state(self, origin: str) -> RobotsState | None:
+        """The robots.txt of an origin as it is known."""
+        return self._robots.state(origin)
+
+    def is_paused(self, host: str, now: float) -> bool:
+        """Whether a back-off of the host is in progress."""
+        return self._spacing.host(host).backoff_until > now
+
+    def open_requests(self, host: str) -> int:
+        """The number of permits of the host that are in use."""
+        return self._spacing.host(host).open_requests
 
     def take_changes(self) -> tuple[tuple[HostState, ...], tuple[AddressState, ...], tuple[RobotsState, ...]]:
         """The state that must survive a restart and that changed since the last call."""
         hosts, addresses = self._spacing.drain()
         return hosts, addresses, self._robots.drain()
+
+    def shift(self, seconds: float) -> None:
+        """The clock was set by so much: what remains of every wait stays the same."""
+        self._spacing.shift(seconds)
+        self._robots.shift(seconds)
 
     def forget_idle(self, now: float) -> None:
         """If very many hosts are known, forget those that may be visited now."""
@@ -150,8 +203,24 @@ class PermitGate:
         return () if robots is None else tuple(robots.sitemaps)
 
     def gap_s(self, url: str) -> float:
-        """Seconds between the starts of two requests to the host of `url`, in the present state."""
+        """Seconds between two requests to the host of `url`, in the present state."""
         return max(seconds for seconds, _ in self._gaps(url))
+
+    def sending_gap_s(self, url: str) -> float:
+        """The least time between the sendings of two requests to the host of `url`."""
+        return self._sending_gap_s(urls.origin(url), None)
+
+    def _sending_gap_s(self, origin: str, now: float | None) -> float:
+        state = self._robots.state(origin)
+        known = self._sending_gaps.get(origin)
+        if known is not None and known[0] is state:
+            return known[1]
+        gap_s = max(self._rules.delay_s, self._bounded_crawl_delay_s(origin, now))
+        if state is not None and not is_temporary(state.status):  # otherwise it depends on the time
+            if len(self._sending_gaps) >= _MAX_GAPS:
+                self._sending_gaps.clear()
+            self._sending_gaps[origin] = (state, gap_s)
+        return gap_s
 
     def constraints(self, url: str, now: float) -> tuple[float | None, bool, float]:
         """For planning: Crawl-delay, whether robots.txt must be fetched before the page, and when the host is free.

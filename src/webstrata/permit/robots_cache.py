@@ -83,6 +83,8 @@ class RobotsCache:
     def restore(self, states: Iterable[RobotsState]) -> None:
         for state in states:
             self._states[state.origin] = state
+            self._parsed.pop((state.origin, False), None)
+            self._parsed.pop((state.origin, True), None)
 
     def state(self, origin: str) -> RobotsState | None:
         return self._states.get(origin)
@@ -138,6 +140,11 @@ class RobotsCache:
                 del self._parsed[next(iter(self._parsed))]
         self._parsed[key] = parsed  # the most recently used is last
         return parsed
+
+    def shift(self, seconds: float) -> None:
+        """The clock was set by so much: files keep their age, unavailable ones the time until they are tried again."""
+        self._states = {origin: replace(state, at=state.at + seconds) for origin, state in self._states.items()}
+        self._retry_at = {origin: at + seconds for origin, at in self._retry_at.items()}
 
     def drain(self) -> tuple[RobotsState, ...]:
         """The states that changed since the last call."""

@@ -1,7 +1,8 @@
-"""The politeness rules, and `HostSpacing`: when each host and address may be visited next."""
+"""The politeness rules, and `HostSpacing`: when each host and address may be visited next, and when it last was."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -19,13 +20,13 @@ class PolitenessRules(Struct, frozen=True, kw_only=True):
     token: str
     """The product token: the name under which robots.txt files address this crawler."""
     delay_s: float = 2.0
-    """Minimum time between the starts of two requests to a host."""
+    """Minimum time between the sendings of two requests to a host."""
     delay_factor: float = 1.0
     """Pause after a response, as a multiple of the response time."""
     max_delay_s: float = 300.0
     """Upper bound of Crawl-delay and of the pause after a response."""
     address_delay_s: float | None = None
-    """Minimum time between the starts of two requests to an address, for all hosts together; None: a short default."""
+    """Minimum time between the sendings of two requests to an address, for all its hosts; None: a short default."""
     connections_per_host: int = 1
     """Maximum number of concurrent requests to a host."""
     robots_max_age_s: float = 86_400.0
@@ -46,9 +47,18 @@ _FORGET_ABOVE = 100_000
 
 
 class HostActivity:
-    """A mutable HostState with the number of open requests."""
+    """A mutable HostState with the number of open requests and the time of the last sending."""
 
-    __slots__ = ("backoff_count", "backoff_until", "last_duration_s", "name", "next_at", "open_requests")
+    __slots__ = (
+        "backoff_count",
+        "backoff_until",
+        "last_duration_s",
+        "name",
+        "next_at",
+        "open_requests",
+        "others_until",
+        "sent_at",
+    )
 
     def __init__(self, state: HostState) -> None:
         self.name = state.host
@@ -57,6 +67,9 @@ class HostActivity:
         self.backoff_count = state.backoff_count
         self.last_duration_s = state.last_duration_s
         self.open_requests = 0
+        self.sent_at = -math.inf
+        self.others_until = -math.inf
+        """The next permitted time after the requests of another process: requests with permits wait for it too."""
 
     def state(self) -> HostState:
         return HostState(
@@ -70,6 +83,14 @@ class HostActivity:
     def free_at(self) -> float:
         return max(self.next_at, self.backoff_until)
 
+    def refresh(self, state: HostState) -> None:
+        """Take over what another process did meanwhile. No time that is known here becomes earlier."""
+        self.next_at = max(self.next_at, state.next_at)
+        self.others_until = state.next_at
+        self.backoff_until = max(self.backoff_until, state.backoff_until)
+        self.backoff_count = state.backoff_count
+        self.last_duration_s = state.last_duration_s
+
 
 class HostSpacing:
     """The hosts and addresses that were visited recently, and which of them changed since the last `drain`."""
@@ -77,6 +98,7 @@ class HostSpacing:
     def __init__(self) -> None:
         self._hosts: dict[str, HostActivity] = {}
         self._addresses: dict[str, float] = {}
+        self._addresses_sent: dict[str, float] = {}
         self._changed_hosts: set[str] = set()
         self._changed_addresses: set[str] = set()
 
@@ -87,6 +109,17 @@ class HostSpacing:
         for address in addresses:
             self._addresses[address.address] = max(address.next_at, self.address_free_at(address.address))
 
+    def refresh(self, state: HostState) -> None:
+        """Load the state that another process saved while this one runs."""
+        if state.host in self._hosts:
+            self._hosts[state.host].refresh(state)
+        else:
+            self._hosts[state.host] = HostActivity(state)
+
+    def state(self, name: str) -> HostState | None:
+        """The state of a host; None if it is not known."""
+        return self._hosts[name].state() if name in self._hosts else None
+
     def host(self, name: str) -> HostActivity:
         """The host, for reading only. An unknown host is not stored."""
         return self._hosts.get(name) or HostActivity(HostState(host=name))
@@ -94,7 +127,10 @@ class HostSpacing:
     def changing_host(self, name: str) -> HostActivity:
         """The host, to be changed by the caller; the next `drain` returns it."""
         self._changed_hosts.add(name)
-        return self._hosts.setdefault(name, self.host(name))
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = HostActivity(HostState(host=name))
+        return host
 
     def address_free_at(self, address: str) -> float:
         return self._addresses.get(address, 0.0)
@@ -102,6 +138,17 @@ class HostSpacing:
     def reserve_address(self, address: str, until: float) -> None:
         self._addresses[address] = max(until, self.address_free_at(address))
         self._changed_addresses.add(address)
+
+    def address_sent_at(self, address: str) -> float:
+        """When a request was last sent to the address."""
+        return self._addresses_sent.get(address, -math.inf)
+
+    def sent(self, name: str, address: str, now: float) -> HostActivity:
+        """Record that a request is being sent; returns the host, to be changed by the caller."""
+        host = self.changing_host(name)
+        host.sent_at = max(host.sent_at, now)
+        self._addresses_sent[address] = max(now, self.address_sent_at(address))
+        return host
 
     def drain(self) -> tuple[tuple[HostState, ...], tuple[AddressState, ...]]:
         """The hosts and addresses that changed since the last call."""
@@ -113,6 +160,16 @@ class HostSpacing:
         self._changed_hosts.clear()
         self._changed_addresses.clear()
         return hosts, addresses
+
+    def shift(self, seconds: float) -> None:
+        """The clock was set by so much. The store moves what it has; what it does not have yet is drained as usual."""
+        for host in self._hosts.values():
+            host.next_at += seconds
+            host.backoff_until += seconds
+            host.sent_at += seconds
+        for times in (self._addresses, self._addresses_sent):
+            for address in times:
+                times[address] += seconds
 
     def forget_idle(self, now: float) -> None:
         """Bound the memory: if very many are known, drop those that may be visited now and are already drained."""
@@ -129,3 +186,4 @@ class HostSpacing:
             for address in [known for known, at in self._addresses.items() if at <= now]:
                 if address not in self._changed_addresses:
                     del self._addresses[address]
+                    self._addresses_sent.pop(address, None)
