@@ -62,13 +62,20 @@ def test_bad_urls(url: str, says: str) -> None:
 
 
 def test_absent_database_is_not_made_unasked(sqlite_url: str, tmp_path: Path) -> None:
-    """Without `create` a missing file stays missing and a file without tables is refused."""
-    with pytest.raises(StoreError, match="webstrata init"):
+    """Without `create` a missing file stays missing, an empty file stays empty, and one without tables is refused."""
+    with pytest.raises(StoreError, match=r"is missing.*webstrata rebuild"):
         open_store(sqlite_url, ManualClock(), create=False)
     assert not list(tmp_path.iterdir())
-    sqlite3.connect(tmp_path / "store.db").close()
     (tmp_path / "store.db").touch()
-    with pytest.raises(StoreError, match="webstrata init"):
+    (tmp_path / "store.db-wal").write_bytes(b"the commits that were not copied to the file yet")
+    with pytest.raises(StoreError, match=r"0 bytes.*webstrata rebuild"):
+        open_store(sqlite_url, ManualClock(), create=False)
+    assert (tmp_path / "store.db-wal").read_bytes(), "SQLite would delete it"
+    (tmp_path / "store.db-wal").unlink()
+    with sqlite3.connect(tmp_path / "store.db") as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    with pytest.raises(StoreError, match=r"tables.*missing.*webstrata rebuild"):
         open_store(sqlite_url, ManualClock(), create=False)
 
 
@@ -96,9 +103,9 @@ def test_damage_is_said_with_a_way_out(sqlite_url: str, tmp_path: Path, damage: 
 
     async def work(store: SqlStore) -> None:
         found = await store.maintenance.check_engine()
-        raise StoreError("damaged: `webstrata check`" if found.faults else "not noticed")
+        raise StoreError("damaged: `webstrata rebuild`" if found.faults else "not noticed")
 
-    with pytest.raises(StoreError, match=r"damaged.*webstrata check"):
+    with pytest.raises(StoreError, match=r"damaged.*webstrata rebuild"):
         with_store(sqlite_url, work)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 
 from webstrata.clock import ManualClock
 from webstrata.records import (
@@ -23,6 +23,7 @@ from webstrata.records import (
     Visit,
 )
 from webstrata.remember.engine import open_store
+from webstrata.remember.integrity.row_checksums import register
 from webstrata.remember.store import SqlStore
 
 NOW = 1_800_000_000.5
@@ -66,6 +67,8 @@ def contradictions_of(url: str, *statements: str, mend: bool = False) -> list[Co
 
     if statements:
         engine = create_engine(url)
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", lambda connection, _: register(connection))
         with engine.begin() as connection:
             for statement in statements:
                 connection.execute(text(statement))

@@ -3,6 +3,7 @@
 from webstrata.ports.archive import Archive, Evidence, StoredCapture
 from webstrata.ports.budgets import BudgetStore, ReservationPlan
 from webstrata.ports.clock import Clock
+from webstrata.ports.hosts import HostStore
 from webstrata.ports.journal import Journal
 from webstrata.ports.maintenance import StoreMaintenance
 from webstrata.ports.pages import WatchedPages
@@ -10,14 +11,16 @@ from webstrata.ports.queue import VisitQueue
 from webstrata.ports.signals import SignalStore
 from webstrata.ports.store import Store
 from webstrata.ports.visit_log import VisitLog
-from webstrata.ports.web import Handler, VisitClient, Web
+from webstrata.ports.web import BeforeSend, Handler, VisitClient, Web
 
 __all__ = [
     "Archive",
+    "BeforeSend",
     "BudgetStore",
     "Clock",
     "Evidence",
     "Handler",
+    "HostStore",
     "Journal",
     "ReservationPlan",
     "SignalStore",

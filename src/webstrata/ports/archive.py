@@ -32,6 +32,10 @@ class Archive(Protocol):
         """Write and sync; returns one position per capture, in order."""
         ...
 
+    async def check_writable(self) -> None:
+        """Raise ArchiveError, with what to do, if nothing can be appended now: ask before requesting pages."""
+        ...
+
     async def read(self, position: Position) -> StoredCapture: ...
 
     async def close(self) -> None:

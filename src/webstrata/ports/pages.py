@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import NewPage, Page, PageRules, Site, VisitTimes
+from webstrata.records import NewPage, Page, PageRules, Site, SiteFind, VisitTimes
 
 
 class WatchedPages(Protocol):
@@ -20,6 +20,10 @@ class WatchedPages(Protocol):
         ...
 
     async def get(self, url: str) -> Page | None: ...
+
+    async def by_url(self, urls: Sequence[str]) -> dict[str, Page]:
+        """The pages among these URLs, in any state."""
+        ...
 
     async def known(self, urls: Sequence[str]) -> dict[str, int]:
         """The URLs that are stored as pages, in any state, with their ids."""
@@ -53,6 +57,15 @@ class WatchedPages(Protocol):
 
     async def site_sizes(self) -> dict[int, int]:
         """The number of pages of each watched site, by site id."""
+        ...
+
+    async def finds(self, keys: Sequence[tuple[int, str, str]]) -> list[SiteFind]:
+        """The counts of discovery with these keys (site, kind, name), as far as there are any; a batch of visits adds
+        to them."""
+        ...
+
+    async def left_out(self) -> list[SiteFind]:
+        """The sources with links that were not added at their last visit."""
         ...
 
     async def retag(self, ids: Sequence[int], add: Sequence[str], remove: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from webstrata.ports.budgets import BudgetStore
+from webstrata.ports.hosts import HostStore
 from webstrata.ports.maintenance import StoreMaintenance
 from webstrata.ports.pages import WatchedPages
 from webstrata.ports.queue import VisitQueue
@@ -22,6 +23,8 @@ class Store(Protocol):
     def pages(self) -> WatchedPages: ...
     @property
     def queue(self) -> VisitQueue: ...
+    @property
+    def hosts(self) -> HostStore: ...
     @property
     def visit_log(self) -> VisitLog: ...
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
-from webstrata.records import Batch, Original, Position, RoundTiming, Visit
+from webstrata.records import Batch, Original, Position, RoundTiming, UnparsableContent, Visit
 
 
 class VisitLog(Protocol):
@@ -38,6 +38,14 @@ class VisitLog(Protocol):
         """Every WARC position in the log, with its payload digest, for `check`."""
         ...
 
+    def all_visits(self) -> AsyncIterator[Visit]:
+        """The whole log, in the order in which it was written."""
+        ...
+
+    def all_originals(self) -> AsyncIterator[Original]:
+        """The originals of all payloads."""
+        ...
+
     async def download_times(self, limit: int) -> list[tuple[str, float, int]]:
         """(host, seconds, requests) of the latest visits; 0 requests if the visit ended before the first request."""
         ...
@@ -56,4 +64,12 @@ class VisitLog(Protocol):
 
     async def rounds(self, limit: int) -> list[RoundTiming]:
         """The timings of the latest rounds, latest first."""
+        ...
+
+    async def add_unparsable(self, content: UnparsableContent) -> None:
+        """Add a content that a parser must not be given again; of the same key the latest is kept, in all 10,000."""
+        ...
+
+    async def unparsable(self, limit: int) -> list[UnparsableContent]:
+        """The latest contents that a parser must not be given again, latest first."""
         ...

@@ -4,28 +4,60 @@ Instants are floats, in seconds since 1970-01-01 UTC (`at`, `..._at`); durations
 record is never changed: the next stage creates a new one (`msgspec.structs.replace`).
 """
 
-from webstrata.records.archived import Capture, KeptRecord, Original, Position, ResourceCapture
+from webstrata.records.archived import (
+    ArchivedExchange,
+    ArchivedResource,
+    ArchivedVisit,
+    Capture,
+    KeptRecord,
+    Original,
+    Position,
+    ResourceCapture,
+    VisitPart,
+)
 from webstrata.records.changes import Change, ChangeKind, Outcome, ValueChange
-from webstrata.records.exchange import Exchange, Failure, FailureKind, FetchResult, PostBody, Resource, Validators
+from webstrata.records.exchange import (
+    Exchange,
+    Failure,
+    FailureKind,
+    FetchResult,
+    PostBody,
+    Resource,
+    Validators,
+    sendable_validator,
+)
 from webstrata.records.observing import (
     ATTRIBUTE_KINDS,
     DEFAULT_ATTRIBUTES,
+    UNPARSED,
     AttributeKind,
     Fingerprint,
     Observation,
     PageAttribute,
     PageRules,
     Sighting,
+    UnparsableContent,
 )
-from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site
-from webstrata.records.politeness import AddressState, HostState, NeedRobots, Permit, Refusal, RobotsState, Wait
+from webstrata.records.pages import NewPage, Page, PageRole, PageState, Site, SiteFind
+from webstrata.records.politeness import (
+    AddressState,
+    HostLease,
+    HostState,
+    NeedRobots,
+    Permit,
+    Refusal,
+    RobotsState,
+    Wait,
+)
 from webstrata.records.schedule import (
     Boost,
     BudgetState,
+    ClockReading,
     DuePage,
     IntervalLimit,
     PageSummary,
     RoundTiming,
+    TimesMoved,
     UpcomingVisit,
     VisitTimes,
 )
@@ -46,9 +78,13 @@ __all__ = [
     "ATTRIBUTE_KINDS",
     "DEFAULT_ATTRIBUTES",
     "READ_COUNTS",
+    "UNPARSED",
     "VISIT_COUNTS",
     "AddressState",
     "Announcement",
+    "ArchivedExchange",
+    "ArchivedResource",
+    "ArchivedVisit",
     "AttributeKind",
     "Batch",
     "Boost",
@@ -56,6 +92,7 @@ __all__ = [
     "Capture",
     "Change",
     "ChangeKind",
+    "ClockReading",
     "Contradiction",
     "DuePage",
     "EngineCheck",
@@ -67,6 +104,7 @@ __all__ = [
     "FinishedVisit",
     "Hop",
     "HostDayTotals",
+    "HostLease",
     "HostState",
     "IntervalLimit",
     "KeptRecord",
@@ -95,13 +133,18 @@ __all__ = [
     "SignalKind",
     "SignalSource",
     "Site",
+    "SiteFind",
     "SourceCheck",
     "StoreTotals",
+    "TimesMoved",
+    "UnparsableContent",
     "UpcomingVisit",
     "Validators",
     "ValueChange",
     "Visit",
+    "VisitPart",
     "VisitResult",
     "VisitTimes",
     "Wait",
+    "sendable_validator",
 ]

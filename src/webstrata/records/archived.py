@@ -6,7 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from webstrata.records.exchange import Exchange, Resource
+from webstrata.records.exchange import Exchange, Failure, Resource
+from webstrata.records.pages import PageRole
 
 
 class Original(Struct, frozen=True, kw_only=True, gc=False):
@@ -22,6 +23,22 @@ class Original(Struct, frozen=True, kw_only=True, gc=False):
     offset: int
 
 
+class VisitPart(Struct, frozen=True, kw_only=True, gc=False):
+    """What a record says about the visit that it belongs to, where its URL and date do not say it."""
+
+    page: str
+    """URL of the visited page."""
+    at: float
+    """Time of the visit."""
+    part: Literal["hop", "answer", "content", "extra"]
+    """`answer`: the page's response; `content`: what a handler made of it; `hop`: another exchange of the visit."""
+    role: PageRole = PageRole.PAGE
+    captured: bool = False
+    """The page is only known from a site capture."""
+    failure: Failure | None = None
+    """Why the visit failed, although there are responses."""
+
+
 class Capture(Struct, frozen=True, kw_only=True, gc=False):
     """An exchange to be written to the archive."""
 
@@ -30,6 +47,7 @@ class Capture(Struct, frozen=True, kw_only=True, gc=False):
     """Payload digest; for a 304, the digest of the original."""
     original: Original | None = None
     """If set, a revisit record that refers to it is written."""
+    visit: VisitPart | None = None
 
 
 class ResourceCapture(Struct, frozen=True, kw_only=True, gc=False):
@@ -39,6 +57,7 @@ class ResourceCapture(Struct, frozen=True, kw_only=True, gc=False):
     payload: str
     original: Original | None = None
     """If set, a revisit record that refers to it is written."""
+    visit: VisitPart | None = None
 
 
 class Position(Struct, frozen=True, kw_only=True, gc=False):
@@ -67,3 +86,39 @@ class KeptRecord(Struct, frozen=True, kw_only=True):
     """For a revisit record, the id of the record that holds its payload."""
     faults: tuple[str, ...] = ()
     """What is wrong with the record, one sentence each."""
+
+
+class ArchivedExchange(Struct, frozen=True, kw_only=True):
+    """An exchange as the archive holds it."""
+
+    exchange: Exchange
+    position: Position
+
+
+class ArchivedResource(Struct, frozen=True, kw_only=True):
+    """Derived content as the archive holds it."""
+
+    resource: Resource
+    position: Position
+
+
+class ArchivedVisit(Struct, frozen=True, kw_only=True):
+    """The records of one visit, read back from the archive."""
+
+    page: str
+    """URL of the visited page; empty for a robots.txt request, which belongs to no page."""
+    at: float
+    role: PageRole = PageRole.PAGE
+    captured: bool = False
+    failure: Failure | None = None
+    exchanges: tuple[ArchivedExchange, ...] = ()
+    main: int = -1
+    """Index of the exchange with the page's response; the number of exchanges if that brought no response."""
+    content: ArchivedResource | None = None
+    extras: tuple[ArchivedResource, ...] = ()
+
+    @property
+    def body_bytes(self) -> int:
+        resources = (*self.extras, *(() if self.content is None else (self.content,)))
+        exchanged = sum(len(one.exchange.body) for one in self.exchanges)
+        return exchanged + sum(len(one.resource.body) for one in resources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Literal
 
@@ -55,6 +56,9 @@ class FailureKind(StrEnum):
     """The page's handler cannot work: a program is missing or crashed, or a limit was reached."""
     INTERNAL = "internal"
     """An internal error of Webstrata; the log has the details."""
+    LOCAL = "local"
+    """A fault of this machine: no name server, no free file descriptor, no network. It says nothing about the host, so
+    no page and no host is charged with it, and no visit is logged."""
 
 
 class Failure(Struct, frozen=True, kw_only=True, gc=False):
@@ -71,13 +75,26 @@ class Validators(Struct, frozen=True, kw_only=True, gc=False):
     last_modified: str | None = None
 
 
-class Exchange(Struct, frozen=True, kw_only=True, gc=False):
+_VALIDATOR = re.compile(r"[\x20-\x7e]{1,1024}")
+
+
+def sendable_validator(value: str | None) -> str | None:
+    """The value of an ETag or Last-Modified header if it can be sent back as received, else None.
+
+    Only printable ASCII, at most 1,024 characters: a request with anything else in it is refused before it is sent, so
+    a page whose server sends such a value could never be visited again.
+    """
+    return value if value is not None and _VALIDATOR.fullmatch(value) is not None else None
+
+
+class Exchange(Struct, frozen=True, kw_only=True, weakref=True):
     """One request and its response, as they were on the wire (transfer coding removed, content coding kept)."""
 
     url: str
     at: float
-    """Start of the request."""
+    """When the request was sent; if it was not, when the attempt began."""
     duration_s: float
+    """From `at` to the end of the response."""
     request_head: bytes
     """Request line and headers as sent, with the closing empty line."""
     request_body: bytes = b""
@@ -93,6 +110,11 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False):
     """Why the body is incomplete, as in the header WARC-Truncated."""
     failure: Failure | None = None
     """If set, there is no usable response (the status may still be known)."""
+    sent: bool = True
+    """The request left this machine. False if no connection could be used for it."""
+    stale: bool = False
+    """The request was sent on a kept connection that the server closed without an answer: it may be sent once more,
+    with a permit of its own."""
 
     def header(self, name: str) -> str | None:
         """The first value of a header; `name` is in lower case."""

@@ -7,6 +7,9 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+UNPARSED = "unparsed"
+"""The kind of data of a content that could not be parsed."""
+
 
 class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """The layers of one content, as digests and counts. New fields are appended, with defaults."""
@@ -42,7 +45,7 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     data_kind: str | None = None
     """`graph`, `bindings`, `json`, `table`, `xml`, `feed`, `sitemap`, `spreadsheet`, `calendar`, `archive`, `svg`.
 
-    `pages`: the rendered pages of a PDF without text.
+    `pages`: the rendered pages of a PDF without text. `unparsed`: the content could not be parsed, only `raw` is known.
     """
     data_note: str | None = None
     """Why a data format or a document is compared by its bytes: too large, too complex, encrypted or malformed."""
@@ -50,6 +53,21 @@ class Fingerprint(Struct, frozen=True, kw_only=True, gc=False):
     """Digest of what remains after the page's include and ignore rules; None without rules."""
     picture: str | None = None
     """Of an image: its size and averages of its pixels (`observe/documents/image.py`)."""
+
+
+class UnparsableContent(Struct, frozen=True, kw_only=True, gc=False):
+    """A content that ended a parser process or exceeded its limits. It is not given to a parser again."""
+
+    key: str
+    """Digest of the bytes as sent, of their media type and coding, and of what was to be done with them."""
+    size: int
+    """Size of the bytes as sent."""
+    reason: str
+    at: float
+    raw: str = ""
+    """SHA-256 (hex) of the decoded bytes; of the bytes as sent if they cannot be decoded within the limits."""
+    decoded_size: int = 0
+    torn: bool = False
 
 
 AttributeKind = Literal[

@@ -151,3 +151,18 @@ class Site(Struct, frozen=True, kw_only=True, gc=False):
     """Fixed rhythm of its pages."""
     windows: str | None = None
     """Visit windows of its pages."""
+
+
+class SiteFind(Struct, frozen=True, kw_only=True, gc=False):
+    """How many pages of a site were found, counted by one criterion, and what was left out."""
+
+    site_id: int
+    kind: str
+    """`source`: by the sitemap or page `name`; `path`: with the path `name`, which differ only in the query; `sitemaps`
+    and `variants`: sitemaps, and pages that differ from another one only in the query, of the whole site."""
+    name: str
+    found: int = 0
+    left_out: int = 0
+    """Links at the last visit of a source that were not added."""
+    why: str = ""
+    """The bound that left them out (`webstrata.flows.crawl.site_bounds`)."""

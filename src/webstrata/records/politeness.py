@@ -54,6 +54,20 @@ class HostState(Struct, frozen=True, kw_only=True, gc=False):
     last_duration_s: float = 0.0
 
 
+class HostLease(Struct, frozen=True, kw_only=True):
+    """Which process may send requests to a host, as the store holds it."""
+
+    host: str
+    is_held: bool
+    """The process that asked holds the lease; otherwise another one does."""
+    until: float
+    """The end of the lease, whoever holds it."""
+    state: HostState | None = None
+    """The stored state, if another process may have changed it since this one last held the lease."""
+    robots: tuple[RobotsState, ...] = ()
+    """The robots.txt files of the host's origins, in the same case."""
+
+
 class AddressState(Struct, frozen=True, kw_only=True, gc=False):
     """The politeness state of an IP address, which several hosts may share."""
 

@@ -109,3 +109,26 @@ class IntervalLimit(Struct, frozen=True, kw_only=True, gc=False):
     """URL of the page, or the tag."""
     min_s: float | None = None
     max_s: float | None = None
+
+
+class ClockReading(Struct, frozen=True, kw_only=True):
+    """The system time together with a clock that nobody can set: two readings tell whether it was set in between."""
+
+    machine: str
+    """The start of a machine; only readings of the same one can be compared."""
+    uptime_s: float
+    at: float
+    """The system time."""
+
+    @property
+    def offset_s(self) -> float:
+        return self.at - self.uptime_s
+
+
+class TimesMoved(Struct, frozen=True, kw_only=True):
+    """What the store did about a system clock that was set."""
+
+    by_s: float = 0.0
+    """All stored times of schedules and politeness were moved by this; 0: they were right."""
+    ahead_pages: int = 0
+    """The pages whose last visit, or whose addition, was still in the future after that."""

@@ -38,6 +38,8 @@ class StoreTotals(Struct, frozen=True, kw_only=True, gc=False):
     """Time of the next visit."""
     expected_per_day: float
     """Expected number of visits per day at the current intervals."""
+    last_visit_at: float | None
+    """The time of the visit that was logged last; in the future if the clock was ahead then."""
 
 
 class EngineCheck(Struct, frozen=True, kw_only=True):

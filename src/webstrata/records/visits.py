@@ -7,7 +7,7 @@ from msgspec import Struct
 from webstrata.records.archived import Original, Position
 from webstrata.records.changes import ChangeKind, Outcome, ValueChange
 from webstrata.records.exchange import Exchange, Failure, Resource
-from webstrata.records.pages import NewPage, Page
+from webstrata.records.pages import NewPage, Page, SiteFind
 from webstrata.records.politeness import AddressState, HostState, RobotsState
 from webstrata.records.signals import NewAnnouncements, SourceCheck
 
@@ -97,6 +97,8 @@ class Batch(Struct, frozen=True, kw_only=True, gc=False):
     originals: tuple[Original, ...] = ()
     discovered: tuple[NewPage, ...] = ()
     """Newly discovered pages; they are due now."""
+    finds: tuple[SiteFind, ...] = ()
+    """Pages that were found, to be added to the counts of their sites; and what was left out."""
     wake: tuple[tuple[str, float], ...] = ()
     """(URL, time of the next visit) of known requisites."""
     hosts: tuple[HostState, ...] = ()

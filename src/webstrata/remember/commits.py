@@ -12,6 +12,7 @@ from webstrata.remember import queue, reservations, rows, signals
 from webstrata.remember.hosts import politeness, templates
 from webstrata.remember.page_rules import without_rule_results
 from webstrata.remember.pages import adopt, adoptable_ids, insert_pages
+from webstrata.remember.sites import finds
 from webstrata.remember.statements import chunks, execute_among, execute_many, insert_missing
 from webstrata.remember.tables import originals, pages, visits
 from webstrata.remember.text import is_storable, required
@@ -54,6 +55,7 @@ def commit(connection: Connection, batch: Batch, now: float) -> None:
     if fresh:
         reservations.pay(connection, batch.payer, batch.paid)
         signals.check(connection, batch.checked)
+        finds.add(connection, batch.finds)
     signals.announce(connection, batch.announced)
     politeness.put(connection, batch.hosts, batch.addresses, batch.robots)
     templates.put_templates(connection, batch.templates)

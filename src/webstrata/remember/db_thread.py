@@ -55,6 +55,11 @@ def explained(error: DBAPIError, where: str, tried_s: float) -> StoreError:
     )
 
 
+def unreadable(error: UnicodeDecodeError, where: str) -> StoreError:
+    """The error message if not even the message of the engine is text: it names a definition that was changed."""
+    return StoreError(_sqlite_text(sqlite3.SQLITE_CORRUPT, f"a name is not UTF-8: {error.object!r:.100}", where, 0.0))
+
+
 def _sqlite_code(error: Any) -> int:
     # The low byte is the error class, the rest the detail. Errors raised by Python itself have no code.
     code: int = getattr(error, "sqlite_errorcode", 0)
@@ -65,8 +70,8 @@ def _sqlite_text(code: int, cause: str, where: str, tried_s: float) -> str:
     if code in _SQLITE_DAMAGED:
         return (
             f"the database {where} is damaged ({cause}). The archive is not affected. Stop every webstrata process, "
-            "run `webstrata check` for the extent, then restore a backup, or move the file away and run "
-            "`webstrata reindex` to rebuild what the WARC files hold."
+            "then restore a backup, or run `webstrata rebuild --replace`: it makes the database again from the WARC "
+            "files and keeps the damaged file under another name."
         )
     if code in _SQLITE_TRANSIENT:
         return (
@@ -163,6 +168,8 @@ class DbThread:
                     self._disconnect()
                 if not is_transient(error) or tried_s + pause_s > self._patience_s:
                     raise explained(error, self._engine.url.render_as_string(), tried_s) from error
+            except UnicodeDecodeError as error:
+                raise unreadable(error, self._engine.url.render_as_string()) from error
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 

@@ -12,16 +12,19 @@ from sqlalchemy.util import LRUCache
 
 from webstrata.errors import StoreError
 from webstrata.ports import Clock
-from webstrata.remember.db_thread import DbThread, explained
+from webstrata.remember.db_thread import DbThread, explained, unreadable
+from webstrata.remember.integrity.row_checksums import register
+from webstrata.remember.migrations.upgrade import HEAD, upgrade
 from webstrata.remember.store import Database, SqlStore
-
-HEAD = "0001"
-"""The newest migration (a test compares it with the scripts). Alembic is loaded only if the database is older."""
 
 KNOWN = {f"{number:04}" for number in range(1, int(HEAD) + 1)}
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
-_VERSIONS = "alembic_version"
+_MAKE_AGAIN = (
+    "The archive is not affected. Restore the database from a backup, or run `webstrata rebuild` to make it again from "
+    "the WARC files."
+)
+VERSIONS = "alembic_version"
+"""The table with the version of the tables."""
 _LOCK = 0x77656273  # the advisory lock that allows one migration at a time on PostgreSQL
 
 
@@ -41,21 +44,10 @@ def bring_up_to_date(engine: Engine, create: bool) -> None:
 
 def version(connection: Connection) -> str | None:
     """The version of the database; None if it has no Webstrata tables."""
-    if not inspect(connection).has_table(_VERSIONS):
+    if not inspect(connection).has_table(VERSIONS):
         return None
-    found: str | None = connection.execute(text(f"SELECT version_num FROM {_VERSIONS}")).scalar()
+    found: str | None = connection.execute(text(f"SELECT version_num FROM {VERSIONS}")).scalar()
     return found
-
-
-def upgrade(connection: Connection, target: str) -> None:
-    """Run the migrations up to a version inside the connection's transaction."""
-    from alembic import command  # loading it takes 100 ms, which only a migration needs
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, target)
 
 
 def _refuse_foreign_tables(connection: Connection, create: bool) -> None:
@@ -64,7 +56,7 @@ def _refuse_foreign_tables(connection: Connection, create: bool) -> None:
     if found is None and inspect(connection).has_table("pages"):
         raise StoreError(f"{where} holds tables of another program. Name an empty database.")
     if found is None and not create:
-        raise StoreError(f"{where} holds no Webstrata tables. Run `webstrata init` first.")
+        raise StoreError(f"the tables of the database {where} are missing. {_MAKE_AGAIN}")
     if found is not None and found not in KNOWN:
         raise StoreError(
             f"{where} was written by a newer Webstrata (its tables are version {found}, this program knows {HEAD}). "
@@ -87,13 +79,15 @@ _PRAGMAS = (
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-16384",
     "PRAGMA temp_store=MEMORY",
+    "PRAGMA trusted_schema=ON",  # the checksums of rows are computed by a function of this program
 )
 
 
 def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = PATIENCE_S) -> SqlStore:
     """Open the store at this URL and migrate its tables, or raise `StoreError` with the reason.
 
-    `create`: create the tables in an empty or missing database. `patience_s`: how long to retry transient errors.
+    `create`: create the tables in an empty or missing database; otherwise such a database is an error.
+    `patience_s`: how long to retry transient errors.
     """
     # A single lock wait is shorter than the patience, so that a connection lost while waiting is noticed.
     wait_ms = min(_LONGEST_WAIT_MS, round(patience_s * 500))
@@ -102,6 +96,8 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
         bring_up_to_date(engine, create)
     except DBAPIError as error:
         raise explained(error, engine.url.render_as_string(), 0.0) from error
+    except UnicodeDecodeError as error:
+        raise unreadable(error, engine.url.render_as_string()) from error
     writer = engine.execution_options(webstrata_begin="BEGIN IMMEDIATE")
     database = Database(
         writer=DbThread(writer, "writer", clock, patience_s),
@@ -109,6 +105,17 @@ def open_store(url: str, clock: Clock, create: bool = True, patience_s: float = 
         clock=clock,
     )
     return SqlStore(database)
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None for a server."""
+    parsed = _parsed(url)
+    return Path(parsed.database) if parsed.drivername == "sqlite" and parsed.database else None
+
+
+def postgres_engine(url: str) -> Engine:
+    """An engine without limits of time, for long transactions. Raises StoreError without the driver."""
+    return _engine(_parsed(url), True, 0)
 
 
 def _parsed(url: str) -> URL:
@@ -137,7 +144,9 @@ def _sqlite(url: URL, create: bool, wait_ms: int) -> Engine:
         raise StoreError("the store needs a file: sqlite:///path/to/file.")
     path = Path(url.database)
     if not create and not path.exists():
-        raise StoreError(f"there is no database at {path}. Run `webstrata init` first.")
+        raise StoreError(f"the database {path} is missing. {_MAKE_AGAIN}")
+    if not create and path.stat().st_size == 0:  # SQLite takes an empty file for an empty database
+        raise StoreError(f"the database {path} is empty (0 bytes). {_MAKE_AGAIN}")
     dialect = _sqlite_dialect()
     words, options = dialect.create_connect_args(url)
     options["timeout"] = wait_ms / 1000
@@ -167,6 +176,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     for pragma in _PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
+    register(connection)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -217,6 +217,15 @@ def page(connection: Connection, url: str) -> Page | None:
     return None if row is None else rows.page(row)
 
 
+def by_url(connection: Connection, urls: Sequence[str]) -> dict[str, Page]:
+    """The pages with these URLs."""
+    found: dict[str, Page] = {}
+    for chunk in chunks([url for url in urls if is_storable(url)]):
+        for row in connection.execute(select(*rows.PAGE_COLUMNS).where(pages.c.url.in_(chunk))):
+            found[row.url] = rows.page(row)
+    return found
+
+
 def known(connection: Connection, urls: Sequence[str]) -> dict[str, int]:
     return {
         url: id_

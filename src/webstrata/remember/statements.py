@@ -1,6 +1,6 @@
 """Statements for many rows that work on both engines.
 
-- `execute_among`: a condition on a list of ids, passed as one parameter instead of one per id.
+- `execute_among`: a condition on a list of ids or names, passed as one parameter instead of one per id.
 - `execute_many`: one compiled statement for many rows, without SQLAlchemy's work for each row. Both drivers accept the
   values (instants, flags, bytes) without conversion.
 - INSERT … ON CONFLICT, and IN lists in chunks below the engines' limits.
@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 from typing import Any, TypeVar
 
+from msgspec import json
 from sqlalchemy import (
     ARRAY,
     BigInteger,
@@ -21,6 +22,7 @@ from sqlalchemy import (
     CursorResult,
     Dialect,
     Table,
+    Text,
     any_,
     bindparam,
     func,
@@ -28,8 +30,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.expression import UpdateBase
+from sqlalchemy.types import TypeEngine
 
-Build = Callable[[Callable[[ColumnElement[int]], ColumnElement[bool]]], Any]
+Build = Callable[[Callable[[ColumnElement[Any]], ColumnElement[bool]]], Any]
 
 
 def execute_among(connection: Connection, build: Build, ids: Iterable[int], **others: Any) -> CursorResult[Any]:
@@ -43,17 +46,25 @@ def execute_among(connection: Connection, build: Build, ids: Iterable[int], **ot
     return connection.execute(_built(connection.dialect.name, build), {"ids": wanted, **others})
 
 
+def execute_among_names(connection: Connection, build: Build, names: Iterable[str], **others: Any) -> CursorResult[Any]:
+    """The same for names."""
+    wanted: Any = sorted(set(names))
+    if connection.dialect.name == "sqlite":
+        wanted = json.encode(wanted).decode()
+    return connection.execute(_built(connection.dialect.name, build, Text), {"ids": wanted, **others})
+
+
 @cache
-def _built(dialect: str, build: Build) -> Any:
-    return build(_in_json if dialect == "sqlite" else _in_array)
+def _built(dialect: str, build: Build, kind: type[TypeEngine[Any]] = BigInteger) -> Any:
+    return build(_in_json if dialect == "sqlite" else partial(_in_array, kind))
 
 
-def _in_json(column: ColumnElement[int]) -> ColumnElement[bool]:
+def _in_json(column: ColumnElement[Any]) -> ColumnElement[bool]:
     return column.in_(select(func.json_each(bindparam("ids")).table_valued("value").c.value))
 
 
-def _in_array(column: ColumnElement[int]) -> ColumnElement[bool]:
-    return column == any_(bindparam("ids", type_=ARRAY(BigInteger)))
+def _in_array(kind: type[TypeEngine[Any]], column: ColumnElement[Any]) -> ColumnElement[bool]:
+    return column == any_(bindparam("ids", type_=ARRAY(kind)))
 
 
 Rows = Sequence[Mapping[str, Any]]
@@ -89,10 +100,11 @@ CHUNK = 500
 
 def insert_into(connection: Connection, table: Table) -> sqlite.Insert:
     """An INSERT with ON CONFLICT. Both dialects have the same methods; the annotation names one of them."""
-    return _insert(connection.dialect.name, table)
+    return insert_for(connection.dialect.name, table)
 
 
-def _insert(dialect: str, table: Table) -> sqlite.Insert:
+def insert_for(dialect: str, table: Table) -> sqlite.Insert:
+    """The same for statements that are built once for each engine."""
     if dialect == "postgresql":
         from sqlalchemy.dialects import postgresql  # takes a while to load: only where it is spoken
 
@@ -106,19 +118,19 @@ def _insert(dialect: str, table: Table) -> sqlite.Insert:
 
 @cache
 def _inserting_missing(dialect: str, table: Table, key: tuple[str, ...]) -> sqlite.Insert:
-    return _insert(dialect, table).on_conflict_do_nothing(index_elements=key)
+    return insert_for(dialect, table).on_conflict_do_nothing(index_elements=key)
 
 
 @cache
 def _putting(dialect: str, table: Table, key: str, names: tuple[str, ...]) -> sqlite.Insert:
-    statement = _insert(dialect, table)
+    statement = insert_for(dialect, table)
     changed = {name: statement.excluded[name] for name in names}
     return statement.on_conflict_do_update(index_elements=[key], set_=changed)
 
 
 @cache
 def _adding_up(dialect: str, table: Table, key: tuple[str, ...], names: tuple[str, ...]) -> sqlite.Insert:
-    statement = _insert(dialect, table)
+    statement = insert_for(dialect, table)
     sums = {name: table.c[name] + statement.excluded[name] for name in names}
     return statement.on_conflict_do_update(index_elements=key, set_=sums)
 

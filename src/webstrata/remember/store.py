@@ -13,11 +13,11 @@ from msgspec import Struct
 from sqlalchemy import Connection
 
 from webstrata.ports import Clock
-from webstrata.records import Batch, Page, Position
+from webstrata.records import Batch, Original, Page, Position, Visit
 from webstrata.remember import (
     budgets,
+    clock_times,
     commits,
-    integrity,
     page_rules,
     page_settings,
     pages,
@@ -28,7 +28,9 @@ from webstrata.remember import (
     visit_log,
 )
 from webstrata.remember.db_thread import DbThread
-from webstrata.remember.hosts import politeness, templates
+from webstrata.remember.hosts import leases, politeness, templates
+from webstrata.remember.integrity import contradictions, engine_check, row_checksums, schema_check
+from webstrata.remember.sites import finds as site_finds
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,8 +96,11 @@ class SqlPages(Role):
     set_counted = writes(page_rules.set_counted)
     set_visit_times = writes(page_settings.set_visit_times)
     get = reads(pages.page)
+    by_url = reads(pages.by_url)
     known = reads(pages.known)
     settled = reads(pages.settled)
+    finds = reads(site_finds.finds)
+    left_out = reads(site_finds.left_out)
     sites = reads(pages.all_sites)
     site_sizes = reads(totals.site_sizes)
     tag_rules = reads(page_rules.by_tag)
@@ -144,10 +149,20 @@ class SqlQueue(Role):
     upcoming = reads(queue.upcoming)
 
 
+class SqlHosts(Role):
+    """`ports.HostStore`."""
+
+    lease = writes(leases.lease)
+    release = writes(leases.release)
+    save = writes(leases.save)
+    wanted = reads(leases.wanted)
+
+
 class SqlVisitLog(Role):
     """`ports.VisitLog`."""
 
     add_round = writes(visit_log.add_round)
+    add_unparsable = writes(visit_log.add_unparsable)
     demand = reads(visit_log.demand)
     download_sums = reads(visit_log.download_sums)
     download_times = reads(visit_log.download_times)
@@ -155,8 +170,11 @@ class SqlVisitLog(Role):
     of_page = reads(visit_log.of_page)
     originals = reads(visit_log.known_originals)
     rounds = reads(visit_log.latest_rounds)
+    unparsable = reads(visit_log.unparsable_contents)
     _commit = writes(commits.commit)
     _positions_after = reads(visit_log.positions_after)
+    _visits_after = reads(visit_log.visits_after)
+    _originals_after = reads(visit_log.originals_after)
 
     async def commit(self, batch: Batch) -> None:
         """Write the whole batch in one transaction and end the leases of its pages."""
@@ -169,6 +187,22 @@ class SqlVisitLog(Role):
             last, chunk = await self._positions_after(last, _STREAM_ROWS)
             for position in chunk:
                 yield position
+
+    async def all_visits(self) -> AsyncIterator[Visit]:
+        """The whole log, in the order in which it was written."""
+        last = 0
+        while chunk := await self._visits_after(last, _STREAM_ROWS):
+            for visit in chunk:
+                yield visit
+            last = chunk[-1].id or 0
+
+    async def all_originals(self) -> AsyncIterator[Original]:
+        """The originals of all payloads."""
+        last = ""
+        while chunk := await self._originals_after(last, _STREAM_ROWS):
+            for original in chunk:
+                yield original
+            last = chunk[-1].payload
 
 
 class SqlBudgets(Role):
@@ -201,9 +235,13 @@ class SqlSignals(Role):
 class SqlMaintenance(Role):
     """`ports.StoreMaintenance`."""
 
-    recount = writes(integrity.rebuild_derived)
-    check_engine = reads(integrity.check_engine)
-    contradictions = reads(integrity.contradictions)
+    follow_clock = writes(clock_times.follow_clock)
+    recount = writes(contradictions.rebuild_derived)
+    check_engine = reads(engine_check.check_engine)
+    log_contradictions = reads(contradictions.log_contradictions)
+    contradictions = reads(contradictions.contradictions)
+    changed_rows = reads(row_checksums.changed_rows)
+    schema_faults = reads(schema_check.schema_faults)
     days = reads(totals.by_day)
     host_days = reads(totals.by_host_and_day)
     size_bytes = reads(totals.size_bytes)
@@ -218,6 +256,7 @@ class SqlStore:
         self.database = database
         self.pages = SqlPages(database)
         self.queue = SqlQueue(database)
+        self.hosts = SqlHosts(database)
         self.visit_log = SqlVisitLog(database)
         self.budgets = SqlBudgets(database)
         self.signals = SqlSignals(database)

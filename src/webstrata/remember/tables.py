@@ -124,6 +124,19 @@ page_tags = Table(
     sqlite_with_rowid=False,
 )
 
+# Pages of a site by the source that found them, and by path; what was left out.
+site_finds = Table(
+    "site_finds",
+    metadata,
+    Column("site_id", RowId, primary_key=True, autoincrement=False),
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("found", Integer, nullable=False),
+    Column("left_out", Integer, nullable=False),
+    Column("why", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 tag_rules = Table(
     "tag_rules",
     metadata,
@@ -231,6 +244,21 @@ hosts = Table(
     sqlite_with_rowid=False,
 )
 
+# Which process may send requests to a host. Separate from `hosts`, so that renewing does not wait for a commit that
+# writes the rows of hosts. A released lease keeps its owner, and ends when it was released.
+host_leases = Table(
+    "host_leases",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("lease_owner", Text, nullable=False),
+    Column("lease_until", Double, nullable=False),
+    Column("wanted_by", Text),  # another process that waits for the host
+    Column("wanted_until", Double),
+    sqlite_with_rowid=False,
+)
+_wanted = host_leases.c.wanted_until.is_not(None)
+Index("ix_host_leases_wanted", host_leases.c.wanted_until, sqlite_where=_wanted, postgresql_where=_wanted)
+
 site_templates = Table(
     "site_templates",
     metadata,
@@ -250,10 +278,12 @@ robots = Table(
     "robots",
     metadata,
     Column("origin", Text, primary_key=True),
+    Column("host", Text, nullable=False),
     Column("at", Double, nullable=False),
     Column("status", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
+Index("ix_robots_host", robots.c.host)
 
 
 def _sums() -> list[Column[object]]:
@@ -275,6 +305,19 @@ rounds = Table(
     Column("visits", Integer, nullable=False),
     Column("seconds", Double, nullable=False),
     Column("limited_s", Double, nullable=False),
+)
+
+# Contents that ended a parser process, or exceeded its limits: they are not given to a parser again.
+unparsable = Table(
+    "unparsable",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("decoded_size", BigInteger, nullable=False),
+    Column("torn", Boolean, nullable=False),
 )
 
 host_days = Table(
@@ -328,6 +371,15 @@ reservations = Table(
     Column("name", Text, primary_key=True),
     Column("amount", Double, nullable=False),
     Column("until", Double, nullable=False),
+)
+
+# The last reading of the clock on each start of a machine: whether the system clock was set since.
+machine_clocks = Table(
+    "machine_clocks",
+    metadata,
+    Column("machine", Text, primary_key=True),
+    Column("uptime_s", Double, nullable=False),
+    Column("at", Double, nullable=False),
 )
 
 # The policy state of a host: recent joint changes of its pages, packed by the policy.

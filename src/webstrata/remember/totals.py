@@ -110,6 +110,7 @@ def store_totals(connection: Connection, now: float) -> StoreTotals:
         hosts=host_count,
         next_at=next_due(connection),
         expected_per_day=asked / _RATE_UNIT,
+        last_visit_at=connection.execute(select(visits.c.at).order_by(visits.c.id.desc()).limit(1)).scalar(),
     )
 
 

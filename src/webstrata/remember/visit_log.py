@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, case, delete, func, select
 
 from webstrata.clock import DAY_S
-from webstrata.records import Original, Outcome, PageState, Position, RoundTiming, Visit
+from webstrata.records import Original, Outcome, PageState, Position, RoundTiming, UnparsableContent, Visit
 from webstrata.remember import rows
 from webstrata.remember.statements import chunks
-from webstrata.remember.tables import host_days, originals, pages, rounds, visits
+from webstrata.remember.tables import host_days, originals, pages, rounds, unparsable, visits
 
 _CHANGES = [Outcome.NEW.value, Outcome.CHANGED.value, Outcome.GONE.value, Outcome.BACK.value]
 
@@ -45,9 +45,13 @@ def known_originals(connection: Connection, payloads: Sequence[str]) -> dict[str
     found = {}
     for chunk in chunks(sorted(set(payloads))):
         for row in connection.execute(_ORIGINALS, {"payloads": chunk}):
-            payload, record_id, at, url, file, offset = row
-            found[payload] = Original(payload=payload, record_id=record_id, at=at, url=url, file=file, offset=offset)
+            found[row.payload] = _original(row)
     return found
+
+
+def _original(row: Sequence[Any]) -> Original:
+    payload, record_id, at, url, file, offset = row
+    return Original(payload=payload, record_id=record_id, at=at, url=url, file=file, offset=offset)
 
 
 _POSITIONS = select(
@@ -74,6 +78,18 @@ def _positions(
     position = rows.position(file, offset, length, record_id, kind)
     if position is not None:
         yield position, payload
+
+
+def visits_after(connection: Connection, last_id: int, size: int) -> list[Visit]:
+    """The next visits of the log, by id."""
+    query = select(*rows.VISIT_COLUMNS).where(visits.c.id > last_id).order_by(visits.c.id).limit(size)
+    return [rows.visit(row) for row in connection.execute(query)]
+
+
+def originals_after(connection: Connection, last: str, size: int) -> list[Original]:
+    """The next originals, by payload digest."""
+    query = select(originals).where(originals.c.payload > last).order_by(originals.c.payload).limit(size)
+    return [_original(row) for row in connection.execute(query)]
 
 
 def observations(connection: Connection, ids: Sequence[int]) -> list[tuple[int, float, bool]]:
@@ -140,3 +156,23 @@ def latest_rounds(connection: Connection, limit: int) -> list[RoundTiming]:
     columns = (rounds.c.at, rounds.c.visits, rounds.c.seconds, rounds.c.limited_s)
     found = connection.execute(select(*columns).order_by(rounds.c.id.desc()).limit(limit))
     return [RoundTiming(at=at, visits=n, seconds=seconds, limited_s=limited_s) for at, n, seconds, limited_s in found]
+
+
+_KEPT_UNPARSABLE = 10_000
+
+
+def add_unparsable(connection: Connection, content: UnparsableContent) -> None:
+    """Add a content that cannot be parsed, and forget the oldest ones."""
+    connection.execute(delete(unparsable).where(unparsable.c.key == content.key))
+    connection.execute(unparsable.insert(), asdict(content))
+    newest = select(unparsable.c.key).order_by(unparsable.c.at.desc(), unparsable.c.key).limit(_KEPT_UNPARSABLE)
+    count = connection.execute(select(func.count()).select_from(unparsable)).scalar_one()
+    if count > _KEPT_UNPARSABLE:
+        connection.execute(delete(unparsable).where(unparsable.c.key.not_in(newest.scalar_subquery())))
+
+
+def unparsable_contents(connection: Connection, limit: int) -> list[UnparsableContent]:
+    """The latest contents that cannot be parsed, latest first."""
+    columns = [unparsable.c[name] for name in UnparsableContent.__struct_fields__]
+    found = connection.execute(select(*columns).order_by(unparsable.c.at.desc(), unparsable.c.key).limit(limit))
+    return [UnparsableContent(**row._mapping) for row in found]

@@ -26,6 +26,7 @@ def check_archive(make: Callable[[], Archive]) -> None:
 
 async def _check(make: Callable[[], Archive]) -> None:
     archive = make()
+    await archive.check_writable()
     assert await archive.append([]) == [], "nothing appended, nothing returned"
     captures = [_capture(f"http://example.com/{i}", body, _AT + i) for i, body in enumerate(_BODIES)]
     positions = await archive.append(captures)

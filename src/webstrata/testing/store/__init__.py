@@ -17,11 +17,11 @@ from typing import Literal
 
 from webstrata.clock import ManualClock
 from webstrata.ports import Clock, Store
-from webstrata.testing.store import budgets, maintenance, pages, queue, signals, visit_log
+from webstrata.testing.store import budgets, hosts, maintenance, pages, queue, signals, visit_log
 from webstrata.testing.store.examples import NOW, Check
 
 MakeStore = Callable[[Clock], Store]
-StoreRole = Literal["pages", "queue", "visit_log", "budgets", "signals", "maintenance"]
+StoreRole = Literal["pages", "queue", "hosts", "visit_log", "budgets", "signals", "maintenance"]
 
 
 def _checks(contract: ModuleType) -> tuple[Check, ...]:
@@ -33,6 +33,7 @@ def _checks(contract: ModuleType) -> tuple[Check, ...]:
 CONTRACTS: dict[StoreRole, tuple[Check, ...]] = {
     "pages": _checks(pages),
     "queue": _checks(queue),
+    "hosts": _checks(hosts),
     "visit_log": _checks(visit_log),
     "budgets": _checks(budgets),
     "signals": _checks(signals),

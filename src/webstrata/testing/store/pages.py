@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from webstrata.ports import Store
-from webstrata.records import Batch, Fingerprint, NewPage, Page, PageRole, PageRules, PageState, Site, VisitTimes
+from webstrata.records import (
+    Batch,
+    Fingerprint,
+    NewPage,
+    Page,
+    PageRole,
+    PageRules,
+    PageState,
+    Site,
+    SiteFind,
+    VisitTimes,
+)
 from webstrata.testing.store.examples import NOW, all_of, entry_of, new, page_of
 
 _SELECTED = Fingerprint(raw="00", size=1, selected="by the old rules")
@@ -297,3 +308,22 @@ async def templates_are_stored_by_host(store: Store) -> None:
         "b.example": b"\0two",
     }
     assert await store.pages.templates([]) == {}
+
+
+async def finds_of_a_site_add_up(store: Store) -> None:
+    """What a batch found is added once, however often it is committed; what was left out is that of the last visit."""
+    await store.pages.add([new("1")], NOW)
+    (page,) = await store.queue.claim(NOW, 1, NOW + 60, "me")
+    source = SiteFind(site_id=1, kind="source", name=page.url, found=5, left_out=7, why="source")
+    path = SiteFind(site_id=1, kind="path", name="https://a.example/?", found=2)
+    batch = Batch(entries=(entry_of(page),), finds=(source, path))
+    await store.visit_log.commit(batch)
+    await store.visit_log.commit(batch)
+    keys = [(1, "source", page.url), (1, "path", path.name), (2, "path", path.name), (1, "source", "other")]
+    assert sorted(await store.pages.finds(keys), key=lambda find: find.kind) == [path, source]
+    assert await store.pages.finds([]) == []
+    assert await store.pages.left_out() == [source]
+    again = replace(source, found=3, left_out=0, why="")
+    await store.visit_log.commit(Batch(entries=(entry_of(page, at=NOW + 5),), finds=(again,)))
+    assert await store.pages.finds(keys[:1]) == [replace(again, found=8)]
+    assert await store.pages.left_out() == []

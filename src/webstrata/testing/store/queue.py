@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from webstrata.ports import Store
-from webstrata.records import Batch, Hop, NewPage, RoundTiming
+from webstrata.records import Batch, Hop, NewPage, RoundTiming, UnparsableContent
 from webstrata.testing.store.examples import NOW, entry_of, new, page_of
 
 
@@ -119,6 +121,20 @@ async def the_timings_of_the_last_rounds_are_kept(store: Store) -> None:
         await store.visit_log.add_round(timing)
     assert await store.visit_log.rounds(2) == [timings[104], timings[103]]
     assert len(await store.visit_log.rounds(1_000)) == 100
+
+
+async def contents_that_cannot_be_parsed_are_kept(store: Store) -> None:
+    assert await store.visit_log.unparsable(9) == []
+    contents = [
+        UnparsableContent(
+            key=f"key {n}", size=2**40, reason="too slow", at=NOW + n, raw="00", decoded_size=7, torn=True
+        )
+        for n in range(3)
+    ]
+    for content in (*contents, replace(contents[0], at=NOW + 9)):
+        await store.visit_log.add_unparsable(content)
+    assert await store.visit_log.unparsable(9) == [replace(contents[0], at=NOW + 9), contents[2], contents[1]]
+    assert len(await store.visit_log.unparsable(2)) == 2
 
 
 async def next_due_is_none_without_due_pages(store: Store) -> None:

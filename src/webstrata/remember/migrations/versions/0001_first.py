@@ -1,5 +1,7 @@
 """All tables."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,15 +11,24 @@ down_revision = None
 _row_id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
+def _create_table(name: str, *parts: Any, **options: Any) -> None:
+    """On SQLite every row has a checksum of its other columns (`webstrata.remember.integrity.row_checksums`)."""
+    if op.get_context().dialect.name == "sqlite":
+        names = ", ".join(f'"{part.name}"' for part in parts if isinstance(part, sa.Column))
+        computed = sa.Computed(f"row_checksum({names})", persisted=True)
+        parts = (*parts, sa.Column("checksum", sa.BigInteger(), computed))
+    op.create_table(name, *parts, **options)
+
+
 def upgrade() -> None:
-    op.create_table(
+    _create_table(
         "addresses",
         sa.Column("address", sa.Text(), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("address", name=op.f("pk_addresses")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
         "boosts",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("factor", sa.Double(), nullable=False),
@@ -25,7 +36,7 @@ def upgrade() -> None:
         sa.Column("until", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("tag", name=op.f("pk_boosts")),
     )
-    op.create_table(
+    _create_table(
         "budgets",
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("price", sa.Double(), nullable=False),
@@ -33,7 +44,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_budgets")),
     )
-    op.create_table(
+    _create_table(
         "day_totals",
         sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
@@ -45,7 +56,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("day", "slot", name=op.f("pk_day_totals")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
         "host_days",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
@@ -57,7 +68,25 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", "day", name=op.f("pk_host_days")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
+        "host_leases",
+        sa.Column("host", sa.Text(), nullable=False),
+        sa.Column("lease_owner", sa.Text(), nullable=False),
+        sa.Column("lease_until", sa.Double(), nullable=False),
+        sa.Column("wanted_by", sa.Text(), nullable=True),
+        sa.Column("wanted_until", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("host", name=op.f("pk_host_leases")),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(
+        "ix_host_leases_wanted",
+        "host_leases",
+        ["wanted_until"],
+        unique=False,
+        sqlite_where=sa.text("wanted_until IS NOT NULL"),
+        postgresql_where=sa.text("wanted_until IS NOT NULL"),
+    )
+    _create_table(
         "hosts",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("watched", sa.Boolean(), nullable=False),
@@ -68,7 +97,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("host", name=op.f("pk_hosts")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
         "interval_limits",
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -76,7 +105,14 @@ def upgrade() -> None:
         sa.Column("max_s", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("kind", "name", name=op.f("pk_interval_limits")),
     )
-    op.create_table(
+    _create_table(
+        "machine_clocks",
+        sa.Column("machine", sa.Text(), nullable=False),
+        sa.Column("uptime_s", sa.Double(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("machine", name=op.f("pk_machine_clocks")),
+    )
+    _create_table(
         "originals",
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("record_id", sa.Text(), nullable=False),
@@ -87,14 +123,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("payload", name=op.f("pk_originals")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
         "page_tags",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("tag", "page_id", name=op.f("pk_page_tags")),
         sqlite_with_rowid=False,
     )
-    op.create_table(
+    _create_table(
         "pages",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -149,7 +185,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_pages_timed", "pages", ["id"], unique=False, sqlite_where=sa.text(timed), postgresql_where=sa.text(timed)
     )
-    op.create_table(
+    _create_table(
         "queue",
         sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
         sa.Column("due_at", sa.Double(), nullable=True),
@@ -173,7 +209,7 @@ def upgrade() -> None:
         sqlite_where=sa.text("lease_until IS NOT NULL"),
         postgresql_where=sa.text("lease_until IS NOT NULL"),
     )
-    op.create_table(
+    _create_table(
         "reservations",
         sa.Column("owner", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -181,15 +217,17 @@ def upgrade() -> None:
         sa.Column("until", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("owner", "name", name=op.f("pk_reservations")),
     )
-    op.create_table(
+    _create_table(
         "robots",
         sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("host", sa.Text(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("origin", name=op.f("pk_robots")),
     )
-    op.create_table(
+    op.create_index("ix_robots_host", "robots", ["host"], unique=False)
+    _create_table(
         "rounds",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
@@ -198,7 +236,18 @@ def upgrade() -> None:
         sa.Column("limited_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rounds")),
     )
-    op.create_table(
+    _create_table(
+        "unparsable",
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("raw", sa.Text(), nullable=False),
+        sa.Column("decoded_size", sa.BigInteger(), nullable=False),
+        sa.Column("torn", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_unparsable")),
+    )
+    _create_table(
         "signals",
         sa.Column("page_id", _row_id, autoincrement=False, nullable=False),
         sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
@@ -209,13 +258,24 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_signals_source", "signals", ["source_id", "page_id"], unique=False)
-    op.create_table(
+    _create_table(
+        "site_finds",
+        sa.Column("site_id", _row_id, autoincrement=False, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("found", sa.Integer(), nullable=False),
+        sa.Column("left_out", sa.Integer(), nullable=False),
+        sa.Column("why", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("site_id", "kind", "name", name=op.f("pk_site_finds")),
+        sqlite_with_rowid=False,
+    )
+    _create_table(
         "site_states",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("state", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_site_states")),
     )
-    op.create_table(
+    _create_table(
         "sites",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -233,7 +293,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sites")),
         sa.UniqueConstraint("url", name=op.f("uq_sites_url")),
     )
-    op.create_table(
+    _create_table(
         "sources",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -260,19 +320,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
         sa.UniqueConstraint("url", name=op.f("uq_sources_url")),
     )
-    op.create_table(
+    _create_table(
         "site_templates",
         sa.Column("host", sa.Text(), nullable=False),
         sa.Column("template", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("host", name=op.f("pk_site_templates")),
     )
-    op.create_table(
+    _create_table(
         "tag_rules",
         sa.Column("tag", sa.Text(), nullable=False),
         sa.Column("page_rules", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("tag", name=op.f("pk_tag_rules")),
     )
-    op.create_table(
+    _create_table(
         "totals",
         sa.Column("slot", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("pages", sa.BigInteger(), nullable=False),
@@ -287,7 +347,7 @@ def upgrade() -> None:
         sa.Column("duration_s", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("slot", name=op.f("pk_totals")),
     )
-    op.create_table(
+    _create_table(
         "unwatched_signals",
         sa.Column("source_id", _row_id, autoincrement=False, nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
@@ -297,7 +357,7 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_unwatched_signals_url", "unwatched_signals", ["url"], unique=False)
-    op.create_table(
+    _create_table(
         "visits",
         sa.Column("id", _row_id, nullable=False),
         sa.Column("page_id", _row_id, nullable=False),

@@ -1,0 +1,1 @@
+"""What the store knows about watched sites besides their settings."""
