@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from tests.flows.conftest import SharedParsers
+from tests.flows.conftest import SharedLanes
 from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import DAY_S, JumpingClock
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.home import Home
 from webstrata.lab.livingweb.recording import SHIPPED_WINDOW, load_shipped
 from webstrata.lab.livingweb.server import LivingWeb, PacedWeb
@@ -29,7 +30,7 @@ RUDE = (
 
 
 async def crawl_living_web(
-    folder: Path, parsers: SharedParsers, days: int, flags: tuple[str, ...]
+    folder: Path, lanes: SharedLanes, days: int, flags: tuple[str, ...]
 ) -> tuple[LivingWeb, int]:
     clock = JumpingClock(SHIPPED_WINDOW[0])
     recordings = [recording for recording in load_shipped() if recording.site in ("choldgraf", "leancommunity")]
@@ -38,7 +39,7 @@ async def crawl_living_web(
         loaded, _ = settings_file.load(folder, environment={}, flags=("crawl.round=6h", *flags))
         fetch = msgspec.structs.replace(loaded.fetch, hosts=living.hosts(), allow_private=tuple(living.exceptions()))
         settings = msgspec.structs.replace(loaded, fetch=fetch)
-        node = Node(home, settings, clock, make_parsers=lambda processes: parsers)
+        node = Node(home, settings, clock, make_parsers=lambda processes: ParserPool(processes, lanes=lanes))
         async with node.store() as store:
             await store.pages.add([NewPage(url=url, host=urls.host_of(url)) for url in living.urls()], clock.now())
         async with node.crawling(wrap_web=lambda web: PacedWeb(web, clock, living)) as loop:
@@ -48,17 +49,17 @@ async def crawl_living_web(
         return living, totals.visits
 
 
-def test_polite_visits_cause_no_violations(tmp_path: Path, shared_parsers: SharedParsers) -> None:
+def test_polite_visits_cause_no_violations(tmp_path: Path, shared_lanes: SharedLanes) -> None:
     """The servers count no violation in a month with hundreds of requests."""
-    living, visits = asyncio.run(crawl_living_web(tmp_path, shared_parsers, 31, POLITE))
+    living, visits = asyncio.run(crawl_living_web(tmp_path, shared_lanes, 31, POLITE))
     assert visits > 200
     assert living.meter.requests.total() > visits
     assert living.meter.violations() == []
 
 
-def test_impolite_visits_are_counted(tmp_path: Path, shared_parsers: SharedParsers) -> None:
+def test_impolite_visits_are_counted(tmp_path: Path, shared_lanes: SharedLanes) -> None:
     """With politeness switched off the servers count short gaps, overlaps and pages without robots.txt."""
-    living, visits = asyncio.run(crawl_living_web(tmp_path, shared_parsers, 10, RUDE))
+    living, visits = asyncio.run(crawl_living_web(tmp_path, shared_lanes, 10, RUDE))
     assert visits > 100
     assert {"host-gap", "overlap", "no-robots"} <= set(living.meter.counts)
     assert living.meter.count > visits

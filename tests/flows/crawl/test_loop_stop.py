@@ -89,7 +89,7 @@ def test_progress_receives_every_visit_once(run_scenario: Callable[..., None]) -
     received: list[tuple[str, object]] = []
 
     class Recorder(CrawlProgress):
-        def round_started(self, pages: int, hosts: int) -> None:
+        def claimed(self, pages: int, hosts: int) -> None:
             received.append(("started", (pages, hosts)))
 
         def visited(self, visits: object) -> None:
@@ -98,8 +98,8 @@ def test_progress_receives_every_visit_once(run_scenario: Callable[..., None]) -
         def host_ended(self) -> None:
             received.append(("host", None))
 
-        def round_ended(self, left: int) -> None:
-            received.append(("ended", left))
+        def released(self, pages: int) -> None:
+            received.append(("released", pages))
 
     async def scenario(archiver: Archiver) -> None:
         await archiver.watch(*urls(3), "http://b.test/x")
@@ -108,7 +108,7 @@ def test_progress_receives_every_visit_once(run_scenario: Callable[..., None]) -
 
     run_scenario(scenario)
     assert received[0] == ("started", (4, 2))
-    assert received[-1] == ("ended", 0)
+    assert "released" not in [what for what, _ in received]
     assert [what for what, _ in received].count("host") == 2
     visited = [url for what, many in received if what == "visited" for url in many]  # type: ignore[attr-defined]
     assert sorted(visited) == [*urls(3), "http://b.test/x"]

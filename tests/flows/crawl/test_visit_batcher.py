@@ -1,19 +1,21 @@
-"""Batches of finished visits are bounded and committed in order, and their errors are raised once."""
+"""Visits are parsed apart and committed in bounded batches; slow parsing delays only its own host."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from webstrata.errors import StoreError
+from webstrata.flows.crawl import visit_batcher
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent
 from webstrata.flows.crawl.visit_batcher import (
     MAX_BYTES,
+    MAX_UNPARSED_OF_HOST,
     MAX_VISITS,
-    PARSED_TOGETHER,
     CrawlProgress,
     VisitBatcher,
 )
@@ -23,8 +25,9 @@ UNPARSABLE = -1
 """The id of a page whose parsing fails."""
 
 
-def visit_result(number: int, size: int = 0) -> VisitResult:
-    page = Page(id=number, url=f"http://a.test/{number}", host="a.test")
+def visit_result(number: int, size: int = 0, host: str | None = None) -> VisitResult:
+    host = host or f"h{number}.test"
+    page = Page(id=number, url=f"http://{host}/{number}", host=host)
     exchange = Exchange(url=page.url, at=0.0, duration_s=0.0, request_head=b"", body=bytes(size))
     return VisitResult(page=page, at=float(number), exchanges=(exchange,))
 
@@ -36,16 +39,18 @@ class SlowPipeline:
         self.batches: list[list[int]] = []
         self.bytes: list[int] = []
         self.robots = 0
-        self.parsed_together: list[int] = []
+        self.stuck = asyncio.Event()
+        """Pages of the host `stuck.test` are parsed when this is set."""
         self._is_committing = False
         self._fail_at = fail_at
 
-    async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
-        self.parsed_together.append(len(batch))
+    async def parse_visit(self, result: VisitResult, discovery: Discovery) -> ParsedContent | None:
+        if result.page.host == "stuck.test":
+            await self.stuck.wait()
         await asyncio.sleep(0.001)
-        if any(result.page.id == UNPARSABLE for result in batch):
+        if result.page.id == UNPARSABLE:
             raise StoreError("cannot be parsed")
-        return [None for _ in batch]
+        return None
 
     async def commit(
         self,
@@ -100,9 +105,7 @@ def test_batches_are_bounded_however_many_visits_wait() -> None:
         await batcher.stop()
         assert max(map(len, pipeline.batches)) <= MAX_VISITS
         assert sorted(committed.pages) == list(range(1500))
-        assert (batcher.visits, batcher.committed_pages) == (1500, set(range(1500)))
-        assert len(pipeline.batches) == 6
-        assert max(pipeline.parsed_together) <= PARSED_TOGETHER
+        assert batcher.visits == 1500
 
     asyncio.run(main())
 
@@ -119,6 +122,52 @@ def test_whole_batches_end_only_when_they_are_flushed() -> None:
         await batcher.put(visit_result(-2))
         await batcher.stop()
         assert [len(batch) for batch in pipeline.batches] == [2 * MAX_VISITS, 1]
+        assert pipeline.batches[0] == list(range(2 * MAX_VISITS)), "in the order of the visits"
+
+    asyncio.run(main())
+
+
+def test_uncommitted_visits_follow_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the clock is set, visits that are parsed, and those whose batch waits for its commit, are moved with it."""
+
+    async def main() -> None:
+        pipeline = SlowPipeline()
+        batcher = make_batcher(pipeline)
+        lock = asyncio.Lock()
+        times: list[tuple[float, float]] = []
+        commit = pipeline.commit
+
+        async def commit_later(batch: Sequence[VisitResult], *rest: Any) -> list[Visit]:
+            async with lock:
+                times.extend((result.at, result.page.added_at) for result in batch)
+                return await commit(batch, *rest)
+
+        monkeypatch.setattr(pipeline, "commit", commit_later)
+        async with lock:
+            await batcher.put(visit_result(1))
+            batcher.hurry()
+            await asyncio.sleep(0.1)
+            await batcher.put(visit_result(2, host="stuck.test"))
+            batcher.shift(1000.0)
+        pipeline.stuck.set()
+        await batcher.stop()
+        assert times == [(1001.0, 1000.0), (1002.0, 1000.0)]
+
+    asyncio.run(main())
+
+
+def test_a_host_with_many_visits_waits_for_parsing_not_for_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next visit of a host is admitted as soon as one of its visits is parsed, before any is committed."""
+    monkeypatch.setattr(visit_batcher, "MAX_WAIT_S", 300.0)
+
+    async def main() -> None:
+        pipeline = SlowPipeline()
+        batcher = make_batcher(pipeline)
+        async with asyncio.timeout(30):
+            for n in range(3 * MAX_UNPARSED_OF_HOST):
+                await batcher.put(visit_result(n, host="a.test"))
+        assert pipeline.batches == []
+        await batcher.stop()
 
     asyncio.run(main())
 
@@ -132,7 +181,7 @@ def test_large_bodies_make_small_batches() -> None:
         await asyncio.gather(*(batcher.put(visit_result(n, MAX_BYTES // 2)) for n in range(6)))
         await batcher.stop()
         assert max(pipeline.bytes) <= MAX_BYTES
-        assert [len(batch) for batch in pipeline.batches] == [2, 2, 2]
+        assert sum(map(len, pipeline.batches)) == 6
 
     asyncio.run(main())
 
@@ -148,8 +197,7 @@ def test_flush_waits_for_all_visits_put_before() -> None:
             await batcher.put(visit_result(n))
         batcher.add_robots(visit_result(0).exchanges[0])
         await batcher.flush()
-        assert sum(map(len, pipeline.batches)) == 300
-        assert [n for batch in pipeline.batches for n in batch] == list(range(300))
+        assert sorted(n for batch in pipeline.batches for n in batch) == list(range(300))
         assert pipeline.robots == 1
         await batcher.put(visit_result(300))
         await batcher.stop()
@@ -215,6 +263,47 @@ def test_stop_raises_the_error_of_the_last_batch() -> None:
         await batcher.put(visit_result(1))
         with pytest.raises(StoreError):
             await batcher.stop()
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(main())
+
+
+def test_a_content_that_is_hard_to_parse_delays_only_its_host() -> None:
+    """Visits of other hosts are committed meanwhile; its host may have a bounded number of unparsed visits."""
+
+    async def main() -> None:
+        pipeline, committed = SlowPipeline(), Committed()
+        batcher = make_batcher(pipeline, committed)
+        for n in range(MAX_UNPARSED_OF_HOST):
+            await batcher.put(visit_result(1000 + n, host="stuck.test"))
+        one_more = asyncio.create_task(batcher.put(visit_result(2000, host="stuck.test")))
+        for n in range(500):
+            await batcher.put(visit_result(n))
+        async with asyncio.timeout(30):
+            while len(committed.pages) < 500:
+                committed.some.clear()
+                await committed.some.wait()
+        assert sorted(committed.pages) == list(range(500))
+        assert not one_more.done()
+        pipeline.stuck.set()
+        await one_more
+        await batcher.stop()
+        assert len(committed.pages) == 500 + MAX_UNPARSED_OF_HOST + 1
+
+    asyncio.run(main())
+
+
+def test_stop_drops_what_cannot_be_parsed_in_time() -> None:
+    """`stop` with a time limit commits what is parsed, drops the rest, and leaves no task."""
+
+    async def main() -> None:
+        pipeline, committed = SlowPipeline(), Committed()
+        batcher = make_batcher(pipeline, committed)
+        await batcher.put(visit_result(1, host="stuck.test"))
+        await batcher.put(visit_result(2))
+        await asyncio.wait_for(committed.some.wait(), 30)
+        await asyncio.wait_for(batcher.stop(grace_s=0.05), 30)
+        assert committed.pages == [2]
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(main())

@@ -16,9 +16,10 @@ import uvloop
 
 import webstrata
 from webstrata.cli.crawl.crawl import command
+from webstrata.flows.crawl.crawl_session import CrawlSession
 from webstrata.home import Home
 from webstrata.node import Node
-from webstrata.records import NewPage
+from webstrata.records import NewPage, Page
 from webstrata.settings import Settings
 
 MAX_FRAMES = 16
@@ -27,17 +28,34 @@ DESIGN = Path(__file__).parents[3] / "docs" / "why" / "design.md"
 HOST = "walk.test"
 
 
+class Walk:
+    """The functions from the command to the first write to a socket.
+
+    The lane of the host is a task of its own, which the crawl starts: the functions down to the crawl come before those
+    of the task. The stack of the task begins with the functions that run the event loop, which both have.
+    """
+
+    def __init__(self) -> None:
+        self.crawled_by: list[CodeType] = []
+        self.written_by: list[CodeType] = []
+
+    def steps(self) -> list[str]:
+        in_task = [code for code in self.written_by if code not in self.crawled_by]
+        walk = [*self.crawled_by, *in_task]
+        return [f"{code.co_filename.removeprefix(SOURCE)} {code.co_qualname}" for code in walk]
+
+
 class RecordingTransport(asyncio.Transport):
     """A transport that records the stack at the first write, and fails like a reset connection."""
 
-    def __init__(self, transport: asyncio.Transport, walk: list[CodeType]) -> None:
+    def __init__(self, transport: asyncio.Transport, walk: Walk) -> None:
         super().__init__()
         self._transport = transport
         self._walk = walk
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        if not self._walk:
-            self._walk += _walk_to(sys._getframe(1))
+        if not self._walk.written_by:
+            self._walk.written_by = _walk_to(sys._getframe(1))
         raise ConnectionResetError("written to a recording transport")
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -53,7 +71,7 @@ class RecordingTransport(asyncio.Transport):
         self._transport.close()
 
 
-def _recording_loop(walk: list[CodeType]) -> type[asyncio.SelectorEventLoop]:
+def _recording_loop(walk: Walk) -> type[asyncio.SelectorEventLoop]:
     """An event loop whose outgoing TCP connections have recording transports."""
 
     class RecordingLoop(asyncio.SelectorEventLoop):
@@ -70,18 +88,9 @@ def _recording_loop(walk: list[CodeType]) -> type[asyncio.SelectorEventLoop]:
 
 
 def _walk_to(frame: FrameType) -> list[CodeType]:
-    """The functions of the package from the command to this frame.
-
-    The stack has the command and the task of the host queue; the coroutines of the main task, which waits for the
-    task of the host queue, come between the two.
-    """
-    running = [frame.f_code for frame in _outer_frames(frame)][::-1]
-    current = asyncio.current_task()
-    (main,) = [task for task in asyncio.all_tasks() if task is not current and _is_crawl(task)]
-    task_code = current.get_coro().cr_code  # type: ignore[union-attr]
-    split = running.index(task_code)
-    walk = [*running[:split], *_awaited(main), *running[split:]]
-    return [code for code in walk if code.co_filename.startswith(SOURCE)]
+    """The functions of the package on the stack up to this frame, the outermost first."""
+    codes = [outer.f_code for outer in _outer_frames(frame)][::-1]
+    return [code for code in codes if code.co_filename.startswith(SOURCE)]
 
 
 def _outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
@@ -90,23 +99,22 @@ def _outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _is_crawl(task: asyncio.Task[Any]) -> bool:
-    return any(code.co_qualname == "CrawlLoop.crawl" for code in _awaited(task))
+@pytest.fixture
+def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
+    """Records the walk of a crawl."""
+    recorded, claim = Walk(), CrawlSession.claim
 
+    async def recording(self: CrawlSession, *args: Any, **options: Any) -> list[Page]:
+        recorded.crawled_by = _walk_to(sys._getframe(1))
+        return await claim(self, *args, **options)
 
-def _awaited(task: asyncio.Task[Any]) -> list[CodeType]:
-    """The functions of the coroutines that a suspended task is in, the outermost first."""
-    codes = []
-    coroutine: Any = task.get_coro()
-    while coroutine is not None and hasattr(coroutine, "cr_code"):
-        codes.append(coroutine.cr_code)
-        coroutine = coroutine.cr_await
-    return codes
+    monkeypatch.setattr(CrawlSession, "claim", recording)
+    return recorded
 
 
 def _documented_walk() -> list[str]:
     """The numbered list of design.md, as "file function"."""
-    text = DESIGN.read_text().partition("From the command to the socket")[2].partition("Each function calls")[0]
+    text = DESIGN.read_text().partition("From the command to the socket")[2].partition("The lane of a host")[0]
     return [f"{file} {function}" for file, function in re.findall(r"^ *\d+\. `([^`]+)` `([^`]+)`", text, re.MULTILINE)]
 
 
@@ -118,11 +126,10 @@ def _watch(home: Home, url: str) -> None:
     asyncio.run(watch())
 
 
-def test_the_walk_from_the_command_to_the_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_from_the_command_to_the_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, walk: Walk) -> None:
     """From `webstrata crawl` to the write to the socket there are at most 16 functions: those that design.md lists."""
     home, _ = Home.create(tmp_path / "home")
     _watch(home, f"http://{HOST}/")
-    walk: list[CodeType] = []
     monkeypatch.setattr(uvloop, "new_event_loop", _recording_loop(walk))
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
@@ -132,7 +139,7 @@ def test_the_walk_from_the_command_to_the_socket(tmp_path: Path, monkeypatch: py
             "polite.obey_robots=false",  # the first request is then the page's own
         ]
         command(home=home.path, settings=settings, quiet=True)
-    steps = [f"{code.co_filename.removeprefix(SOURCE)} {code.co_qualname}" for code in walk]
+    steps = walk.steps()
     listing = "\n".join(f"{number:2}. {step}" for number, step in enumerate(steps, 1))
     assert len(steps) <= MAX_FRAMES, f"the walk has {len(steps)} steps:\n{listing}"
     assert steps == _documented_walk(), f"the walk differs from the list in {DESIGN.name}:\n{listing}"

@@ -6,11 +6,24 @@ A record is identified by its index in the batch until the archive has returned 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from webstrata.flows.crawl.parse import ParsedContent, payload_digest
-from webstrata.records import Capture, Exchange, Original, Page, Position, Resource, ResourceCapture, VisitResult
+from webstrata.records import (
+    Capture,
+    Exchange,
+    Original,
+    Page,
+    PageRole,
+    PageState,
+    Position,
+    Resource,
+    ResourceCapture,
+    VisitPart,
+    VisitResult,
+)
 
 
 class VisitPositions(Struct, frozen=True, kw_only=True):
@@ -29,7 +42,7 @@ class BatchEntries:
         self, batch: Sequence[VisitResult], parsed: Sequence[ParsedContent | None], robots: Iterable[Exchange]
     ) -> None:
         """`robots`: exchanges of robots.txt requests, which belong to no visit."""
-        self._entries: list[tuple[Exchange | Resource, str]] = []
+        self._entries: list[tuple[Exchange | Resource, str, VisitPart | None]] = []
         self._visits = [self._add_visit(result, content) for result, content in zip(batch, parsed, strict=True)]
         for exchange in robots:
             if exchange.response_head:
@@ -37,13 +50,13 @@ class BatchEntries:
 
     def repeatable_payloads(self) -> list[str]:
         """The payloads for which a revisit record may be written if an original is known."""
-        return list({payload for source, payload in self._entries if _may_repeat(source)})
+        return list({payload for source, payload, _ in self._entries if _may_repeat(source)})
 
     def captures(self, originals: Mapping[str, Original]) -> list[Capture | ResourceCapture]:
         """What the archive appends; a payload with a known original becomes a revisit record."""
         return [
-            _capture(source, payload, originals.get(payload) if _may_repeat(source) else None)
-            for source, payload in self._entries
+            _capture(source, payload, originals.get(payload) if _may_repeat(source) else None, visit)
+            for source, payload, visit in self._entries
         ]
 
     def positions(self, written: Sequence[Position]) -> list[VisitPositions]:
@@ -56,24 +69,27 @@ class BatchEntries:
             for exchanges, content in self._visits
         ]
 
-    def _add(self, source: Exchange | Resource, payload: str) -> int:
-        self._entries.append((source, payload))
+    def _add(self, source: Exchange | Resource, payload: str, visit: VisitPart | None = None) -> int:
+        self._entries.append((source, payload, visit))
         return len(self._entries) - 1
 
     def _add_visit(self, result: VisitResult, parsed: ParsedContent | None) -> tuple[list[int | None], int | None]:
         """The index of each exchange's record, and the index of the content that a handler made."""
         exchanges: list[int | None] = []
+        is_plain = _is_plain(result)
         for exchange in result.exchanges:
             index = None
             if exchange.response_head:
-                is_content = exchange is result.answer and result.content is None
-                index = self._add(exchange, _payload(exchange, result.page, parsed if is_content else None))
+                is_answer = exchange is result.answer
+                payload = _payload(exchange, result.page, parsed if is_answer and result.content is None else None)
+                part = None if is_plain else _part(result, "answer" if is_answer else "hop")
+                index = self._add(exchange, payload, part)
             exchanges.append(index)
         content = None
         if result.content is not None:
-            content = self._add(result.content, payload_digest(result.content.body))
+            content = self._add(result.content, payload_digest(result.content.body), _part(result, "content"))
         for resource in result.extras:
-            self._add(resource, payload_digest(resource.body))
+            self._add(resource, payload_digest(resource.body), _part(result, "extra"))
         return exchanges, content
 
 
@@ -100,6 +116,33 @@ def is_conditional(exchange: Exchange) -> bool:
     return b"\r\nIf-" in exchange.request_head
 
 
+def _is_plain(result: VisitResult) -> bool:
+    """Whether the URL and the date of the visit's only record say everything about it."""
+    page = result.page
+    return (
+        len(result.exchanges) == 1
+        and result.exchanges[0].url == page.url
+        and result.exchanges[0].at == result.at
+        and result.failure is None
+        and result.content is None
+        and not result.extras
+        and page.role is PageRole.PAGE
+        and page.state is not PageState.CAPTURED
+        and not page.url.endswith("/robots.txt")  # such a record without a visit is a request of the crawler's own
+    )
+
+
+def _part(result: VisitResult, part: Literal["hop", "answer", "content", "extra"]) -> VisitPart:
+    return VisitPart(
+        page=result.page.url,
+        at=result.at,
+        part=part,
+        role=result.page.role,
+        captured=result.page.state is PageState.CAPTURED,
+        failure=result.failure,
+    )
+
+
 def _payload(exchange: Exchange, page: Page, parsed: ParsedContent | None) -> str:
     if parsed is not None:
         return parsed.payload
@@ -119,7 +162,9 @@ def _is_complete(source: Exchange | Resource) -> bool:
     return bool(source.body) and (isinstance(source, Resource) or source.truncated is None)
 
 
-def _capture(source: Exchange | Resource, payload: str, original: Original | None) -> Capture | ResourceCapture:
+def _capture(
+    source: Exchange | Resource, payload: str, original: Original | None, visit: VisitPart | None
+) -> Capture | ResourceCapture:
     if isinstance(source, Resource):
-        return ResourceCapture(resource=source, payload=payload, original=original)
-    return Capture(exchange=source, payload=payload, original=original)
+        return ResourceCapture(resource=source, payload=payload, original=original, visit=visit)
+    return Capture(exchange=source, payload=payload, original=original, visit=visit)

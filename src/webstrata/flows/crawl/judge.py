@@ -27,6 +27,7 @@ from webstrata.records import (
     Position,
     Visit,
     VisitResult,
+    sendable_validator,
 )
 from webstrata.schedule.next_visit import NextVisit
 
@@ -287,6 +288,6 @@ def _page_after(judged: JudgedVisit, visit: Visit, next_visit: NextVisit | None)
         page,
         fingerprint=parsed.fingerprint,
         payload=parsed.payload,
-        etag=visit.headers.get("etag") if is_direct else None,
-        last_modified=visit.headers.get("last-modified") if is_direct else None,
+        etag=sendable_validator(visit.headers.get("etag")) if is_direct else None,
+        last_modified=sendable_validator(visit.headers.get("last-modified")) if is_direct else None,
     )

@@ -1,6 +1,7 @@
 """`parse_content`: decode a content, compute its fingerprint, and extract links, listed pages and signals.
 
-Pure functions of picklable records, so that they can run in a parser process.
+Pure functions of records, so that they can run in a parser process. A content that expands to many times its size is
+not parsed: its decoded bytes are hashed piece by piece, and it is compared by them only.
 """
 
 from __future__ import annotations
@@ -12,18 +13,31 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webstrata.coding import decode
+from webstrata.coding import decode, decoded_digest
 from webstrata.detect.response_class import MAX_SPACES, error_page
 from webstrata.observe.listings import ListedItems, listed_items
 from webstrata.observe.media import header_charset
-from webstrata.observe.page import ObservationFields, ObservedContent, observation_fields, observe, template_values
-from webstrata.records import Failure, Fingerprint, Page, PageRules, Signal
+from webstrata.observe.page import (
+    VERSION,
+    ObservationFields,
+    ObservedContent,
+    observation_fields,
+    observe,
+    template_values,
+)
+from webstrata.records import UNPARSED, Failure, Fingerprint, Page, PageRules, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
 _LISTS = ("sitemap", "feed")
 """Handlers, and kinds of data, of lists that announce changes of other pages."""
 _MAX_ERROR_PAGE_BYTES = 200_000
 """A larger page is not checked for being an error page."""
+_MAX_NOTE = 200
+"""Characters."""
+PARSED_BYTES = 20_000_000
+PARSED_RATIO = 100
+"""A content whose decoded size exceeds both `PARSED_BYTES` and this multiple of its size as sent is not parsed. Text
+compresses to a tenth, logs and tables of equal lines to a fiftieth."""
 
 
 def with_tag_rules(pages: Sequence[Page], by_tag: Mapping[str, PageRules]) -> list[Page]:
@@ -37,7 +51,7 @@ def _of_tags(page: Page, by_tag: Mapping[str, PageRules]) -> PageRules | None:
     return next((by_tag[tag] for tag in sorted(page.tags) if tag in by_tag), None)
 
 
-class ParseJob(Struct, frozen=True, kw_only=True):
+class ParseJob(Struct, frozen=True, kw_only=True, tag="parse"):
     """One content to parse."""
 
     url: str
@@ -98,24 +112,17 @@ def payload_digest(body: bytes) -> str:
     return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
 
 
-def parse_content(jobs: Sequence[ParseJob]) -> list[ParsedContent]:
-    """Parse a batch of contents."""
-    return [_parse(job) for job in jobs]
-
-
-def parse_bytes(job: ParseJob) -> ParsedContent:
-    """For a content that cannot be parsed: a fingerprint of its decoded bytes only.
-
-    It is decoded within the usual limits, so that the digest equals that of a later visit that can be parsed.
-    """
-    decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded)
-    fingerprint = Fingerprint(raw=hashlib.sha256(decoded.body).hexdigest(), size=len(decoded.body))
-    problem = decoded.problem or "could not be parsed safely"
-    return ParsedContent(payload=payload_digest(job.body), fingerprint=fingerprint, problem=problem, torn=decoded.torn)
-
-
-def _parse(job: ParseJob) -> ParsedContent:
-    decoded = decode(job.body, job.content_encoding, max_bytes=job.max_decoded)
+def parse_content(job: ParseJob) -> ParsedContent:
+    """Parse a content."""
+    limit = min(job.max_decoded, max(PARSED_BYTES, PARSED_RATIO * len(job.body)))
+    decoded = decode(job.body, job.content_encoding, max_bytes=limit)
+    if decoded.cut and limit < job.max_decoded:
+        return parse_bytes(
+            job.body,
+            job.content_encoding,
+            max_decoded=job.max_decoded,
+            problem=f"expands to more than {PARSED_RATIO} times its size",
+        )
     observed = observe(decoded.body, job.content_type, job.url, job.page_rules)
     fingerprint = observed.fingerprint
     fields, error = _NO_FIELDS, None
@@ -143,6 +150,25 @@ def _parse(job: ParseJob) -> ParsedContent:
         problem=decoded.problem,
         torn=decoded.torn,
     )
+
+
+def parse_bytes(body: bytes, content_encoding: str | None, *, max_decoded: int, problem: str) -> ParsedContent:
+    """For a content that cannot be parsed: a fingerprint of its decoded bytes only; `problem` is the reason.
+
+    It is decoded within the usual limits, so that the digest equals that of a later visit that can be parsed.
+    """
+    decoded = decoded_digest(body, content_encoding, max_bytes=max_decoded)
+    return ParsedContent(
+        payload=payload_digest(body),
+        fingerprint=unparsed_fingerprint(decoded.sha256, decoded.size, problem),
+        problem=f"{problem}; {decoded.problem}" if decoded.problem is not None else problem,
+        torn=decoded.torn,
+    )
+
+
+def unparsed_fingerprint(raw: str, size: int, problem: str) -> Fingerprint:
+    """The fingerprint of a content that was not parsed."""
+    return Fingerprint(raw=raw, size=size, version=VERSION, data_kind=UNPARSED, data_note=problem[:_MAX_NOTE])
 
 
 def _error_page(job: ParseJob, observed: ObservedContent) -> Failure | None:

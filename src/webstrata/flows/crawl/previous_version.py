@@ -6,13 +6,12 @@ Most pages never change, so the runs of first versions are not extracted when th
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from webstrata.errors import ArchiveError
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.crawl.parser_pool import ParserPool
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.ports import Archive, Store
 from webstrata.records import Original, Page, Position
 
@@ -20,38 +19,18 @@ log = logging.getLogger("webstrata.crawl")
 
 
 async def with_previous_version(
-    pages: Sequence[Page],
-    jobs: Sequence[ParseJob],
-    contents: Sequence[ParsedContent],
-    *,
-    store: Store,
-    archive: Archive,
-    parsers: ParserPool,
-) -> list[ParsedContent]:
-    """The parsed contents; changed ones whose previous runs are not known are parsed again, with these runs."""
-    unknown = [
-        index
-        for index, (job, content) in enumerate(zip(jobs, contents, strict=True))
-        if job.before and content.lines and not job.lines
-    ]
-    parsed = list(contents)
-    if not unknown:
-        return parsed
-    payloads = [payload for index in unknown if (payload := pages[index].payload) is not None]
-    originals = await store.visit_log.originals(payloads)
-    past_jobs: dict[int, ParseJob] = {}
-    for index in unknown:
-        past_job = await _past_job(jobs[index], originals.get(pages[index].payload or ""), archive)
-        if past_job is not None:
-            past_jobs[index] = past_job
-    if not past_jobs:
-        return parsed
-    past_contents = await parsers.parse(list(past_jobs.values()))
-    past_lines = {index: content.lines for index, content in zip(past_jobs, past_contents, strict=True)}
-    again = await parsers.parse([replace(jobs[index], lines=lines) for index, lines in past_lines.items()])
-    for (index, lines), content in zip(past_lines.items(), again, strict=True):
-        parsed[index] = replace(content, past_lines=lines)
-    return parsed
+    page: Page, job: ParseJob, content: ParsedContent, *, store: Store, archive: Archive, parsers: ParserPool
+) -> ParsedContent:
+    """The parsed content; a changed one whose previous runs are not known is parsed again, with these runs."""
+    if job.before is None or not content.lines or job.lines or page.payload is None:
+        return content
+    originals = await store.visit_log.originals([page.payload])
+    past_job = await _past_job(job, originals.get(page.payload), archive)
+    if past_job is None:
+        return content
+    past = await parsers.submit(past_job, lane=page.host)
+    again = await parsers.submit(replace(job, lines=past.lines), lane=page.host)
+    return replace(again, past_lines=past.lines)
 
 
 async def _past_job(job: ParseJob, original: Original | None, archive: Archive) -> ParseJob | None:

@@ -23,13 +23,13 @@ from webstrata.flows.crawl.archive_entries import BatchEntries, new_originals
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.judge import JudgedVisit, download_size, finished_visit
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.crawl.parser_pool import ParserPool
-from webstrata.flows.crawl.polite_client import ChooseHandler
 from webstrata.flows.crawl.previous_version import with_previous_version
+from webstrata.flows.crawl.requests.polite_client import ChooseHandler
 from webstrata.flows.crawl.selection.round_selector import RoundSelector
 from webstrata.flows.crawl.signals import collect_signals
 from webstrata.flows.crawl.site_templates import SiteTemplates
 from webstrata.flows.crawl.source_checks import check_sources
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Archive, Clock, Store
 from webstrata.records import (
@@ -111,27 +111,26 @@ class VisitPipeline:
 
     async def parse(self, batch: Sequence[VisitResult], discovery: Discovery) -> list[ParsedContent | None]:
         """Parse the content of each visit; none for visits without content."""
-        await self._templates.load({result.page.host for result in batch}, self._store)
-        jobs: list[ParseJob] = []
-        indexes: list[int] = []
-        for index, result in enumerate(batch):
-            response = result.answer
-            if result.failure is not None or response is None:
-                continue
-            if status_class(response.status or 0) is StatusClass.CONTENT:
-                jobs.append(self._parse_job(result, response, discovery))
-                indexes.append(index)
-        parsed: list[ParsedContent | None] = [None] * len(batch)
-        if jobs:
-            pages = [batch[index].page for index in indexes]
-            with self._clock.working():
-                contents = await self._parsers.parse(jobs)
-                contents = await with_previous_version(
-                    pages, jobs, contents, store=self._store, archive=self._archive, parsers=self._parsers
-                )
-            for index, content in zip(indexes, contents, strict=True):
-                parsed[index] = content
-        return parsed
+        return await asyncio.gather(*[self.parse_visit(result, discovery) for result in batch])
+
+    async def parse_visit(self, result: VisitResult, discovery: Discovery) -> ParsedContent | None:
+        """Parse the content of a visit, in the lane of its host; none if it has no content.
+
+        Raises ParserError if no parser process works: the visit must be repeated, and the page is not to blame.
+        """
+        response = result.answer
+        if result.failure is not None or response is None:
+            return None
+        if status_class(response.status or 0) is not StatusClass.CONTENT:
+            return None
+        page = result.page
+        await self._templates.load({page.host}, self._store)
+        job = self._parse_job(result, response, discovery)
+        with self._clock.working():
+            content = await self._parsers.submit(job, lane=page.host)
+            return await with_previous_version(
+                page, job, content, store=self._store, archive=self._archive, parsers=self._parsers
+            )
 
     def _parse_job(self, result: VisitResult, response: Exchange, discovery: Discovery) -> ParseJob:
         page, content = result.page, result.content
@@ -163,7 +162,21 @@ class VisitPipeline:
         discovery: Discovery,
     ) -> list[Visit]:
         """Archive and commit parsed visits, and archive `robots` (exchanges of robots.txt). Returns the log rows."""
-        entries = BatchEntries(batch, parsed, robots)
+        if self._selector is None:
+            return await self._commit(batch, parsed, robots, discovery)
+        async with self._selector.memory:
+            return await self._commit(batch, parsed, robots, discovery)
+
+    async def _commit(
+        self,
+        batch: Sequence[VisitResult],
+        parsed: Sequence[ParsedContent | None],
+        robots: Sequence[Exchange],
+        discovery: Discovery,
+    ) -> list[Visit]:
+        # In a thread: digests of large bodies would block the event loop.
+        with self._clock.working():
+            entries = await asyncio.to_thread(BatchEntries, batch, parsed, robots)
         captures = entries.captures(await self._store.visit_log.originals(entries.repeatable_payloads()))
         writing = asyncio.create_task(self._write(captures))
         try:
@@ -198,6 +211,7 @@ class VisitPipeline:
                 entries=tuple(finished),
                 originals=tuple(new_originals(captures, written)),
                 discovered=tuple(pages),
+                finds=discovery.take_finds(),
                 wake=tuple(wake),
                 hosts=hosts,
                 addresses=addresses,
@@ -240,13 +254,18 @@ class VisitPipeline:
         return next_visits
 
     async def _find_known_links(self, judged: Sequence[JudgedVisit], discovery: Discovery) -> None:
-        """Tell discovery which of the links that it has not met before are pages already, not only of a capture."""
-        links: set[str] = set()
-        for verdict in judged:
-            if verdict.parsed is not None and verdict.change is not None:
-                links.update(discovery.new_links(verdict.result.page, verdict.parsed))
+        """Tell discovery which of the links that it has not met before are pages already, not only of a capture; and
+        how many pages their sites have by which sources."""
+        read = [
+            (verdict.result.page, verdict.parsed)
+            for verdict in judged
+            if verdict.parsed is not None and verdict.change is not None
+        ]
+        links = set(discovery.new_sitemaps()).union(*(discovery.new_links(*pair) for pair in read))
         if links:
             discovery.add_known(await self._store.pages.settled(sorted(links)))
+        if keys := discovery.robots_keys().union(*(discovery.keys(*pair) for pair in read)):
+            discovery.add_finds(await self._store.pages.finds(sorted(keys)))
 
 
 def _discovered(judged: Sequence[JudgedVisit], discovery: Discovery) -> tuple[list[NewPage], list[tuple[str, float]]]:

@@ -217,6 +217,12 @@ class BudgetLedger:
             self._accounts[name].spend(0, visit.bytes - reserved)
         self.visit_bytes = max(1.0, self.visit_bytes + _SMOOTHING * (visit.bytes - self.visit_bytes))
 
+    def shift(self, seconds: float) -> None:
+        """The clock was set by so much."""
+        self._rechecked_at += seconds
+        for account in self._accounts.values():
+            account.shift(seconds)
+
     def next_at(self, name: str = ALL) -> float:
         """When a budget can pay for the next visit."""
         account = self._accounts.get(name)

@@ -45,7 +45,11 @@ class RoundRequest(Struct, frozen=True, kw_only=True):
 class PageChoice:
     """Chooses pages by values, permits and the room of the budgets; it reads and writes no store."""
 
-    def __init__(self, ranking: ValueSchedule | None, gate: PermitGate, ledger: BudgetLedger) -> None:
+    def __init__(
+        self, ranking: ValueSchedule | None, gate: PermitGate, ledger: BudgetLedger, *, busy: Collection[int] = ()
+    ) -> None:
+        """`busy`: ids of the pages that are visited now, for earlier claims; the caller keeps them up to date."""
+        self._busy = busy
         self._ranking = ranking
         self._gate = gate
         self._ledger = ledger
@@ -103,7 +107,7 @@ class PageChoice:
         count = int(min(request.max_pages - len(taken), room.get(ALL, _ENDLESS)))
         if ranking is None or count <= 0:
             return []
-        rows = ranking.sources_to_read(request.now, count, self._ledger.visits_per_day, price)
+        rows = self._free(ranking, ranking.sources_to_read(request.now, count, self._ledger.visits_per_day, price), ())
         chosen = fill_budget(rows, count, self._caps(ranking, rows, request, room, taken)) if len(rows) else rows
         return [int(id_) for id_ in ranking.page_table.ids[chosen]]
 
@@ -122,7 +126,7 @@ class PageChoice:
         limit = 4 * count + 64
         while True:
             ranked = ranking.ranked(request.now, limit)
-            others = ranked[~np.isin(ids[ranked], list(must))] if must else ranked
+            others = self._free(ranking, ranked, must)
             chosen = fill_budget(others, count, self._caps(ranking, others, request, room, must))
             if len(chosen) >= count or len(ranked) < limit:
                 ranking.chosen(chosen, len(chosen) >= count, len(chosen) / max(self._ledger.visits_per_day, 1e-9))
@@ -143,7 +147,7 @@ class PageChoice:
             return []
         ids = ranking.page_table.ids
         ranked = ranking.ranked(request.now, 4 * count + 64)
-        others = ranked[~np.isin(ids[ranked], list(must))] if must else ranked
+        others = self._free(ranking, ranked, must)
         chosen = fill_budget(others, count, self._caps(ranking, others, request, room, must))
         expected = ranking.expected_bytes(chosen, request.now)
         paid = int(np.searchsorted(np.cumsum(expected) - expected, left, side="left"))
@@ -153,6 +157,11 @@ class PageChoice:
         self._ledger.visited_at_price(ranking.price)
         self.expected_bytes = dict(zip(ids[rows].tolist(), expected[:paid].tolist(), strict=True))
         return [int(id_) for id_ in ids[rows]]
+
+    def _free(self, ranking: ValueSchedule, rows: Rows, must: Sequence[int]) -> Rows:
+        """Those of the pages that are neither visited now nor chosen already."""
+        taken = [*must, *self._busy]
+        return rows[~np.isin(ranking.page_table.ids[rows], taken)] if taken else rows
 
     def _caps(
         self,
@@ -164,7 +173,7 @@ class PageChoice:
     ) -> list[GroupCap]:
         pages = ranking.page_table
         hosts = np.unique(pages.host[ranked]).tolist()
-        taken = Counter(int(pages.host[row]) for row in pages.rows(must).tolist() if row >= 0)
+        taken = Counter(int(pages.host[row]) for row in pages.rows([*must, *self._busy]).tolist() if row >= 0)
         host_room = {
             host: self._host_room(pages.hosts[host], pages.host_urls[host], request) - taken[host] for host in hosts
         }

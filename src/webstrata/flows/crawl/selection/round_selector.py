@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -30,14 +31,22 @@ class RoundSelector:
         self._ranking = schedule.ranking
         self._input = ScheduleInput(store, schedule)
         self._ledger = ledger
-        self._choice = PageChoice(schedule.ranking, gate, ledger)
+        self._leased: dict[int, Page] = {}
+        self._choice = PageChoice(schedule.ranking, gate, ledger, busy=self._leased)
         self._is_open = False
         self._saved_at = self._selected_at = -_ENDLESS
-        self._leased: dict[int, Page] = {}
-        self.has_read_lists = False
-        """The last round read lists: another round at the same time knows what they announce."""
+        self.lists_read: frozenset[int] = frozenset()
+        """The lists of the last round."""
         self._pages = 0
         self._is_full = False
+        self.memory = asyncio.Lock()
+        """Held while pages are read into the schedule, and while a batch is learned and committed: otherwise a page
+        could be read as it was before its visit."""
+
+    @property
+    def has_read_lists(self) -> bool:
+        """The last round read lists: another round at the same time knows what they announce."""
+        return bool(self.lists_read)
 
     async def claim(self, request: RoundRequest) -> list[Page]:
         """Lease the pages of a round."""
@@ -51,12 +60,13 @@ class RoundSelector:
         due = await self._store.queue.due(request.now, _DUE_PER_PAGE * request.max_pages)
         due, closed = open_pages(due, request.now)
         ids = [page.id for page in due]
-        rows = await self._input.rows(ids, request.now)
+        async with self.memory:
+            rows = await self._input.rows(ids, request.now)
         room = await self._room(request)
         must, moves = self._choice.must_visit(due, rows, request, room)
         chosen = [] if request.only_due else self._choice.lists(request, room, must)
         # Lists are read in a round of their own: the next one, which starts at once, knows what they announce.
-        self.has_read_lists = bool(chosen)
+        self.lists_read = frozenset(chosen)
         if not chosen and not request.only_due:
             chosen = self._choice.most_valuable(request, room, request.max_pages - len(must), must)
         selected = {*must, *chosen}
@@ -131,16 +141,28 @@ class RoundSelector:
             if page is not None:
                 self._ledger.settle(page, visit)
 
+    def released(self, ids: Iterable[int]) -> None:
+        """These pages were not visited: they cost nothing."""
+        for id_ in ids:
+            page = self._leased.pop(id_, None)
+            if page is not None:
+                self._ledger.refund(page)
+
     def ended(self) -> None:
-        """The round is over: leased pages that were not visited cost nothing."""
-        for page in self._leased.values():
-            self._ledger.refund(page)
-        self._leased.clear()
+        """All visits are over: leased pages that were not visited cost nothing."""
+        self.released(list(self._leased))
 
     def failed(self) -> None:
-        """The round ended with an error: memory may be ahead of the store."""
+        """The crawl failed: memory may be ahead of the store."""
         self.ended()
         self._input.discard()
+
+    def stepped(self, seconds: float) -> None:
+        """The clock was set by so much: all pages are read again, since the store has moved their times."""
+        self._input.discard()
+        self._ledger.shift(seconds)
+        self._saved_at += seconds
+        self._selected_at += seconds
 
     async def has_more(self, now: float) -> bool:
         """Whether pages are left for which the last round had no room: it was full, or pages are due."""
@@ -169,7 +191,8 @@ class RoundSelector:
             if self._ranking is not None:
                 self._ranking.price = self._ledger.price or self._ranking.price
             self._is_open, self._saved_at = True, now
-        await self._input.refresh(now)
+        async with self.memory:
+            await self._input.refresh(now)
         if self._ranking is None and self._ledger.has_budgets:
             self._pages = (await self._store.maintenance.totals(now)).pages
         if now >= self._saved_at + SAVE_S:

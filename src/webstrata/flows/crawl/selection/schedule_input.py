@@ -19,6 +19,8 @@ from webstrata.schedule.value_schedule import ValueSchedule
 
 RELOAD_S = DAY_S
 """How often all pages are read again, since weights and tags may have been changed."""
+_OVERRIDES_S = 5.0
+"""How often overrides are read again: claims may follow each other within a second."""
 _CHUNK = 5_000
 """Rows read with one query."""
 
@@ -32,12 +34,17 @@ class ScheduleInput:
         self._ranking = schedule.ranking
         self._largest_id = 0
         self._loaded_at = -float("inf")
+        self._overrides_read_at = -float("inf")
 
     async def refresh(self, now: float) -> None:
         """Read what other processes changed: pages, overrides, announcements."""
         ranking = self._ranking
+        overrides_are_old = not 0 <= now - self._overrides_read_at < _OVERRIDES_S
+        if overrides_are_old:
+            self._overrides_read_at = now
         if ranking is None:
-            self._schedule.overrides = await self._read_overrides()
+            if overrides_are_old:
+                self._schedule.overrides = await self._read_overrides()
             return
         has_new_pages = False
         if now >= self._loaded_at + RELOAD_S:
@@ -46,7 +53,8 @@ class ScheduleInput:
         elif (largest_id := await self._store.queue.largest_id()) > self._largest_id:
             await self._load_pages(ranking, self._largest_id, now)
             self._largest_id, has_new_pages = largest_id, True
-        await self._apply_overrides(ranking, now)
+        if overrides_are_old or has_new_pages:
+            await self._apply_overrides(ranking, now)
         if has_new_pages or ranking.has_new_announcements:
             await self._load_announcements(ranking)
         elif ranking.has_new_checks:
@@ -63,6 +71,7 @@ class ScheduleInput:
 
     def discard(self) -> None:
         """Read everything again before the next round: memory may be ahead of the store."""
+        self._overrides_read_at = -float("inf")
         if self._ranking is not None:
             self._loaded_at = -float("inf")
             self._ranking.clear()
