@@ -6,7 +6,8 @@
     │   └── BadSettings
     ├── HomeError              1   the home folder is missing, in use, or from a newer version
     ├── StoreError             1   the database is unreachable, or from a newer version
-    └── ArchiveError           1   a WARC or index file is damaged or cannot be written
+    ├── ArchiveError           1   a WARC or index file is damaged or cannot be written
+    └── ParserError            1   no parser process works, whatever the content
 
 Every message says what is wrong and what to do next.
 """
@@ -44,3 +45,7 @@ class StoreError(WebstrataError):
 
 class ArchiveError(WebstrataError):
     """An archive file cannot be used."""
+
+
+class ParserError(WebstrataError):
+    """No parser process works: a fault of this machine or of its limits, not of a content."""

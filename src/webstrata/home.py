@@ -8,22 +8,26 @@ captures/          the journal and the WACZ file of each capture of a site
 readings/          rows of datasets whose reading was interrupted; kept for one day
 signing.key        the private key that signs certificates of captures
 node               the name of this archiver, which identifies its leases
+database           which database the home uses; written when the database is created
+writing            there while a crawl writes to the database
 lock               locked while a crawl runs
+fault              the present fault of this machine, as the last crawl met it
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 import platformdirs
 
-from webstrata.errors import HomeError
+from webstrata.errors import HomeError, StoreError
 
 TEMPLATE = """\
 # Webstrata settings. `webstrata settings` lists every key with its value, source and description.
@@ -53,6 +57,9 @@ class Home:
         self.index = path / "index"
         self.captures = path / "captures"
         self.readings = path / "readings"
+        self._fault = path / "fault"
+        self._database_name = path / "database"
+        self._writing = path / "writing"
 
     @classmethod
     def default(cls) -> Path:
@@ -93,6 +100,63 @@ class Home:
                 f"the file `node` of {self.path} is missing or damaged. `webstrata --home {self.path} init` creates it."
             ) from None
 
+    def uses_database(self, name: str) -> bool:
+        """Whether this home has had this database, or has archived anything: then it must not get an empty one."""
+        try:
+            if self._database_name.read_text(encoding="utf-8").strip() == name:
+                return True
+        except (OSError, UnicodeDecodeError):
+            pass
+        return self.archive.is_dir() and any(
+            ".warc" in file.name or ".arc" in file.name for file in self.archive.iterdir()
+        )
+
+    def remember_database(self, name: str) -> None:
+        """Store which database the home uses, unless it is stored already."""
+        try:
+            if not self._database_name.exists() or self._database_name.read_text(encoding="utf-8").strip() != name:
+                self._database_name.write_text(f"{name}\n", encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise HomeError(f"{self._database_name} cannot be written: {problem}. Correct its permissions.") from None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While the database is open for a crawl, which holds the lock: see `require_log`."""
+        self._writing.touch()
+        try:
+            yield
+        finally:
+            self._writing.unlink(missing_ok=True)
+
+    def require_log(self, database: Path, *, locked: bool) -> None:
+        """Raise StoreError if a crawl was killed while it wrote to this SQLite file, and the file's log is gone.
+
+        SQLite would open the database without the commits that only the log had. After a normal end there is no log.
+        `locked`: the caller holds the lock of the home.
+        """
+        if not self._writing.exists() or not (locked or self._is_free()):
+            return
+        log = database.with_name(database.name + "-wal")
+        if not log.exists():
+            raise StoreError(
+                f"the write-ahead log {log} is missing: the last crawl was killed, and its latest commits were only "
+                "there. Put the file back, restore a backup, or run `webstrata rebuild --replace` to make the database "
+                f"again from the archive. To go on without these commits, delete {self._writing}."
+            )
+        self._writing.unlink(missing_ok=True)
+
+    def database_replaced(self) -> None:
+        """The log of the last crawl belongs to a database that is not used any more."""
+        self._writing.unlink(missing_ok=True)
+
+    def _is_free(self) -> bool:
+        with self._lock_file() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
     def signing_key(self, generate: Callable[[], bytes]) -> bytes:
         """The key that signs certificates of captures. It is generated at first use; only its owner can read it."""
         file = self.path / "signing.key"
@@ -108,6 +172,25 @@ class Home:
             return file.read_bytes()
         except OSError as problem:
             raise HomeError(f"{file} cannot be used: {problem.strerror}. Correct its permissions.") from None
+
+    def note_fault(self, what: str, at: float) -> None:
+        """Store a fault of this machine for `status`; an empty text if it is over.
+
+        Errors are ignored: the disk may be full.
+        """
+        with suppress(OSError):
+            if what:
+                self._fault.write_text(json.dumps({"what": what, "at": at}), encoding="utf-8")
+            else:
+                self._fault.unlink(missing_ok=True)
+
+    def fault(self) -> tuple[str, float] | None:
+        """The fault of this machine that the last crawl met, and its time."""
+        try:
+            found = json.loads(self._fault.read_text(encoding="utf-8"))
+            return str(found["what"]), float(found["at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -6,18 +6,20 @@ Modules that only a crawl needs (HTTP, NumPy) are imported in the methods that u
 from __future__ import annotations
 
 import asyncio
+import gc
+import hashlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webstrata import __version__
-from webstrata.clock import DAY_S, RealClock
+from webstrata.clock import DAY_S, RealClock, digits14
 from webstrata.coding import decode
 from webstrata.errors import BadSettings
 from webstrata.home import Home
-from webstrata.remember.engine import open_store
+from webstrata.remember.engine import open_store, sqlite_file
 from webstrata.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,21 +27,23 @@ if TYPE_CHECKING:
 
     from webstrata.archive.index.lookup import Match
     from webstrata.archive.wacz.reader import WaczReader
-    from webstrata.archive.warc.archive import WarcArchive
-    from webstrata.archive.warc.check import ArchiveCheck, ArchiveCheckResult
+    from webstrata.archive.warc.check import ArchiveCheckResult
     from webstrata.archive.warc.reader import WarcReader
     from webstrata.fetch.http.client import HttpWeb
     from webstrata.flows.capture.proof import Certify
     from webstrata.flows.capture.service import CaptureService
+    from webstrata.flows.crawl.clock_steps import ClockSteps
     from webstrata.flows.crawl.loop import CrawlLoop
-    from webstrata.flows.crawl.parser_pool import ParserPool
-    from webstrata.flows.crawl.polite_client import ChooseHandler
+    from webstrata.flows.crawl.requests.host_leases import HostLeases
+    from webstrata.flows.crawl.requests.polite_client import ChooseHandler
     from webstrata.flows.crawl.selection.round_selector import RoundSelector
     from webstrata.flows.crawl.visit_batcher import CrawlProgress
     from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+    from webstrata.flows.maintenance.rebuild import RebuildResult
+    from webstrata.flows.parsers.parser_pool import ParserPool
     from webstrata.permit.gate import PermitGate
     from webstrata.plan.load import SpacingModel
-    from webstrata.ports import Clock, Handler, Journal, Store, Web
+    from webstrata.ports import Archive, Clock, Handler, Journal, Store, Web
     from webstrata.records import Exchange, PageRules, Position, Sighting, VisitResult
     from webstrata.remember.store import SqlStore
     from webstrata.schedule.budget import Budget, DailyRate
@@ -48,8 +52,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("webstrata.node")
 
-_RESTORE = "restore the database from a backup; the archive is not affected"
-_RECOMPUTE = "`webstrata check --repair` recomputes it from the other rows"
+CLOCK_DIFFERENCE_S = 1.0
+"""The clocks of machines that share a PostgreSQL store differ by at most this; politeness depends on it."""
 
 
 def package(path: Path) -> WaczReader:
@@ -66,16 +70,31 @@ def sightings(path: Path, *, media_type: str | None, on_progress: Callable[[int]
     return sightings(path, media_type=media_type, on_progress=on_progress)
 
 
+@contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Search for reference cycles less often: a crawl makes few, and the searches took 6 % of its processor time."""
+    before = gc.get_threshold()
+    gc.set_threshold(20_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 class CrawlParts(NamedTuple):
     """What the loop and captures share."""
 
     store: SqlStore
-    archive: WarcArchive
+    archive: Archive
     web: Web
     gate: PermitGate
+    leases: HostLeases | None
     schedule: Schedule
     parsers: ParserPool
     choose: ChooseHandler
+    clock_steps: ClockSteps
+    connections: int
+    """Connections that may be in use at a time."""
 
 
 class Node:
@@ -112,9 +131,20 @@ class Node:
         contact = self.settings.polite.contact or "no contact set"
         return f"{self.settings.polite.robots_token}/{__version__} (web archiving; {contact})"
 
+    @property
+    def _database_name(self) -> str:
+        """How the home remembers its database: not by the URL, which may contain a password."""
+        url = self.settings.store.url
+        return hashlib.blake2b(url.encode(), digest_size=16).hexdigest() if url else self.home.database.name
+
     @asynccontextmanager
-    async def store(self) -> AsyncIterator[SqlStore]:
-        store = open_store(self.store_url, self.clock)
+    async def store(self, *, locked: bool = False) -> AsyncIterator[SqlStore]:
+        """Open the database. Only a home that was never used gets a new one; `locked`: the caller holds the lock."""
+        if file := sqlite_file(self.store_url):
+            self.home.require_log(file, locked=locked)
+        name = self._database_name
+        store = open_store(self.store_url, self.clock, create=not self.home.uses_database(name))
+        self.home.remember_database(name)
         try:
             yield store
         finally:
@@ -131,39 +161,21 @@ class Node:
         return total_bytes(self.home.archive)
 
     async def check(
-        self, *, repair: bool, on_progress: Callable[[int], object] = lambda count: None
+        self, *, repair: bool, deep: bool = False, on_progress: Callable[[int], object] = lambda count: None
     ) -> ArchiveCheckResult:
-        """Check the archive and its index, then the database and its positions against both."""
+        """Check the archive and its index, then the database and its positions against both.
+
+        `deep`: also compare every value of the database with its checksum, and the log with the records in full.
+        """
         from webstrata.archive.warc.check import ArchiveCheck
+        from webstrata.flows.maintenance.store_check import StoreCheck
 
         with self.home.locked():
-            check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
-            check.run()
-            async with self.store() as store:
-                await self._check_store(store, check, repair)
-                async for position, payload in store.visit_log.positions():
-                    check.check_position(position, payload)
+            async with self.store(locked=True) as store:  # first: without a database there is nothing to compare
+                check = ArchiveCheck(self.home.archive, self.home.index, repair=repair, on_progress=on_progress)
+                check.run()
+                await StoreCheck(store, check, repair=repair, deep=deep).run(self.clock.now())
         return check.result
-
-    async def _check_store(self, store: SqlStore, check: ArchiveCheck, repair: bool) -> None:
-        """Check the files of the database, then the consistency of its rows."""
-        files = await store.maintenance.check_engine()
-        for fault in files.faults:
-            check.add_store_fault(fault, _RESTORE)
-        check.result.notes += files.unchecked
-        if files.faults:
-            return  # the rows of a damaged database prove nothing
-        before = after = await store.maintenance.contradictions()
-        if repair and any(contradiction.is_derived for contradiction in before):
-            await store.maintenance.recount()
-            after = await store.maintenance.contradictions()
-        for contradiction in before:
-            if contradiction not in after:
-                check.add_store_repair(contradiction.what)
-        for contradiction in after:
-            check.add_store_fault(contradiction.what, _RECOMPUTE if contradiction.is_derived else _RESTORE)
-        if stale := await store.queue.stale_leases(self.clock.now()):
-            check.result.notes.append(f"{stale} leases expired without a visit; the next crawl visits their pages.")
 
     def reindex(self, on_progress: Callable[[int], object] = lambda count: None) -> tuple[int, int]:
         """Build the index again; returns the number of files and lines."""
@@ -171,6 +183,56 @@ class Node:
 
         with self.home.locked():
             return reindex(self.home.archive, self.home.index, on_progress=on_progress)
+
+    async def rebuild(
+        self, *, replace: bool, on_progress: Callable[[int], object] = lambda count: None
+    ) -> tuple[RebuildResult, list[str]]:
+        """Make index and database again from the WARC files; returns also the new names of the files in the way."""
+        from webstrata.archive.index.segment import reindex
+        from webstrata.archive.warc.repair import repair_archive
+        from webstrata.archive.warc.visits import ArchivedVisits
+        from webstrata.fetch.handlers.choose import chooser
+        from webstrata.flows.crawl.clock_steps import ClockSteps
+        from webstrata.flows.maintenance.rebuild import Rebuild, RecordedArchive
+        from webstrata.flows.parsers.parser_pool import ParserPool
+        from webstrata.remember.integrity.replacement import DatabaseReplacement
+
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self.home.locked())
+            replacement = DatabaseReplacement(self.store_url, self.clock)
+            store = replacement.open(replace=replace)
+            stack.push_async_callback(store.close)
+            for torn in repair_archive(self.home.archive, self.home.index):
+                log.warning("%s: %s", torn.file, torn.what)
+            reindex(self.home.archive, self.home.index, on_progress=on_progress)
+            reader = self.reader()
+            stack.callback(reader.close)
+            web = self.web()
+            stack.push_async_callback(web.close)
+            parsers = (self._make_parsers or ParserPool)(self.settings.crawl.workers)
+            stack.callback(parsers.close)
+            parsers.start()
+            archive = RecordedArchive(reader.read)
+            parts = CrawlParts(
+                store=store,
+                archive=archive,
+                web=web,
+                gate=await self.gate(store),
+                leases=None,
+                schedule=self.schedule(),
+                parsers=parsers,
+                choose=chooser(self.handlers(parsers)),
+                clock_steps=ClockSteps(clock=self.clock, store=store),
+                connections=web.connections,
+            )
+            visits = ArchivedVisits(self.home.archive, reader, on_progress=on_progress)
+            result = await Rebuild(store=store, pipeline=self._pipeline(parts), archive=archive).run(visits)
+            result.unreadable = visits.unreadable
+            await store.close()
+            kept = replacement.put_in_place(digits14(self.clock.now()))
+            self.home.remember_database(self._database_name)
+            self.home.database_replaced()
+        return result, kept
 
     def export(
         self,
@@ -269,10 +331,32 @@ class Node:
         gate.restore(*await store.queue.politeness())
         return gate
 
+    @asynccontextmanager
+    async def host_leases(self, store: Store, gate: PermitGate) -> AsyncIterator[HostLeases | None]:
+        """The leases of hosts of this process; none with a simulated clock, which no other process shares."""
+        from webstrata.flows.crawl.requests.host_leases import HostLeases
+
+        if not isinstance(self.clock, RealClock):
+            yield None
+            return
+        is_shared = not self.store_url.startswith("sqlite:")  # by other machines
+        leases = HostLeases(
+            store=store.hosts,
+            gate=gate,
+            clock=self.clock,
+            node_name=self.home.node_name,
+            clock_difference_s=CLOCK_DIFFERENCE_S if is_shared else 0.0,
+        )
+        try:
+            yield leases
+        finally:
+            await leases.close()
+
     def web(self) -> HttpWeb:
         from webstrata.fetch.http.client import HttpWeb
         from webstrata.fetch.http.guard import AddressGuard
         from webstrata.fetch.http.request import FetchLimits
+        from webstrata.flows.crawl.requests.request_slots import OPEN_PER_SLOT
 
         fetch = self.settings.fetch
         try:
@@ -287,54 +371,60 @@ class Node:
                     total_s=fetch.total_timeout,
                 ),
                 hosts=fetch.hosts,
-                connections=fetch.connections,
+                connections=OPEN_PER_SLOT * fetch.connections,
                 ca_file=fetch.ca_file or None,
+                max_memory=fetch.max_memory,
+                name_servers=fetch.name_servers,
             )
         except OSError as problem:  # no other file is opened there
             raise BadSettings(
                 f"fetch.ca_file: {fetch.ca_file} cannot be used ({problem}). Name a PEM file of certificates."
             ) from None
 
-    def handlers(self) -> dict[str, Handler]:
-        """All access handlers, by name."""
+    def handlers(self, pool: ParserPool) -> dict[str, Handler]:
+        """All access handlers, by name. They decode and parse in the processes of the pool."""
         from webstrata.fetch.handlers.browser import BrowserHandler
         from webstrata.fetch.handlers.plain import ACCEPT_FEED, ACCEPT_SITEMAP, PlainHandler
         from webstrata.fetch.handlers.rdf import RdfHandler
         from webstrata.fetch.handlers.sparql.checkpoint import Checkpoints
         from webstrata.fetch.handlers.sparql.handler import SparqlHandler
         from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-        from webstrata.observe.data.sparql.responses import SparqlResponseParser
-        from webstrata.observe.linked_data import LinkedData
+        from webstrata.flows.parsers.handler_parsers import HandlerParsers
 
-        sparql = SparqlResponseParser()
+        parsers = HandlerParsers(pool, self.clock.working)
         handlers: list[Handler] = [
             PlainHandler(),
             PlainHandler("feed", ACCEPT_FEED),
             PlainHandler("sitemap", ACCEPT_SITEMAP),
-            RdfHandler(LinkedData(), self.clock.working),
-            SparqlHandler(sparql, WholeDataset(sparql, checkpoints=Checkpoints(self.home.readings))),
-            BrowserHandler(self.clock, agent=self.agent),
+            RdfHandler(parsers),
+            SparqlHandler(parsers, WholeDataset(parsers, checkpoints=Checkpoints(self.home.readings))),
+            BrowserHandler(self.clock, parsers, agent=self.agent),
         ]
         return {handler.name: handler for handler in handlers}
 
     async def visit_once(self, store: Store, url: str, page_rules: PageRules | None) -> VisitResult:
-        """Visit a page with a permit, like the loop, and store nothing."""
+        """Visit a page with a permit, like the loop, and store nothing but the politeness of its host."""
         from webstrata.fetch.handlers.choose import chooser
+        from webstrata.flows.parsers.parser_pool import ParserPool
         from webstrata.flows.preview import visit_once
 
-        web = self.web()
-        try:
+        gate = await self.gate(store)
+        async with AsyncExitStack() as stack:
+            leases = await stack.enter_async_context(self.host_leases(store, gate))
+            web = self.web()
+            stack.push_async_callback(web.close)
+            parsers = ParserPool(1)
+            stack.callback(parsers.close)
             return await visit_once(
                 url,
                 page_rules,
                 web=web,
-                gate=await self.gate(store),
+                gate=gate,
+                leases=leases,
                 clock=self.clock,
-                choose=chooser(self.handlers()),
+                choose=chooser(self.handlers(parsers)),
                 max_redirects=self.settings.fetch.max_redirects,
             )
-        finally:
-            await web.close()
 
     def decoded(self, response: Exchange) -> bytes:
         """A response's body without its content coding, within the limits."""
@@ -354,10 +444,12 @@ class Node:
         `whole_batches`: all visits of a round are committed together, so that the result of an experiment on a
         simulated clock does not depend on the speed of the machine. A crash then costs the visits of the round.
         """
+        from webstrata.flows.crawl.host_lanes import VisitLimits
         from webstrata.flows.crawl.loop import CrawlLoop, CrawlOptions
+        from webstrata.flows.crawl.own_faults import OwnFaults
         from webstrata.flows.crawl.selection.budget_ledger import BudgetLedger
         from webstrata.flows.crawl.selection.round_selector import RoundSelector
-        from webstrata.flows.crawl.slot_fitter import SlotFitter
+        from webstrata.flows.crawl.selection.slot_fitter import SlotFitter
         from webstrata.schedule.budget import DEFAULT_RATE
 
         async with self._crawl_parts(wrap_web) as parts:
@@ -371,6 +463,8 @@ class Node:
                 first_price=parts.schedule.first_price,
             )
             selector = RoundSelector(store=parts.store, gate=parts.gate, schedule=parts.schedule, ledger=ledger)
+            parts.clock_steps.listeners.append(selector.stepped)
+            parts.clock_steps.lock = selector.memory
             max_requests = self.settings.fetch.connections
             slot_fitter = SlotFitter(
                 store=parts.store, gate=parts.gate, spacing=self.spacing_model(), threads=max_requests
@@ -386,12 +480,25 @@ class Node:
                 owner=self.home.node_name,
                 options=CrawlOptions(
                     round_s=self.settings.crawl.round,
+                    # Simulated years are crawled in rounds, as the lab does: claims by the second would take days.
+                    claim_interval_s=1.0 if isinstance(self.clock, RealClock) else self.settings.crawl.round,
                     poll_s=2.0 if isinstance(self.clock, RealClock) else float("inf"),
                     connections_per_host=self.settings.polite.connections_per_host,
                     max_requests=max_requests,
+                    max_open=parts.connections,
                     max_redirects=self.settings.fetch.max_redirects,
+                    limits=VisitLimits(
+                        max_requests=self.settings.fetch.visit_requests,
+                        visit_s=self.settings.fetch.visit_timeout,
+                        total_s=self.settings.fetch.total_timeout,
+                    ),
+                    stop_s=self.settings.crawl.stop_timeout,
                     whole_batches=whole_batches,
                 ),
+                clock_steps=parts.clock_steps,
+                check_archive=parts.archive.check_writable,
+                leases=parts.leases,
+                faults=OwnFaults(self.home.note_fault),
                 progress=progress,
                 slot_fitter=None if ranks else slot_fitter,
             )
@@ -404,6 +511,7 @@ class Node:
         from webstrata.flows.capture.download import CaptureDownloader
         from webstrata.flows.capture.proof import CertificateSigner
         from webstrata.flows.capture.service import CaptureService
+        from webstrata.flows.parsers.handler_parsers import HandlerParsers
         from webstrata.sharp.proof.signature import new_key
 
         key = self.home.signing_key(new_key)
@@ -418,9 +526,11 @@ class Node:
                 store=parts.store,
                 web=parts.web,
                 gate=parts.gate,
+                leases=parts.leases,
                 clock=self.clock,
                 pipeline=self._pipeline(parts),
                 choose=parts.choose,
+                parsers=HandlerParsers(parts.parsers, self.clock.working),
                 max_redirects=self.settings.fetch.max_redirects,
             )
             try:
@@ -471,17 +581,29 @@ class Node:
         from webstrata.archive.warc.archive import WarcArchive
         from webstrata.archive.warc.repair import repair_archive
         from webstrata.fetch.handlers.choose import chooser
-        from webstrata.flows.crawl.parser_pool import ParserPool
+        from webstrata.flows.crawl.clock_steps import ClockSteps
+        from webstrata.flows.parsers.parser_pool import ParserPool
+        from webstrata.flows.parsers.unparsable import MAX_CONTENTS, UnparsableContents
 
         async with AsyncExitStack() as stack:
+            stack.enter_context(_fewer_collections())
             stack.enter_context(self.home.locked())
             for torn in repair_archive(self.home.archive, self.home.index):
                 log.warning("%s: %s", torn.file, torn.what)
-            store = await stack.enter_async_context(self.store())
+            store = await stack.enter_async_context(self.store(locked=True))
+            clock_steps = ClockSteps(clock=self.clock, store=store, longest_gap_s=self.settings.polite.max_delay)
+            await clock_steps.check()  # moves stored times, before any is read
+            gate = await self.gate(store)
+            stack.enter_context(self.home.writing())  # the store has a connection now, and with it the database a log
+            clock_steps.listeners.append(gate.shift)
+            leases = await stack.enter_async_context(self.host_leases(store, gate))
+            if leases is not None:
+                clock_steps.listeners.append(leases.shift)
             archive = WarcArchive(
                 self.home.archive,
                 index_folder=self.home.index,
                 max_file_bytes=self.settings.archive.max_file_size,
+                reserve=self.settings.archive.reserve,
                 software=self.software,
                 operator=self.settings.archive.operator or None,
                 clock=self.clock,
@@ -490,16 +612,23 @@ class Node:
             http = self.web()
             stack.push_async_callback(http.close)
             parsers = (self._make_parsers or ParserPool)(self.settings.crawl.workers)
+            parsers.unparsable = UnparsableContents(
+                await store.visit_log.unparsable(MAX_CONTENTS), store.visit_log.add_unparsable
+            )
             stack.callback(parsers.close)
             parsers.start()
+            await parsers.check()
             yield CrawlParts(
                 store=store,
                 archive=archive,
                 web=wrap_web(http) if wrap_web is not None else http,
-                gate=await self.gate(store),
+                connections=http.connections,
+                gate=gate,
+                leases=leases,
                 schedule=self.schedule(),
                 parsers=parsers,
-                choose=chooser(self.handlers()),
+                choose=chooser(self.handlers(parsers)),
+                clock_steps=clock_steps,
             )
 
     def _pipeline(self, parts: CrawlParts, selector: RoundSelector | None = None) -> VisitPipeline:

@@ -44,6 +44,9 @@ class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_file_size: Annotated[
         ByteSize, Meta(description="A WARC file that has reached this size is closed and a new one is started.")
     ] = ByteSize(10**9)
+    reserve: Annotated[
+        ByteSize, Meta(description="No page is requested while the disk of the archive has less free space than this.")
+    ] = ByteSize(100 * 10**6)
     operator: Annotated[str, Meta(description="Name of the archive's operator; written to every WARC file.")] = ""
 
 
@@ -83,11 +86,24 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Section `[fetch]`."""
 
     connections: Annotated[
-        int, Meta(ge=1, le=4096, description="Maximum number of simultaneous requests to all hosts together.")
+        int,
+        Meta(
+            ge=1,
+            le=4096,
+            description="Maximum number of simultaneous requests to all hosts together. Requests that are open for more "
+            "than 3 s do not count; all together are at most three times this number.",
+        ),
     ] = 64
     max_body: Annotated[
         ByteSize, Meta(description="Maximum size of a body as sent. Longer bodies are truncated and marked as such.")
     ] = ByteSize(100 * 10**6)
+    max_memory: Annotated[
+        ByteSize,
+        Meta(
+            description="Maximum memory for the bodies that are being received or processed: at least 1 MB for each "
+            "connection and one body of the maximum size. Large bodies wait for it."
+        ),
+    ] = ByteSize(512 * 10**6)
     max_decoded: Annotated[
         ByteSize, Meta(description="Maximum size of a body after content decoding; the rest is not parsed.")
     ] = ByteSize(200 * 10**6)
@@ -103,7 +119,17 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     first_byte_timeout: Annotated[
         Duration, Meta(description="Maximum time from the request to the first byte of the response.")
     ] = Duration(60)
-    total_timeout: Annotated[Duration, Meta(description="Maximum time for the whole response.")] = Duration(300)
+    total_timeout: Annotated[
+        Duration, Meta(description="Maximum time for a response together with the redirects that lead to it.")
+    ] = Duration(300)
+    visit_timeout: Annotated[
+        Duration,
+        Meta(
+            description="Maximum time for a visit: redirects, result pages of a query, contexts and sub-requests, and "
+            "the waits between them."
+        ),
+    ] = Duration(1800)
+    visit_requests: Annotated[int, Meta(ge=1, description="Maximum number of requests in one visit.")] = 1000
     allow_private: Annotated[
         tuple[str, ...],
         Meta(description="Non-public networks and ports that may be visited, like `127.0.0.2/32:8480`."),
@@ -112,6 +138,10 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
         dict[str, str],
         Meta(description='Addresses of host names that are not looked up in DNS: `name = "address[:port]"`.'),
     ] = {}
+    name_servers: Annotated[
+        tuple[str, ...],
+        Meta(description="Addresses of the name servers (`address[:port]`). If empty, those of the system are used."),
+    ] = ()
     ca_file: Annotated[str, Meta(description="PEM file with additional certificate authorities to trust.")] = ""
 
 
@@ -171,8 +201,8 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     round: Annotated[
         Duration,
         Meta(
-            description="Longest time of a round of `run`; visits that do not fit are left for the next round. While "
-            "pages are due, rounds follow each other at once; otherwise this is the least time between their starts."
+            description="Time for which `run` claims pages of a host at once; visits that do not start in this time are "
+            "claimed again later. Pages are claimed within a second after they are due, whatever this time is."
         ),
     ] = Duration(60)
     workers: Annotated[
@@ -181,9 +211,12 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
             ge=0,
             le=64,
             description="Maximum number of processes that parse contents; more than one is started only under load. "
-            "0: contents are parsed in the main process.",
+            "0: contents are parsed in the main process, without limits of time and memory.",
         ),
     ] = 2
+    stop_timeout: Annotated[
+        Duration, Meta(description="Requests in flight may take this long after a stop; then they are cancelled.")
+    ] = Duration(10)
 
 
 class CaptureSettings(Struct, frozen=True, forbid_unknown_fields=True):

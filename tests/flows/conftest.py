@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -24,10 +24,13 @@ from webstrata import settings as settings_file
 from webstrata import urls
 from webstrata.clock import JumpingClock
 from webstrata.flows.crawl.discovery import seeds
-from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.crawl.parser_pool import ParserPool
+from webstrata.flows.parsers.lanes import ParserLanes
+from webstrata.flows.parsers.parser_pool import ParserPool
+from webstrata.flows.parsers.process_connection import Reply
+from webstrata.flows.parsers.tasks import Task, run_task
 from webstrata.home import Home
 from webstrata.node import Node
+from webstrata.ports import Clock
 from webstrata.records import NewPage, Page, Site, StoreTotals, Visit
 from webstrata.remember.store import SqlStore
 from webstrata.settings import Settings
@@ -44,26 +47,20 @@ DAILY = "schedule.policy=dyn"
 MakeParsers = Callable[[int], ParserPool]
 
 
-class SharedParsers(ParserPool):
-    """One pool of parser processes for all scenarios of a test process, so that not every scenario starts its own.
+class SharedLanes(ParserLanes):
+    """The parser processes for all scenarios of a test process, so that not every scenario starts its own.
 
-    The processes belong to an event loop in a thread, because every scenario has an event loop of its own.
+    They belong to an event loop in a thread, because every scenario has an event loop of its own.
     """
 
     def __init__(self, processes: int) -> None:
         self._events = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._events.run_forever, daemon=True)
         self._thread.start()
-        super().__init__(processes)
+        super().__init__(processes, run_task)
 
-    def start(self, contents: int = 1) -> None:
-        """Processes start when they are needed."""
-
-    async def parse(self, jobs: Sequence[ParseJob]) -> list[ParsedContent]:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().parse(jobs), self._events))
-
-    def close(self) -> None:
-        """The next scenario uses the processes."""
+    async def reply_of(self, task: Task, lane: str) -> Reply:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().reply_of(task, lane), self._events))
 
     def end(self) -> None:
         self._events.call_soon_threadsafe(self._end_processes)
@@ -71,7 +68,7 @@ class SharedParsers(ParserPool):
         self._events.close()
 
     def _end_processes(self) -> None:
-        super().close()
+        self.close()
         self._events.call_soon(self._events.stop)
 
 
@@ -97,7 +94,7 @@ class Archiver:
         folder: Path,
         blank: Path,
         servers: ScriptedServers,
-        clock: JumpingClock,
+        clock: Clock,
         flags: tuple[str, ...],
         make_parsers: MakeParsers,
     ) -> None:
@@ -128,6 +125,8 @@ class Archiver:
         yield self._store
 
     async def close(self) -> None:
+        """Close the second connection; the next call that needs one opens it again."""
+        self._store = None
         await self._opened.aclose()
 
     async def watch(self, *addresses: str, **fields: Any) -> None:
@@ -191,14 +190,14 @@ class Archiver:
                 records += [record for record in read if url in ("", record.url)]
         return records
 
-    async def check_consistency(self) -> None:
+    async def check_consistency(self, *, deep: bool = True) -> None:
         """The archive is well-formed; archive, index and store agree; no page is leased."""
         assert list(self.home.archive.glob("*.open")) == []
         for path in self.warcs():
             with path.open("rb") as stream, redirect_stdout(StringIO()):
                 for record in ArchiveIterator(stream, check_digests="raise"):
                     record.raw_stream.read()
-        scrubbed = await self.node.check(repair=False)
+        scrubbed = await self.node.check(repair=False, deep=deep)
         assert (scrubbed.bad, scrubbed.dangling, scrubbed.lost) == (0, 0, 0), scrubbed.findings
         assert (await self.totals()).in_flight == 0
 
@@ -220,24 +219,25 @@ def blank_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_parsers() -> Iterator[SharedParsers]:
-    parsers = SharedParsers(Settings().crawl.workers)
-    yield parsers
-    parsers.end()
+def shared_lanes() -> Iterator[SharedLanes]:
+    lanes = SharedLanes(Settings().crawl.workers)
+    yield lanes
+    lanes.end()
 
 
 @pytest.fixture
-def run_scenario(tmp_path: Path, blank_database: Path, shared_parsers: SharedParsers) -> Callable[..., None]:
+def run_scenario(tmp_path: Path, blank_database: Path, shared_lanes: SharedLanes) -> Callable[..., None]:
     """Run a scenario with a new home and new servers, then check that everything that it stored is consistent."""
 
     def run(
         scenario: Scenario,
         *flags: str,
         hosts: dict[str, str] = HOSTS,
-        make_parsers: MakeParsers = lambda processes: shared_parsers,
+        make_parsers: MakeParsers = lambda processes: ParserPool(processes, lanes=shared_lanes),
+        make_clock: Callable[[], Clock] = lambda: JumpingClock(START_AT),
     ) -> None:
         async def main() -> None:
-            clock = JumpingClock(START_AT)
+            clock = make_clock()
             async with ScriptedServers(clock, hosts) as servers:
                 archiver = Archiver(tmp_path, blank_database, servers, clock, flags, make_parsers)
                 try:

@@ -13,6 +13,7 @@
 | content | the same content, from another address | changed | yes |
 | content | another of several representations, without a common layer to compare | same | no |
 | content | the page in another of several languages | same | no |
+| content | other bytes that cannot be parsed, or the reverse: the contents cannot be compared | same | no |
 | content | gone | gone | yes |
 | gone | gone | same | no |
 | gone, or gone at every visit so far | content | back | yes |
@@ -38,7 +39,7 @@ from webstrata.detect.memory import (
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.detect.significance import significance
 from webstrata.detect.template import TemplateOfPage
-from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules, ValueChange
+from webstrata.records import UNPARSED, Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules, ValueChange
 
 
 def judge(
@@ -95,7 +96,8 @@ def _compare_contents(
     found = findings(layers, layer, memory, after, page_rules, template)
     is_by_bytes = page_rules is not None and page_rules.layer == "raw"
     is_other_language = memory.language and after.language and memory.language != after.language
-    if found.counts and not is_by_bytes and (is_other_language or _is_other_representation(before, now, after, layer)):
+    is_other_form = _is_other_representation(before, now, after, layer) or _is_one_unparsed(before, now)
+    if found.counts and not is_by_bytes and (is_other_language or is_other_form):
         layer = deciding_layer(now, page_rules)
         form = Change(outcome=Outcome.SAME, kind=ChangeKind.FORM, layers=layers, raw=True, layer=layer)
         return form, Findings()
@@ -130,6 +132,11 @@ def _is_other_representation(before: Fingerprint, now: Fingerprint, after: Obser
     if not after.negotiated or before.media_type in ("", now.media_type):
         return False
     return layer == "raw" or (layer != "data" and (before.parts is None) != (now.parts is None))
+
+
+def _is_one_unparsed(before: Fingerprint, now: Fingerprint) -> bool:
+    """Whether only one of two contents could be parsed: different bytes are all that is known of them."""
+    return (before.data_kind == UNPARSED) != (now.data_kind == UNPARSED)
 
 
 def _kind(layer: str, layers: dict[str, bool], found: Findings) -> ChangeKind:

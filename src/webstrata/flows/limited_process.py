@@ -1,6 +1,6 @@
 """Runs a function in a process with limits of memory and time: for single contents that native code parses.
 
-The crawl parses contents in a pool of processes (`flows/crawl/parser_pool.py`). A command that compares two documents
+The crawl parses contents in a pool of processes (`flows/parsers/parser_pool.py`). A command that compares two documents
 needs one process for a moment.
 """
 
@@ -15,8 +15,11 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from webstrata.flows.crawl.parser_pool import LIMIT_S, MEMORY_BYTES
-from webstrata.flows.crawl.parser_process import set_process_limits
+from webstrata.flows.parsers.child import TooLittleMemoryError, set_process_limits
+
+LIMIT_S = 30.0
+MEMORY_BYTES = 2 * 2**30
+"""For two contents and their differences."""
 
 T = TypeVar("T")
 
@@ -56,8 +59,8 @@ def run_limited(
 
 def _serve(sending: Connection, function: Callable[..., Any], arguments: tuple[Any, ...], memory_bytes: int) -> None:
     """In the process: send a list with the result; an empty list if the memory is used up."""
-    set_process_limits(memory_bytes)
     results = []
-    with suppress(MemoryError):
+    with suppress(MemoryError, TooLittleMemoryError):
+        set_process_limits(memory_bytes)
         results.append(function(*arguments))
     sending.send(results)

@@ -1,4 +1,4 @@
-"""`visit_once` and `preview`: one visit that stores nothing, and what would be compared of it with a page's rules."""
+"""`visit_once` and `preview`: one visit that stores no content, and what a page's rules would compare of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from msgspec import Struct
 from webstrata import urls
 from webstrata.detect.layers import candidate_layers
 from webstrata.errors import UsageError
-from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, PoliteVisit
+from webstrata.flows.crawl.requests.host_leases import HostLeases
+from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteClient
+from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
 from webstrata.observe.page import observe
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Web
@@ -52,13 +54,14 @@ async def visit_once(
     *,
     web: Web,
     gate: PermitGate,
+    leases: HostLeases | None,
     clock: Clock,
     choose: ChooseHandler,
     max_redirects: int,
 ) -> VisitResult:
-    """Visit a page with a permit, like the loop, and store nothing."""
+    """Visit a page with a permit, like the loop, and store nothing but the politeness of its host."""
     page = Page(id=0, url=url, host=urls.host_of(url), page_rules=page_rules)
-    client = PoliteClient(web, gate, clock, max_redirects=max_redirects)
+    client = PoliteClient(web, gate, clock, leases=leases, max_redirects=max_redirects)
     try:
         result = await choose(page).visit(page, PoliteVisit(client, patience_until=clock.now() + PATIENCE_S))
     finally:

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webstrata.archive.warc.http_head import archived_head, media_type_of, parse_fields, split_head, status_of
+from webstrata.archive.warc.http_head import (
+    archived_head,
+    media_type_of,
+    parse_fields,
+    received_head,
+    split_head,
+    status_of,
+)
 
 UNCHANGED = [
     ("no framing at all", b"HTTP/1.0 200 OK\r\nA: b\r\n\r\n", 200, 7),
@@ -71,3 +78,17 @@ def test_parsing() -> None:
     assert media_type_of(head) == "Text/HTML"
     assert parse_fields(head) == (("content-type", "Text/HTML;charset=x"), ("a", "b c"))
     assert (status_of(b"junk 200 x"), media_type_of(b"HTTP/1.1 200 OK\r\n\r\n")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 7\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\nDate: y\r\n\r\n",
+        b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n",
+    ],
+)
+def test_the_received_head_is_known_again(head: bytes) -> None:
+    """What the archive changes in a head can be undone."""
+    assert received_head(archived_head(head, 200, 7)) == head

@@ -8,22 +8,17 @@ import pytest
 
 from webstrata.clock import DAY_S, iso
 from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
-from webstrata.records import Exchange
+from webstrata.flows.parsers.tasks import SitemapTask, run_task
+from webstrata.observe.data.sitemap import SitemapEntry
 
 NOW = 1_700_000_000.0
 MAP = "http://a.test/map/sitemap.xml"
 
 
-def response(body: bytes, **headers: str) -> Exchange:
-    return Exchange(
-        url=MAP,
-        at=NOW,
-        duration_s=0.1,
-        request_head=b"",
-        status=200,
-        headers=tuple((name.replace("_", "-").lower(), value) for name, value in headers.items()),
-        body=body,
-    )
+def entries(body: bytes, coding: str | None = None) -> tuple[SitemapEntry, ...]:
+    """As a parser process reads them."""
+    found: tuple[SitemapEntry, ...] = run_task(SitemapTask(body=body, content_encoding=coding, url=MAP))
+    return found
 
 
 def dated(times: dict[str, float | None]) -> bytes:
@@ -60,7 +55,7 @@ def entry(loc: str, often: str) -> bytes:
 )
 def test_frequencies(body: bytes, page: str, every_s: float) -> None:
     """Every `changefreq` value is a time, with any whitespace and namespace."""
-    assert sitemap_hints(response(body), NOW)[page] == SitemapHints(every_s=every_s)
+    assert sitemap_hints(entries(body), NOW)[page] == SitemapHints(every_s=every_s)
 
 
 @pytest.mark.parametrize(
@@ -79,23 +74,23 @@ def test_frequencies(body: bytes, page: str, every_s: float) -> None:
 )
 def test_no_statements(body: bytes) -> None:
     """Sitemaps without statements, or that cannot be parsed, have no hints."""
-    assert sitemap_hints(response(body), NOW) == {}
+    assert sitemap_hints(entries(body), NOW) == {}
 
 
 def test_compressed_sitemaps() -> None:
     """Sitemaps with Content-Encoding gzip, and gzip files, are parsed."""
     packed = gzip.compress(entry("http://a.test/x", "daily"))
-    for sent in (response(packed, Content_Encoding="gzip"), response(packed)):
+    for sent in (entries(packed, "gzip"), entries(packed)):
         assert sitemap_hints(sent, NOW)["http://a.test/x"].every_s == DAY_S
 
 
 def test_last_changes() -> None:
     """A `lastmod` counts by its age; times in the future, just now, or equal for most pages are ignored."""
     times = {"a": NOW - 100 * DAY_S, "b": NOW - DAY_S, "future": NOW + 5, "now": NOW - 10, "none": None}
-    hints = sitemap_hints(response(dated(times)), NOW)
+    hints = sitemap_hints(entries(dated(times)), NOW)
     assert hints == {
         "http://a.test/a": SitemapHints(unchanged_s=100 * DAY_S),
         "http://a.test/b": SitemapHints(unchanged_s=DAY_S),
     }
     equal: dict[str, float | None] = {**dict.fromkeys("abcdef", NOW - DAY_S), "g": NOW - 9 * DAY_S}
-    assert sitemap_hints(response(dated(equal)), NOW) == {}
+    assert sitemap_hints(entries(dated(equal)), NOW) == {}

@@ -6,22 +6,15 @@ import gzip
 
 import pytest
 
+from webstrata.coding import EncodedBody
 from webstrata.flows.capture.styles import MAX_FILES, style_files
-from webstrata.records import Exchange
 
 SHEET = "http://a.test/css/main.css"
 
 
-def response(text: str | bytes, kind: str = "text/css; charset=utf-8", **headers: str) -> Exchange:
-    return Exchange(
-        url=SHEET,
-        at=0.0,
-        duration_s=0.1,
-        request_head=b"",
-        status=200,
-        headers=(("content-type", kind), *((name.replace("_", "-").lower(), headers[name]) for name in headers)),
-        body=text.encode() if isinstance(text, str) else text,
-    )
+def response(text: str | bytes, kind: str = "text/css; charset=utf-8", coding: str | None = None) -> EncodedBody:
+    body = text.encode() if isinstance(text, str) else text
+    return EncodedBody(url=SHEET, body=body, content_type=kind, content_encoding=coding)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +53,7 @@ def test_other_media_types() -> None:
     """Only style sheets and pages are parsed, also with Content-Encoding gzip."""
     sheet = "p{background:url(a.png)}"
     assert style_files(response(sheet, "text/plain")) == ()
-    assert len(style_files(response(gzip.compress(sheet.encode()), Content_Encoding="gzip"))) == 1
+    assert len(style_files(response(gzip.compress(sheet.encode()), coding="gzip"))) == 1
 
 
 @pytest.mark.parametrize(

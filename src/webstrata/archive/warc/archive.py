@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +30,7 @@ from webstrata.archive.index.segment import (
 from webstrata.archive.warc import compose
 from webstrata.archive.warc.growing import GrowingFile, create_growing_file
 from webstrata.archive.warc.reader import WarcCapture, WarcReader
+from webstrata.archive.warc.room import RESERVE_BYTES, check_room, free_bytes, largest_file
 from webstrata.archive.warc.walk import OPEN_SUFFIX
 from webstrata.clock import digits14
 from webstrata.errors import ArchiveError
@@ -60,13 +61,19 @@ class WarcArchive:
         max_file_bytes: int = 1_000_000_000,
         fsync: bool = True,
         index_folder: Path | None = None,
+        reserve: int = RESERVE_BYTES,
+        free: Callable[[Path], int] = free_bytes,
     ) -> None:
+        """`reserve`: space in bytes that must stay free; `free` tells how much there is."""
         self._folder = folder
+        self._reserve = reserve
+        self._free = free
         self._index_folder = index_folder or folder.parent / "index"
         self._software = software
         self._operator = operator
         self._clock = clock
-        self._max_file_bytes = max_file_bytes
+        largest = largest_file()
+        self._max_file_bytes = max_file_bytes if largest is None else min(max_file_bytes, max(largest - reserve, 1))
         self._fsync = fsync
         self._ids = compose.record_ids()
         self._serial = 0
@@ -89,6 +96,11 @@ class WarcArchive:
         with self._clock.working():
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._writer, self._append, captures)
+
+    async def check_writable(self) -> None:
+        """Raise ArchiveError, with what to do, if nothing can be appended now."""
+        with self._clock.working():
+            await asyncio.to_thread(check_room, self._folder, reserve=self._reserve, free=self._free)
 
     async def read(self, position: Position) -> WarcCapture:
         """Read a capture; a revisit is returned with the body of its original."""

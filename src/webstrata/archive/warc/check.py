@@ -10,23 +10,22 @@ Findings are of four kinds:
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
-from webstrata.archive.index.cdxj import parse
+from webstrata.archive.index.cdxj import at_of, parse
 from webstrata.archive.index.segment import growing_name, record_line, segment_name, sorted_segment, write_segment
+from webstrata.archive.warc.capture_table import CaptureTable
 from webstrata.archive.warc.members import DamagedBytes
-from webstrata.archive.warc.record import WarcRecord
 from webstrata.archive.warc.repair import cut_tail, repair_archive
 from webstrata.archive.warc.rules import record_faults
 from webstrata.archive.warc.walk import OPEN_SUFFIX, archive_files, plain_name, walk
-from webstrata.records import Position
+from webstrata.clock import iso
+from webstrata.records import Original, Position, Visit
 
 FindingKind = Literal["bad", "dangling", "lost", "repaired"]
 
@@ -47,6 +46,14 @@ class CheckFinding(Struct, frozen=True, kw_only=True):
     """What the user can do about it."""
 
 
+class FindingGroup(Struct, kw_only=True):
+    """All findings of a kind for which the same can be done."""
+
+    count: FindingKind
+    do: str
+    number: int = 0
+
+
 class ArchiveCheckResult(Struct, kw_only=True):
     """The number of records and of findings of each kind; `findings` holds the first 1,000."""
 
@@ -56,6 +63,8 @@ class ArchiveCheckResult(Struct, kw_only=True):
     lost: int = 0
     repaired: int = 0
     findings: list[CheckFinding] = []
+    groups: list[FindingGroup] = []
+    """How many findings there are for each remedy."""
     notes: list[str] = []
     """What could not be checked, and observations that are not faults."""
 
@@ -82,9 +91,9 @@ class ArchiveCheck:
         self._repair = repair
         self._fsync = fsync
         self._on_progress = on_progress
-        self._captures: dict[str, _CaptureTable] = {}
+        self._captures: dict[str, CaptureTable] = {}
         self.result = ArchiveCheckResult()
-        self._remedies: set[str] = set()
+        self._groups: dict[tuple[FindingKind, str], FindingGroup] = {}
 
     def run(self) -> ArchiveCheckResult:
         """Check all files and the index. Later calls of `check_position` add to the same result."""
@@ -98,15 +107,65 @@ class ArchiveCheck:
 
     def check_position(self, position: Position, payload: str | None) -> None:
         """Check that a position from the database is the start of its record; if not, it is dangling."""
+        self._leads_to_capture(position, payload)
+
+    def check_visit(self, visit: Visit) -> None:
+        """Compare all that a row of the log says of its records with these records."""
+        for hop in visit.hops:
+            if hop.position is not None:
+                self._compare(hop.position, None, url=hop.url, status=hop.status)
+        if visit.position is not None:
+            url = None if visit.hops else visit.url
+            self._compare(visit.position, visit.payload, url=url, status=visit.status)
+        positions = [visit.position, *(hop.position for hop in visit.hops)]
+        found = [position for position in positions if position is not None]
+        # The time of a visit is that of its first exchange, which has no record if it brought no response.
+        if found and len(found) == len(positions) and visit.position is not None:
+            self._compare_time(visit.at, found)
+
+    def check_original(self, original: Original) -> None:
+        """Compare a row of the originals with its record."""
+        captures = self._captures.get(original.file)
+        for what in captures.original_differences(original) if captures else ["no such file in the archive"]:
+            self._add("bad", original.file, original.offset, f"the original of {original.payload}: {what}", _REBUILD)
+
+    def end_comparison(self) -> None:
+        """To be called after the last `check_visit`: notes the captures that no row of the log names."""
+        if unlogged := sum(captures.unlogged for captures in self._captures.values()):
+            self.result.notes.append(
+                f"{unlogged} captures of the archive are in no row of the log: a crawl was killed before it committed "
+                "them, the database is older than the archive, or the files are of another program. Their pages are "
+                "visited again; `webstrata rebuild --replace` adds the captures to the log."
+            )
+
+    def _compare(self, position: Position, payload: str | None, *, url: str | None, status: int | None) -> None:
+        if not self._leads_to_capture(position, payload):
+            return
+        for what in self._captures[position.file].differences(position, url=url, status=status):
+            self._add("bad", position.file, position.offset, what, _REBUILD)
+
+    def _compare_time(self, at: float, positions: Sequence[Position]) -> None:
+        times = [self._captures[one.file].at(one.offset) for one in positions if one.file in self._captures]
+        known = [time for time in times if time is not None]
+        if len(known) == len(positions) and min(known) != at_of(iso(at)):
+            first = positions[0]
+            what = f"the time in the log is {iso(at)}, that of the record {iso(min(known))}"
+            self._add("bad", first.file, first.offset, what, _REBUILD)
+
+    def _leads_to_capture(self, position: Position, payload: str | None) -> bool:
         captures = self._captures.get(position.file)
         fault = captures.fault(position, payload) if captures else "no such file in the archive"
         if fault:
             advice = "restore the file from a backup; until then the content of this visit cannot be shown"
             self._add("dangling", position.file, position.offset, f"a position in the database: {fault}", advice)
+        return fault is None
 
     def add_store_fault(self, what: str, do: str) -> None:
         """Add a fault of the database."""
         self._add("bad", "database", 0, what, do)
+
+    def add_note(self, what: str) -> None:
+        self.result.notes.append(what)
 
     def add_store_repair(self, what: str) -> None:
         """Add a repair of the database."""
@@ -116,7 +175,7 @@ class ArchiveCheck:
 
     def _check_file(self, path: Path) -> None:
         name = plain_name(path.name)
-        captures = self._captures[name] = _CaptureTable()
+        captures = self._captures[name] = CaptureTable()
         lines: list[bytes] = []
         for item in walk(path):
             self._on_progress(item.length)
@@ -198,38 +257,18 @@ class ArchiveCheck:
 
     def _add(self, count: FindingKind, file: str, offset: int, what: str, do: str) -> None:
         setattr(self.result, count, getattr(self.result, count) + 1)
+        group = self._groups.get((count, do))
+        if group is None:
+            group = self._groups[count, do] = FindingGroup(count=count, do=do)
+            self.result.groups.append(group)
+        group.number += 1
         # The list ends at its limit, but the first finding of each remedy is always in it.
-        if len(self.result.findings) < _MAX_FINDINGS or do not in self._remedies:
-            self._remedies.add(do)
+        if len(self.result.findings) < _MAX_FINDINGS or group.number == 1:
             finding = CheckFinding(count=count, file=file, offset=offset, what=what, do=do)
             self.result.findings.append(finding)
 
 
+_REBUILD = (
+    "restore the database from a backup, or run `webstrata rebuild --replace`, which makes it again from the records"
+)
 _REINDEX = "`webstrata reindex` or `webstrata check --repair` rebuilds the index from the records"
-
-
-class _CaptureTable:
-    """The captures of a file: offset, hash of the record ID and hash of the payload digest, in 24 bytes each."""
-
-    def __init__(self) -> None:
-        self._offsets = array("q")
-        self._record_ids = array("q")
-        self._payloads = array("q")
-
-    def add(self, record: WarcRecord) -> None:
-        if record.kind not in ("response", "revisit", "resource") or not record.is_complete:
-            return
-        self._offsets.append(record.offset)
-        self._record_ids.append(hash(record.record_id))
-        self._payloads.append(hash(record.field("warc-payload-digest") or ""))
-
-    def fault(self, position: Position, payload: str | None) -> str | None:
-        """Why a position does not lead to its capture; None if it does."""
-        index = bisect_left(self._offsets, position.offset)
-        if index == len(self._offsets) or self._offsets[index] != position.offset:
-            return "no complete record starts here"
-        if position.record_id and self._record_ids[index] != hash(position.record_id):
-            return "another record starts here"
-        if payload and self._payloads[index] != hash(payload):
-            return "the record has another payload digest"
-        return None

@@ -9,11 +9,18 @@ from typing import Literal
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.record import sha1, without_spaces
 from webstrata.clock import iso
-from webstrata.records import Capture, Original, ResourceCapture
+from webstrata.records import Capture, Original, PageRole, ResourceCapture, VisitPart
 
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
 IDENTICAL = _REVISIT + "identical-payload-digest"
 NOT_MODIFIED = _REVISIT + "server-not-modified"
+
+VISIT_PAGE = "WARC-Visit-Page"
+VISIT_DATE = "WARC-Visit-Date"
+VISIT_PART = "WARC-Visit-Part"
+VISIT_PAGE_ROLE = "WARC-Visit-Page-Role"
+VISIT_PAGE_STATE = "WARC-Visit-Page-State"
+VISIT_FAILURE = "WARC-Visit-Failure"
 
 
 def record_ids() -> Iterator[str]:
@@ -84,6 +91,7 @@ class ExchangeRecords:
         ]
         if self.truncated:
             fields.append(("WARC-Truncated", self.truncated))
+        fields += _visit_fields(capture.visit)
         fields.append(("Content-Type", "application/http; msgtype=response"))
         return _record(fields, self.head, body)
 
@@ -99,6 +107,7 @@ class ExchangeRecords:
         if not unmodified:  # the block is a response without its payload, which WARC-Truncated must declare
             fields.append(("WARC-Truncated", self.truncated or "length"))
         self.truncated = None
+        fields += _visit_fields(capture.visit)
         fields.append(("Content-Type", "application/http; msgtype=response"))
         return _record(fields, self.head)
 
@@ -132,6 +141,7 @@ class ResourceRecord:
         fields = _first_fields(self.kind, record_id, self.date, self.url)
         if original:
             fields += [("WARC-Profile", IDENTICAL), *_refers_to(original), ("WARC-Truncated", "length")]
+        fields += _visit_fields(capture.visit)
         body = b"" if original else resource.body
         fields += [
             ("WARC-Payload-Digest", self.digest),
@@ -156,6 +166,24 @@ def _refers_to(original: Original) -> list[tuple[str, str]]:
         ("WARC-Refers-To-Filename", original.file),
         ("WARC-Refers-To-File-Offset", str(original.offset)),
     ]
+
+
+def _visit_fields(visit: VisitPart | None) -> list[tuple[str, str]]:
+    """Fields of our own from which `webstrata rebuild` learns which records belong to which visit."""
+    if visit is None:
+        return []
+    fields = [
+        (VISIT_PAGE, target_uri(visit.page)),
+        (VISIT_DATE, iso(visit.at)),
+        (VISIT_PART, visit.part),
+    ]
+    if visit.role is not PageRole.PAGE:
+        fields.append((VISIT_PAGE_ROLE, visit.role.value))
+    if visit.captured:
+        fields.append((VISIT_PAGE_STATE, "captured"))
+    if visit.failure is not None:
+        fields.append((VISIT_FAILURE, f"{visit.failure.kind.value} {_one_line(visit.failure.detail)}".strip()))
+    return fields
 
 
 def target_uri(url: str) -> str:

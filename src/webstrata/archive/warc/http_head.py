@@ -15,6 +15,8 @@ _CONTENT_TYPE = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee][ \
 
 _FRAMING = re.compile(rb"\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*(?=[\r\n]|\Z)", re.I)
 
+_RENAMED = b"X-Crawler-"
+
 _BLANK = " \t\r\n\v\f"
 
 # Responses that have no body, whatever their Content-Length is (RFC 9112, 6.3).
@@ -49,8 +51,19 @@ def _rewritten(head: bytes, body_bytes: int) -> bytes:
         if not line.strip():
             break
         # The received value is kept under a name that HTTP clients ignore.
-        out.append(b"X-Crawler-" + line if _FRAMING.match(b"\n" + line) else line)
+        out.append(_RENAMED + line if _FRAMING.match(b"\n" + line) else line)
     return b"".join([*out, b"Content-Length: %d" % body_bytes, end, end])
+
+
+def received_head(head: bytes) -> bytes:
+    """The head as it was received: `archived_head` undone."""
+    lines: list[bytes] = _LINE.findall(head)
+    if not any(line[: len(_RENAMED)] == _RENAMED for line in lines):
+        return head
+    # The last field is the length that was appended.
+    fields = [line for line in lines[1:] if line.strip()][:-1]
+    end = b"\r\n" if lines[0].endswith(b"\r\n") else b"\n"
+    return b"".join([lines[0], *(line.removeprefix(_RENAMED) for line in fields), end])
 
 
 def split_head(block: bytes) -> tuple[bytes, bytes]:

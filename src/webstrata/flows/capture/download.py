@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webstrata import urls
+from webstrata.coding import encoded_body
 from webstrata.detect.layers import deciding_layer, layer_digest
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import StoreError
 from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
-from webstrata.flows.capture.styles import style_files
+from webstrata.flows.capture.styles import has_styles
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent, payload_digest, with_tag_rules
-from webstrata.flows.crawl.polite_client import ChooseHandler, PoliteClient, PoliteVisit
+from webstrata.flows.crawl.requests.host_leases import HostLeases
+from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteClient
+from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import (
@@ -36,6 +41,8 @@ from webstrata.records import (
     Wait,
 )
 from webstrata.sharp.proof.certificate import Download
+
+log = logging.getLogger("webstrata.capture")
 
 _PERMANENT = frozenset(
     {
@@ -87,19 +94,22 @@ class CaptureDownloader:
         store: Store,
         web: Web,
         gate: PermitGate,
+        leases: HostLeases | None,
         clock: Clock,
         pipeline: VisitPipeline,
         choose: ChooseHandler,
+        parsers: HandlerParsers,
         max_redirects: int,
     ) -> None:
         self._store = store
+        self._parsers = parsers
         self._clock = clock
         self._gate = gate
         self._pipeline = pipeline
         self._choose = choose
         self._committing = asyncio.Lock()
         self._robots_exchanges: list[Exchange] = []
-        self._client = PoliteClient(web, gate, clock, robots_log=self, max_redirects=max_redirects)
+        self._client = PoliteClient(web, gate, clock, leases=leases, robots_log=self, max_redirects=max_redirects)
 
     async def close(self) -> None:
         await self._client.close()
@@ -148,7 +158,24 @@ class CaptureDownloader:
             (parsed,) = await self._pipeline.parse([result], all_links)
             robots, self._robots_exchanges = self._robots_exchanges, []
             (row,) = await self._pipeline.commit([result], [parsed], robots, all_links)
-        return _download_result(url, result, parsed, row)
+        download = _download_result(url, result, parsed, row)
+        return await self._with_references(download, result) if parsed is not None else download
+
+    async def _with_references(self, download: DownloadResult, result: VisitResult) -> DownloadResult:
+        """The download with the files to which its styles refer, and with what a sitemap states about its pages."""
+        answer = result.answer
+        if answer is None:
+            return download
+        body = encoded_body(answer)
+        try:
+            if result.page.role is PageRole.SITEMAP:
+                return replace(download, hints=sitemap_hints(await self._parsers.sitemap(body), result.at))
+            if result.content is None and has_styles(body.content_type):
+                files = (*download.requisites, *await self._parsers.styles(body))
+                return replace(download, requisites=tuple(dict.fromkeys(files)))
+        except ValueError as problem:
+            log.warning("%s: the files that its styles name, or its entries, are not known: %s", answer.url, problem)
+        return download
 
     async def post(self, url: str, posted: PostBody, *, accept: str, patience_until: float) -> FetchResult | Wait:
         """Send a POST request to a service (a time stamp authority), as politely as others. It is not archived."""
@@ -216,22 +243,9 @@ def _download_result(url: str, result: VisitResult, parsed: ParsedContent | None
         permanent=row.truncated == "length" or (row.failure is not None and row.failure.kind in _PERMANENT),
         positions=positions,
         links=parsed.links if parsed is not None else (),
-        requisites=_requisites(result, parsed) if parsed is not None else (),
+        requisites=parsed.requisites if parsed is not None else (),
         sitemaps=parsed.sitemaps if parsed is not None else (),
-        hints=_sitemap_hints(result) if parsed is not None else {},
     )
-
-
-def _requisites(result: VisitResult, parsed: ParsedContent) -> tuple[str, ...]:
-    """The requisites of a page, and the files that its styles refer to; for a style sheet, the latter."""
-    from_styles = style_files(result.answer) if result.answer is not None and result.content is None else ()
-    return tuple(dict.fromkeys((*parsed.requisites, *from_styles)))
-
-
-def _sitemap_hints(result: VisitResult) -> dict[str, SitemapHints]:
-    if result.page.role is not PageRole.SITEMAP or result.answer is None:
-        return {}
-    return sitemap_hints(result.answer, result.at)
 
 
 def _download(url: str, result: VisitResult, parsed: ParsedContent | None, row: Visit) -> Download | None:

@@ -19,13 +19,12 @@ from msgspec import Struct
 
 from webstrata import urls
 from webstrata.clock import DAY_S
-from webstrata.coding import decode
 from webstrata.flows.capture.events import FoundPage
-from webstrata.observe.data.sitemap import MAX_BYTES, parse_sitemap
+from webstrata.observe.data.sitemap import SitemapEntry
 from webstrata.ports import Store
 from webstrata.predict.gamma import learned
 from webstrata.predict.visit_history import VisitHistory
-from webstrata.records import Exchange, Page, PageRole, Visit
+from webstrata.records import Page, PageRole, Visit
 from webstrata.sharp.rates import POPULATION, RatePrior, site_prior
 
 _EVERY_S = {
@@ -37,7 +36,6 @@ _EVERY_S = {
     "yearly": 365 * DAY_S,
     "never": 10 * 365 * DAY_S,
 }
-_MAX_RATIO = 500.0
 _MIN_AGE_S = 60.0
 """A younger `lastmod` is assumed to be the time at which the sitemap was generated."""
 _MAX_EQUAL_SHARE = 0.5
@@ -59,11 +57,8 @@ class SitemapHints(Struct, frozen=True, kw_only=True):
     """The time since the page's last change (`lastmod`)."""
 
 
-def sitemap_hints(response: Exchange, now: float) -> dict[str, SitemapHints]:
+def sitemap_hints(entries: Sequence[SitemapEntry], now: float) -> dict[str, SitemapHints]:
     """The statements of a sitemap, by page."""
-    coding = response.header("content-encoding")
-    body = decode(response.body, coding, max_bytes=MAX_BYTES, max_ratio=_MAX_RATIO).body
-    entries = parse_sitemap(body, response.url).entries
     every_s = {entry.url: _EVERY_S[entry.changefreq] for entry in entries if entry.changefreq in _EVERY_S}
     unchanged_s = _unchanged_s({entry.url: entry.lastmod for entry in entries}, now)
     pages = {*every_s, *unchanged_s}

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from html import unescape
 
 from webstrata import urls
-from webstrata.coding import decode
-from webstrata.records import Exchange
+from webstrata.coding import EncodedBody, decode
 
 MAX_FILES = 500
 """Files per sheet or page."""
@@ -31,12 +30,21 @@ _BLOCK = re.compile(r"<style\b[^>]{0,999}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\sstyle\s?=\s?(?:"([^"<>]{1,9999})"|'([^'<>]{1,9999})')""", re.IGNORECASE)
 
 
-def style_files(response: Exchange) -> tuple[str, ...]:
+def has_styles(content_type: str | None) -> bool:
+    """Whether contents of this type are style sheets, or pages that may contain styles."""
+    return _media_type(content_type) in ("text/css", "text/html", "application/xhtml+xml")
+
+
+def _media_type(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def style_files(response: EncodedBody) -> tuple[str, ...]:
     """The http and https URLs to which a style sheet, or the styles of a page, refer; each once."""
-    media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
-    if media_type not in ("text/css", "text/html", "application/xhtml+xml"):
+    if not has_styles(response.content_type):
         return ()
-    coding = response.header("content-encoding")
+    media_type = _media_type(response.content_type)
+    coding = response.content_encoding
     body = decode(response.body, coding, max_bytes=_MAX_BYTES, max_ratio=_MAX_RATIO).body[:_MAX_BYTES]
     text = body.decode("utf-8", "replace")
     sheets = [text] if media_type == "text/css" else list(_sheets_in(text))

@@ -1,0 +1,1 @@
+"""Maintenance of a home: building the database again from the archive."""
