@@ -44,6 +44,7 @@ COMMANDS = {
     "settings": "home.settings",
     "check": "home.check",
     "reindex": "home.reindex",
+    "rebuild": "home.rebuild",
     "export": "history.export",
     "capture": "capture.capture",
     "certificate": "capture.certificate",

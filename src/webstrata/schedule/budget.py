@@ -28,6 +28,7 @@ _RATE = re.compile(
 _SIZES = {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 _PER_DAY = {"hour": 24.0, "day": 1.0, "week": 1.0 / 7.0}
 _MIN_VISIT_BYTES = 1.0
+_SET_BACK_S = 60.0
 
 
 class DailyRate(Struct, frozen=True, kw_only=True):
@@ -121,7 +122,9 @@ class BudgetAccount:
         cost = self._visit_cost(visit_bytes)
         most = self.per_day * self.saved_days + cost
         self.credit = min(self.credit + self.per_day * max(now - self._at, 0.0) / DAY_S, max(most, self.credit))
-        self._at = max(now, self._at)
+        # Calls a moment earlier than the last one happen. Much earlier, the clock was set back: without this the budget
+        # would bring nothing until the clock is where it was.
+        self._at = now if now < self._at - _SET_BACK_S else max(now, self._at)
         return max(int(self.credit / cost + 1e-9), 0)
 
     def _visit_cost(self, visit_bytes: float) -> float:
@@ -133,6 +136,10 @@ class BudgetAccount:
 
     def spend(self, visits: int, size: int) -> None:
         self.credit -= self.cost(visits, size)
+
+    def shift(self, seconds: float) -> None:
+        """The clock was set by so much."""
+        self._at += seconds
 
     def next_at(self, visit_bytes: float) -> float:
         """When the next visit can be paid for; infinity with a budget of 0."""

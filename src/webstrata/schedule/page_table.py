@@ -105,7 +105,11 @@ class PageTable:
         for row, state in enumerate(states, before):
             if state is not None:
                 self.policy_state.state[row] = np.frombuffer(state, dtype=self.policy.dtype)[0]
-        self.policy_state.copied(self.policy_state.rows, self.policy_state.state["seen_at"].copy())
+        seen_at = self.policy_state.state["seen_at"].copy()
+        for row, page in enumerate(pages, before):
+            if page.last_seen_at is not None:
+                seen_at[row] = page.last_seen_at / DAY_S  # the store moves it if the clock was set; the state is packed
+        self.policy_state.copied(self.policy_state.rows, seen_at)
         self._copy_sites(old, old_sites)
 
     def _sites(self) -> NDArray[np.intp]:
@@ -220,7 +224,8 @@ class PageTable:
         ]
 
     def load_sites(self, packed_by_host: dict[str, bytes]) -> None:
-        """Restore packed events of hosts; those of another format are ignored."""
+        """Restore packed events of hosts. Those of another format are ignored, and those of days to come, from a clock
+        that was ahead: they would count as today's for as long."""
         siblings, events, index = self.policy_state.siblings, self.policy_state.site_state, self._site_of_host()
         if siblings is None or events is None:
             return
@@ -228,7 +233,9 @@ class PageTable:
             host = self._host_index.get(name, -1)
             data = _unpacked(packed)
             if host >= 0 and self._is_own(int(index[host])) and len(data) == siblings.dtype.itemsize:
-                events[index[host]] = np.frombuffer(data, dtype=siblings.dtype)[0]
+                stored = np.frombuffer(data, dtype=siblings.dtype)[0]
+                if stored["day"] <= events[index[host]]["day"] + 1:
+                    events[index[host]] = stored
 
     def _is_own(self, site: int) -> bool:
         """Whether a row of site events belongs to a single host."""

@@ -16,6 +16,8 @@ from webstrata.flows.capture.events import Event, PageDownloaded, RequisiteDownl
 
 NAMES = [f"p{number}" for number in range(8)]
 DEADLINE_S = 90.0
+ANSWER_S = 0.3
+"""How long each response takes. Promised gaps would be kept after a kill by waiting for the end of leases."""
 
 
 class Counted(dict[str, tuple[str, bytes]]):
@@ -28,6 +30,7 @@ class Counted(dict[str, tuple[str, bytes]]):
     def get(self, path: str, default: object = None) -> tuple[str, bytes] | None:  # type: ignore[override]
         if path != "/robots.txt":
             self.requested.append(path)
+            time.sleep(ANSWER_S)  # in a thread of the server
         return super().get(path)
 
 
@@ -69,7 +72,7 @@ def downloads(events: list[Event]) -> Counter[tuple[str, int]]:
 def run_and_kill(home: Path, words: tuple[object, ...], settings: dict[str, str], more: int, after_s: float) -> bool:
     """Start the command, wait for `more` events and `after_s`, and kill it. False if it ended before."""
     before = len(journal_events(home))
-    with started("--home", home, "capture", *words, "--delay", "0.5s", "-q", "--json", **settings) as process:
+    with started("--home", home, "capture", *words, "--delay", "0s", "-q", "--json", **settings) as process:
         deadline = time.monotonic() + DEADLINE_S
         while process.poll() is None and len(journal_events(home)) < before + more:
             assert time.monotonic() < deadline, "nothing happens"
@@ -97,7 +100,7 @@ def test_killed_at_random_moments(seed: int, home: Path, server: LocalServer, pa
         (journal,) = (home / "captures").glob("*.jsonl")
         words = ("--resume", journal.stem)
     assert kills >= 1
-    result = call("--home", home, "capture", *words, "--delay", "0.01s", "--json", **server.settings)
+    result = call("--home", home, "capture", *words, "--delay", "0s", "--json", **server.settings)
     (one,) = result.json["captures"]
     assert one["counts"] == {"sharp": 9, "blurred": 0, "unreachable": 0}
     assert one["requisites"] == {"captured": 1, "failed": 0, "not_asked_for": 0}

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Call, Demo, LocalServer
 from tests.remember.conftest import postgres, postgres_url  # noqa: F401 - fixtures
+from webstrata.remember.integrity.row_checksums import register
 
 COUNTS = ("bad", "dangling", "lost", "repaired")
 
@@ -37,6 +38,7 @@ def late_visits(home: Path, call: Call) -> list[Any]:
 
 def alter(home: Path, statement: str) -> None:
     connection = sqlite3.connect(home / "webstrata.db")
+    register(connection)
     assert connection.execute(statement).rowcount == 1
     connection.commit()
     connection.close()

@@ -32,7 +32,7 @@ class VisitCounts(CrawlProgress):
         self.started = time.monotonic()
         self.last_at = 0.0
 
-    def round_started(self, pages: int, hosts: int) -> None:
+    def claimed(self, pages: int, hosts: int) -> None:
         self.pages, self.hosts = pages, hosts
 
     def host_ended(self) -> None:

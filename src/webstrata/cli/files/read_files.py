@@ -8,7 +8,7 @@ from pathlib import Path
 from webstrata.cli.session import run_async
 from webstrata.errors import UsageError
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob
-from webstrata.flows.crawl.parser_pool import ParserPool
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import PageRules
 
 MAX_FILE_BYTES = 500 * 10**6
@@ -25,7 +25,7 @@ def parse_files(
 
     async def parse() -> list[ParsedContent]:
         try:
-            return await parsers.parse(jobs)
+            return [await parsers.submit(job) for job in jobs]
         finally:
             parsers.close()
 

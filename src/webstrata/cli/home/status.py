@@ -10,10 +10,15 @@ from webstrata.cli.crawl.budget import budget_json, budget_lines, within_budget
 from webstrata.cli.crawl.budget_buys import budget_buys, budget_whatifs
 from webstrata.cli.history.signals import trust_json
 from webstrata.cli.options import HomeOption, JsonOption
-from webstrata.cli.output import counted, iso_or_none, print_json, size, time_until
+from webstrata.cli.output import counted, iso_or_none, print_json, printable, size, time_until
+from webstrata.cli.pages.left_out import left_out_json, left_out_lines
 from webstrata.cli.pages.visit_times import visit_times_lines, visit_times_summary
 from webstrata.cli.session import open_node, run_async
+from webstrata.clock import iso, span
 from webstrata.records import SignalSource, StoreTotals, VisitTimes
+
+AHEAD_S = 60.0
+"""A visit that is recorded less than this in the future is not worth a word."""
 
 
 def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
@@ -22,19 +27,27 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
     now = node.clock.now()
 
     async def count() -> tuple[
-        StoreTotals, list[SignalSource], dict[str, Any] | None, list[VisitTimes], dict[str, Any] | None
+        StoreTotals,
+        list[SignalSource],
+        dict[str, Any] | None,
+        list[VisitTimes],
+        dict[str, Any] | None,
+        list[dict[str, Any]],
     ]:
         async with node.store() as store:
             totals = await store.maintenance.totals(now)
             budget = await budget_json(node, store, totals.pages, now)
             buys = budget_buys(await budget_whatifs(node, store))
-            return totals, await store.signals.sources(), budget, await store.pages.visit_times(), buys
+            left_out = left_out_json(await store.pages.left_out(), await store.pages.sites())
+            return totals, await store.signals.sources(), budget, await store.pages.visit_times(), buys, left_out
 
-    totals, sources, budget, times, buys = run_async(count)
+    totals, sources, budget, times, buys, left_out = run_async(count)
+    ahead_s = max((totals.last_visit_at or now) - now, 0.0)
     expected_per_day = within_budget(totals.expected_per_day, budget)
     visit_times = visit_times_summary(times, now)
     trusted = sum(trust_json(source)["trusted"] for source in sources)
     disk = node.home.disk_bytes()
+    fault = node.home.fault()
     if as_json:
         print_json(
             {
@@ -58,6 +71,9 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
                 "disk": disk,
                 "sources": {"lists": len(sources), "trusted": trusted},
                 "visit_times": visit_times,
+                "fault": None if fault is None else {"what": fault[0], "at": iso_or_none(fault[1])},
+                "left_out": left_out,
+                "clock_was_ahead_s": ahead_s if ahead_s > AHEAD_S else None,
             }
         )
         return
@@ -82,9 +98,19 @@ def command(home: HomeOption = None, as_json: JsonOption = False) -> None:
         typer.echo(f"{'' if number else 'times':<10} {line}")
     if sources:
         typer.echo(f"signals    {counted(len(sources), 'source')} (feeds and sitemaps), {trusted} of them trusted")
+    for number, line in enumerate(left_out_lines(left_out)):
+        typer.echo(f"{'' if number else 'left out':<10} {line}")
+    if ahead_s > AHEAD_S:
+        typer.echo(
+            f"clock      the last visit is recorded {span(ahead_s)} in the future: the clock of this machine was ahead "
+            "then, or is behind now. `webstrata run` corrects the schedule; the log keeps its times"
+        )
     typer.echo(
         f"disk       {size(sum(disk.values()))}: archive {size(disk['archive'])}, "
         f"index {size(disk['index'])}, database {size(disk['database'])}"
     )
+    if fault is not None:
+        what, at = fault
+        typer.echo(f"FAULT      of this machine, {iso(float(int(at)))}: {printable(what)}")
     if not totals.pages:
         typer.echo("No page is watched yet. `webstrata watch URL` adds a page.")

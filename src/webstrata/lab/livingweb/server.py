@@ -23,7 +23,7 @@ from webstrata.lab.livingweb.connection import ServerConnection
 from webstrata.lab.livingweb.meter import PolitenessMeter
 from webstrata.lab.livingweb.recording import Recording
 from webstrata.lab.livingweb.site import ServedResponse, ServedSite, SitemapEntries
-from webstrata.ports import Clock, Web
+from webstrata.ports import BeforeSend, Clock, Web
 from webstrata.records import Exchange, Failure, Permit, PostBody, Validators
 
 _LATENCY_HEADER = "Server-Timing"
@@ -175,10 +175,16 @@ class PacedWeb:
         accept: str = "*/*",
         validators: Validators | None = None,
         posted: PostBody | None = None,
+        before_send: BeforeSend | None = None,
+        total_s: float | None = None,
     ) -> Exchange:
+        if before_send is not None:  # the clock may have to advance, which it does not while a request is open
+            await before_send()
         start_at = self._clock.now()
         with self._clock.working():
-            exchange = await self._web.fetch(permit, accept=accept, validators=validators, posted=posted)
+            exchange = await self._web.fetch(
+                permit, accept=accept, validators=validators, posted=posted, total_s=total_s
+            )
         latency = self._latency_s(exchange, permit)
         await self._clock.sleep_until(start_at + latency)
         return replace(exchange, at=start_at, duration_s=latency)

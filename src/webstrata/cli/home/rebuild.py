@@ -1,0 +1,51 @@
+"""`webstrata rebuild`: make the database and the index again from the WARC files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from webstrata.cli.options import HomeOption, JsonOption
+from webstrata.cli.output import counted, print_json, progress_bar
+from webstrata.cli.session import open_node, run_async
+
+_LOST = (
+    "The WARC files do not hold what users set, so these have their defaults: rules, tags, weights, visit times, sites, "
+    "boosts, interval limits; pages that were unwatched are watched again.",
+    "Not in the WARC files: pages that were never archived, visits without a response, durations of downloads, learned "
+    "quality of sources, the state of budgets.",
+)
+
+
+def command(
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Replace an existing SQLite database; its file is kept as `webstrata.db.damaged-DATE`."
+        ),
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the database and the index again from the WARC files: pages, visits, versions and forecasts.
+
+    Every archived version is parsed and judged again, in the order of the visits. The new database is put in place at
+    the end: a rebuild that is interrupted changes nothing.
+    """
+    node = open_node(home)
+    with progress_bar("reading the archive", 2 * node.archived_bytes()) as on_progress:
+        result, kept = run_async(lambda: node.rebuild(replace=replace, on_progress=on_progress))
+    if as_json:
+        print_json({**msgspec.to_builtins(result), "kept": kept, "lost": _LOST})
+        return
+    typer.echo(f"{counted(result.visits, 'visit')} of {counted(result.pages, 'page')} rebuilt from the archive.")
+    if result.repeated:
+        typer.echo(f"{counted(result.repeated, 'visit')} left out: repeated, or older than a visit of the same page.")
+    if result.unreadable:
+        typer.echo(f"{counted(result.unreadable, 'record')} could not be read; run `webstrata check`.")
+    for name in kept:
+        typer.echo(f"The old file is kept as {name}.")
+    for sentence in _LOST:
+        typer.echo(sentence)
