@@ -6,9 +6,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
   command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 DATA ?= tests/data/conformance
+ATTACK_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint style format-check types dead-code bench conformance figures sdist clean
+.PHONY: help install demo test lint style format-check types dead-code bench conformance attack figures sdist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -71,6 +72,9 @@ bench: .venv/installed .peers/installed ## every speed claim, as ratios measured
 
 conformance: .venv/installed ## outside test vectors: passed, contested, failed, unplayed (DATA=folder for a fuller set)
 	$(BIN)/python -m tests.conformance $(DATA)
+
+attack: .venv/installed ## hostile hosts beside healthy ones for five minutes: delays, gaps, memory (ATTACK_SECONDS=n)
+	$(BIN)/python -m tests.attacks --seconds $(ATTACK_SECONDS)
 
 figures: .venv/installed ## rebuild the pictures in the docs
 	$(BIN)/python -m docs.figures

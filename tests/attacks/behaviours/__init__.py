@@ -1,0 +1,1 @@
+"""The hostile behaviours, one table for each group."""
