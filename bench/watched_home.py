@@ -12,6 +12,7 @@ from pathlib import Path
 from webstrata.clock import DAY_S
 from webstrata.home import Home
 from webstrata.node import Node
+from webstrata.remember.integrity.row_checksums import register
 from webstrata.remember.tables import pages as page_table
 from webstrata.remember.tables import visits as visit_table
 from webstrata.schedule.page_table import replayed
@@ -41,6 +42,7 @@ def build(folder: Path, pages: int, now: float, *, due: float = 1.0) -> Node:
 
     asyncio.run(create_tables())
     database = sqlite3.connect(home.database)
+    register(database)
     with database:
         _fill(database, pages, now, due)
     database.execute("PRAGMA journal_mode = wal")

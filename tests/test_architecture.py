@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Each third-party library has one home folder (NumPy and msgspec may be anywhere). A second one needs a reason here.
 HOMES: dict[str, set[str]] = {
     "ada_url": {"urls"},
+    "aiodns": {"fetch"},
     # The second verifier must do without the first; WACZ files of others have signatures of another form.
     "cryptography": {"sharp", "verifier", "archive"},
     "rfc3161_client": {"sharp"},
@@ -54,6 +55,7 @@ HOMES: dict[str, set[str]] = {
     "PIL": {"observe"},
     "publicsuffixlist": {"urls"},
     "pyarrow": {"lab"},
+    "pycares": {"fetch"},
     "pyoxigraph": {"observe"},
     "pypdfium2": {"observe"},
     "rich": {"cli"},

@@ -73,6 +73,6 @@ class _Site:
             body=body,
         )
         result = VisitResult(page=page, at=at, exchanges=(exchange,))
-        judged = self._templates.judge(result, parse_content([job])[0])
+        judged = self._templates.judge(result, parse_content(job))
         self._pages[path] = finished_visit(judged, None, VisitPositions(exchanges=(None,))).page
         return judged

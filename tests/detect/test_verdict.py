@@ -5,7 +5,7 @@ import pytest
 from webstrata.detect.memory import PageMemory, remember
 from webstrata.detect.verdict import judge
 from webstrata.observe.text_runs import runs_of
-from webstrata.records import Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
+from webstrata.records import UNPARSED, Change, ChangeKind, Fingerprint, Observation, Outcome, PageRules
 
 
 def fingerprint(raw: str, text: str | None = None, links: str | None = None) -> Fingerprint:
@@ -16,6 +16,8 @@ A = fingerprint("a", "words", "links")
 A_MARKUP = fingerprint("b", "words", "links")
 A_LINKS = fingerprint("c", "words", "other links")
 B = fingerprint("d", "other words", "links")
+UNPARSED_A, UNPARSED_B = (Fingerprint(raw=raw, size=1, data_kind=UNPARSED) for raw in ("a", "d"))
+"""The bytes of A, and those of B."""
 DATA, DATA_2 = fingerprint("e"), fingerprint("f")
 
 CASES = [
@@ -31,6 +33,10 @@ CASES = [
     (DATA, False, DATA_2, Outcome.CHANGED, (True, False, False), True, "raw"),
     (A, False, DATA, Outcome.CHANGED, (True, False, False), True, "raw"),
     (DATA, False, A, Outcome.CHANGED, (True, False, False), True, "raw"),
+    (A, False, UNPARSED_A, Outcome.SAME, (False, False, False), False, "raw"),
+    (A, False, UNPARSED_B, Outcome.SAME, (True, False, False), False, "raw"),
+    (UNPARSED_B, False, A, Outcome.SAME, (True, False, False), False, "text"),
+    (UNPARSED_A, False, UNPARSED_B, Outcome.CHANGED, (True, False, False), True, "raw"),
     (A, False, None, Outcome.GONE, (False, False, False), True, "status"),
     (A, True, None, Outcome.SAME, (False, False, False), False, "status"),
     (None, True, None, Outcome.SAME, (False, False, False), False, "status"),

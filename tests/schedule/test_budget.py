@@ -194,3 +194,17 @@ def test_intervals_at_a_price() -> None:
 def test_the_default_is_generous_for_few_pages(pages: int, visits: float) -> None:
     """Six visits a day of each page, at most 600 of all; with more than 600 pages one of each."""
     assert DEFAULT_RATE.per_day(pages) == visits
+
+
+def test_a_budget_survives_a_clock_that_is_set() -> None:
+    """A day forward brings not more than can be saved; afterwards, a day back, the budget brings as much as before."""
+    account = BudgetAccount("all", DailyRate(amount=24.0), saved_days=0.25, now=0.0)
+    account.spend(account.room(0.0, 1, 0.0), 0)
+    assert account.room(3600.0, 1, 0.0) == 1
+    assert account.room(DAY_S + 3600.0, 1, 0.0) == 7
+    account.spend(7, 0)
+    assert account.room(3600.0, 1, 0.0) == 0
+    assert account.next_at(0.0) == pytest.approx(7200.0)
+    assert account.room(7200.0, 1, 0.0) == 1
+    assert account.room(7199.0, 1, 0.0) == 1
+    assert account.room(7200.0, 1, 0.0) == 1, "a call a moment earlier is no step"

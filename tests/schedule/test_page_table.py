@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.schedule.tables import LIMITS, LIVE, NOW, summaries, table_of
 from webstrata.clock import DAY_S
@@ -37,6 +38,7 @@ def test_state_survives_growth() -> None:
     table.learn(rows, np.full(20, NOW + 5), rows < 0)
     assert table.ready.tolist() == [True] * 40 + [False] * 5
     other = table_of(40)
+    other.policy_state.signals(rows, NOW + 5)
     other.load_sites(sites)
     assert other.policy_state.site_state is not None
     kept = other.policy_state.site_state[other.policy_state.site[0]]
@@ -95,3 +97,26 @@ def test_overrides_become_columns() -> None:
     assert table.min_days.tolist() == pytest.approx([2.0, 1 / 288, 1 / 288])
     assert table.max_days.tolist() == [180.0, 1.0, 180.0]
     assert table.weight.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_clock_that_was_ahead_leaves_no_trace_in_memory() -> None:
+    """A page is as old as the store says, not as its packed state says; events of days to come are not restored."""
+    ahead = table_of(3)
+    rows = np.arange(3)
+    ahead.learn(rows, np.full(3, NOW + 40), rows < 0)
+    states: list[bytes | None] = [state.tobytes() for state in ahead.policy_state.state]
+    table = PageTable(ahead.policy)
+    table.add([replace(one, last_seen_at=(NOW - 2) * DAY_S) for one in summaries(3)], states, NOW)
+    assert table.policy_state.age(NOW) == pytest.approx([2.0] * 3)
+    table.load_sites(dict(ahead.changed_sites()))
+    assert table.policy_state.site_state is not None
+    assert table.policy_state.site_state["day"].tolist() == [int(NOW)] * len(table.policy_state.site_state)
+
+
+def test_a_log_with_times_out_of_order_is_learned() -> None:
+    """After a step back, visits lie between earlier ones; no interval is negative."""
+    policy = budgeted_policy("value", LIVE)
+    log = [(1, at * DAY_S, at == 12.0) for at in (10.0, 12.0, 12.0, 11.0, 13.0)]
+    state = np.frombuffer(replayed(policy, log)[1], dtype=policy.dtype)
+    assert np.isfinite(state["seen_at"]).all()
+    assert float(policy.age(state, np.zeros(1, dtype=np.intp), 13.0)[0]) >= 0.0

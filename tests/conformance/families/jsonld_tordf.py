@@ -9,7 +9,7 @@ from tests.conformance.case import Case, UnplayableError, play_rows
 from tests.conformance.rdf_cases import expected_digest
 from tests.conformance.verdict import Verdict, sentence_of
 from webstrata.observe.data.rdf.graph_digest import graph_digest
-from webstrata.observe.data.rdf.jsonld import jsonld_quads, missing_context
+from webstrata.observe.data.rdf.jsonld import expanded_jsonld, jsonld_quads
 
 FAMILY = "jsonld-tordf"
 _KINDS = ("PositiveEvaluationTest", "NegativeEvaluationTest", "PositiveSyntaxTest", "NegativeSyntaxTest")
@@ -25,7 +25,7 @@ def _play(case: Case, verdict: Verdict) -> None:
     body, base = case.body("input"), _base(case)
     rule = sentence_of(_RULES, case)
     expected = _expected(case, rule)
-    needed = missing_context(body, base, {})
+    needed = expanded_jsonld(body, base, {}).missing
     if needed is not None:
         raise UnplayableError(f"needs the context {needed}, which the data do not hold")
     name = f"{case.id} {case.fields.get('name', '')}"

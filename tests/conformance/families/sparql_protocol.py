@@ -20,7 +20,8 @@ from tests.fetch.local_site import page_at, serving, visited
 from webstrata.fetch.handlers.sparql.handler import SparqlHandler
 from webstrata.fetch.handlers.sparql.query import form_of
 from webstrata.fetch.handlers.sparql.whole_dataset import WholeDataset
-from webstrata.observe.data.sparql.responses import SparqlResponseParser
+from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.flows.parsers.parser_pool import ParserPool
 from webstrata.records import VisitResult
 
 FAMILY = "sparql-protocol"
@@ -94,7 +95,7 @@ def _asked(folder: Path, case: Case, request: Case, query: str) -> VisitResult:
             case _:
                 raise UnplayableError("'graphs' is not a list of pairs")
     parameters = [pair for pair in parse_qsl(urlsplit(request.text("path")).query) if pair[0] != "query"]
-    answers = SparqlResponseParser()
+    answers = HandlerParsers(ParserPool(0))
     with serving(Endpoint(store)) as site:
         url = f"{site.url}/sparql/?{urlencode(parameters)}".rstrip("?")
         text = query + (_LONG if request.text("method") == "POST" else "")

@@ -11,6 +11,7 @@ import asyncio
 import json
 import socket
 import sys
+from collections.abc import Callable, Coroutine
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from urllib.parse import unquote
 
 from tests.conformance.case import Case, UnplayableError, count_error, rows_of
 from tests.conformance.verdict import Verdict
+from tests.fetch.name_server import Query, serving_names
 from tests.fetch.namespace import ConnectionCounter, make_everything_local, run_inside, unshare_command
 from webstrata import urls
 from webstrata.clock import RealClock
@@ -48,7 +50,7 @@ _EVERYTHING = ("0.0.0.0/0:*", "[::/0]:*")
 
 def run(folder: Path) -> Verdict:
     if unshare_command() is None:
-        return _in_own_loop(_judge(folder, AddressGuard(), None))
+        return _with_names(_judge, folder, AddressGuard(), None)
     return Verdict(**json.loads(run_inside(__name__, str(folder)))["guarded"])
 
 
@@ -56,40 +58,37 @@ def main(folder: Path) -> None:
     """Inside the namespace: with the guard, and once without it to see that holes would be counted."""
     make_everything_local()
     counter = ConnectionCounter()
-    guarded = _in_own_loop(_judge(folder, AddressGuard(), counter))
-    unguarded = _in_own_loop(_judge(folder, AddressGuard(_EVERYTHING), counter))
-    rebinding = _in_own_loop(_rebind(counter))
+    guarded = _with_names(_judge, folder, AddressGuard(), counter)
+    unguarded = _with_names(_judge, folder, AddressGuard(_EVERYTHING), counter)
+    rebinding = _with_names(_rebind, counter)
     print(json.dumps({"guarded": vars(guarded), "unguarded": vars(unguarded), "rebinding": rebinding}))
 
 
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose name server is the table above; `*.rebind.test` change their mind after one answer."""
+class _Names:
+    """The answers of the name server: the table above; `*.rebind.test` change their mind after one answer."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._asked: set[str] = set()
+        self._asked: set[Query] = set()
 
-    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
-        addresses = _NAMES.get(host, (_PRIVATE,))
-        if host.endswith(".rebind.test") and host not in self._asked:
+    def __call__(self, query: Query) -> tuple[str, ...]:
+        addresses = _NAMES.get(query.name, (_PRIVATE,))
+        if query.name.endswith(".rebind.test") and query not in self._asked:
             addresses = (_PUBLIC,)
-        self._asked.add(host)
-        return [
-            (socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))
-            for address in addresses
-        ]
+        self._asked.add(query)
+        return addresses
 
 
-def _in_own_loop(coroutine: Any) -> Any:
-    with asyncio.Runner(loop_factory=_Loop) as runner:
-        return runner.run(coroutine)
+def _with_names(judge: Callable[..., Coroutine[Any, Any, Any]], *arguments: Any) -> Any:
+    """Run a coroutine function that takes the address of a name server as its last argument."""
+    with serving_names(_Names()) as names, asyncio.Runner() as runner:
+        return runner.run(judge(*arguments, names.endpoint))
 
 
-async def _judge(folder: Path, guard: AddressGuard, counter: ConnectionCounter | None) -> Verdict:
+async def _judge(folder: Path, guard: AddressGuard, counter: ConnectionCounter | None, names: str) -> Verdict:
     """Every case as a watched URL and as a redirect's target; without a counter, no request is made."""
     verdict = Verdict()
     servers = await _serve() if counter else []
-    web = HttpWeb(RealClock(), guard, _LIMITS)
+    web = HttpWeb(RealClock(), guard, _LIMITS, name_servers=[names])
     for name, row in rows_of(folder / "cases.json", verdict):
         case = Case(row if isinstance(row, dict) else {}, name)
         try:
@@ -138,12 +137,12 @@ def _is_address(host: str) -> bool:
     return True
 
 
-async def _rebind(counter: ConnectionCounter) -> dict[str, Any]:
+async def _rebind(counter: ConnectionCounter, names: str) -> dict[str, Any]:
     """Twenty names, each of which is public when first asked for and private ever after, visited twice."""
     servers = await _serve()
     opened = []
     for _ in range(2):
-        web = HttpWeb(RealClock(), AddressGuard(), _LIMITS)
+        web = HttpWeb(RealClock(), AddressGuard(), _LIMITS, name_servers=[names])
         for number in range(20):
             await _visit(web, f"http://{number}.rebind.test/")
             opened += counter.take()
