@@ -1,6 +1,6 @@
 """Due pages whose visit windows are open. The others are moved to their next window, with the reason for `why`.
 
-Windows are also checked when a page is visited (`host_queues`), since a long crawl may outlast them.
+Windows are also checked when a page is visited (`host_lanes`), since a long crawl may outlast them.
 """
 
 from __future__ import annotations
