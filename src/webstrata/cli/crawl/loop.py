@@ -23,6 +23,7 @@ from webstrata.node import Node
 def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quiet: bool, as_json: bool) -> None:
     """Run `work` with the loop of the node, then print the number of visits."""
     _require_ca_file(node)
+    began_at = node.clock.now()
     counts = run_async(lambda: _run(node, work, quiet=quiet))
     if as_json:
         print_json(counts.summary())
@@ -32,7 +33,10 @@ def run_loop(node: Node, work: Callable[[CrawlLoop], Awaitable[object]], *, quie
         f"{size(counts.bytes)} in {counts.summary()['seconds']:.1f} s",
         err=True,
     )
-    if not counts.visits:
+    fault = node.home.fault()
+    if not counts.visits and fault is not None and fault[1] >= began_at:
+        typer.echo("No page was visited because of a fault of this machine: `webstrata status` shows it.", err=True)
+    elif not counts.visits:
         typer.echo("Nothing was due: `webstrata status` says when the next visit is.", err=True)
 
 

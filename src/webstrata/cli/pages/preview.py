@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Show the content of a page that would be compared, before and after the rules.
 
-    Uses the newest archived version, or visits the page if there is none. Nothing is stored. Without rules on the
-    command line, the rules of the page apply.
+    Uses the newest archived version, or visits the page if there is none. No version is stored. Without rules on
+    the command line, the rules of the page apply.
     """
     url = urls.canonical(address)
     given_rules = page_rules_of(**rules)

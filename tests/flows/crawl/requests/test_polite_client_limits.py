@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 import time
 
 import pytest
@@ -64,6 +65,35 @@ def test_redirects_share_the_time_of_the_exchanges() -> None:
 
     with CountingOrigin(reply) as origin:
         visits(origin, scenario, delay_s=0.01)
+
+
+def test_a_request_that_is_ended_for_others_is_a_failure_of_its_page() -> None:
+    """A slow request whose slot is needed ends as a failure; the visit is not cancelled, and the client goes on."""
+    released = threading.Event()
+
+    def reply(arrival: Arrival) -> bytes | None:
+        if arrival.path == "/slow":
+            released.wait(30)
+        return response(b"")
+
+    async def scenario(client: PoliteClient) -> None:
+        slow = asyncio.create_task(get(client, "http://a.test/slow"))
+        while not any(arrival.path == "/slow" for arrival in origin.arrivals):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        (slot,) = client._slots._open
+        slot.end()
+        result = await slow
+        assert result.failure is not None
+        assert result.failure.kind is FailureKind.TIMEOUT_TOTAL
+        assert "other hosts waited" in result.failure.detail
+        assert not client._slots._open
+        assert (await get(client, "http://b.test/")).failure is None
+
+    with CountingOrigin(reply) as origin:
+        try:
+            visits(origin, scenario, delay_s=0.01)
+        finally:
+            released.set()
 
 
 def test_no_request_waits_past_the_end_of_the_visit() -> None:
