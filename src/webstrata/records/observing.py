@@ -193,11 +193,32 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False):
     """Language of the content, if the server chose among several languages and names it; else empty."""
 
 
-class Sighting(Struct, frozen=True, kw_only=True):
-    """A page had this content at this time, as seen by any observer."""
+class Sighting(Struct, frozen=True, kw_only=True, gc=False):
+    """One download of a page, by any observer: when it was, and what it showed.
+
+    The server sent what was seen at some moment from `at` to `ended_by`; no more is known about the time.
+    """
 
     url: str
     at: float
+    """The earliest time at which the download may have begun."""
+    ended_by: float
+    """The latest time at which it may have ended."""
     content: str
-    """A digest; equal contents have equal digests."""
+    """A digest: equal contents have equal digests. Of a redirect, the address that it names. Empty if the content is
+    not known."""
     status: int = 200
+    """0 if there was no response, or if its status is not known."""
+    failure: str = ""
+    """Why this is no content of the page, if the status does not say it: `truncated`, `timeout-total`."""
+    target: str = ""
+    """Of a redirect: the address that it names."""
+    resolution_s: float = 0.0
+    """The resolution of the date."""
+    is_end_assumed: bool = False
+    """The observer did not record how long the download took."""
+    evidence: Literal["payload", "revisit", "declared"] = "payload"
+    """What the content rests on. `payload`: the bytes. `revisit`: the observer's statement that they were those of
+    another download. `declared`: only the digest that the observer wrote."""
+    has_wrong_digest: bool = False
+    """The observer wrote another digest than the bytes have."""

@@ -15,6 +15,8 @@ _CONTENT_TYPE = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee][ \
 
 _FRAMING = re.compile(rb"\n(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*(?=[\r\n]|\Z)", re.I)
 
+_CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
+
 _RENAMED = b"X-Crawler-"
 
 _BLANK = " \t\r\n\v\f"
@@ -72,6 +74,20 @@ def split_head(block: bytes) -> tuple[bytes, bytes]:
     if not match:
         return block, b""
     return block[: match.end()], block[match.end() :]
+
+
+def unchunked(body: bytes) -> bytes | None:
+    """The body without chunked transfer coding; None if it is not chunked."""
+    parts: list[bytes] = []
+    at = 0
+    while chunk := _CHUNK.match(body, at):
+        size = int(chunk.group(1), 16)
+        if size == 0:
+            return b"".join(parts)
+        end = chunk.end() + size
+        parts.append(body[chunk.end() : end])
+        at = end + (2 if body[end : end + 2] == b"\r\n" else 1)
+    return None
 
 
 def status_of(head: bytes) -> int | None:

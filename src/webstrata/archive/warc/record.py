@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import mmap
 import re
-from base64 import b32encode, b64encode, urlsafe_b64encode
+from base64 import b32decode, b64decode
 
 from msgspec import Struct
 
 from webstrata.archive.warc import http_head
 
-_ALGORITHMS = frozenset({"sha1", "sha256", "sha512", "md5"})
+_DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
 
 # base32, ten bits at a time: the encoder of the standard library takes longer than the digest of a small record.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -31,20 +31,38 @@ def sha1(*parts: bytes) -> str:
     return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
-def matches(label: str, data: bytes) -> bool | None:
-    """Whether the digest matches the data; None if the algorithm is not known.
+def parse_digest(label: str) -> tuple[str, bytes] | None:
+    """The algorithm and the value of a digest; None if it is not a digest of a known algorithm.
 
-    The value may be hex, base32 or base64 in either alphabet, because writers differ.
+    The value may be hex, base32 or base64 in either alphabet, because writers differ: its length tells which. A value
+    without the name of its algorithm is taken as SHA-1 in base32, the most common form.
     """
-    name, _, value = label.partition(":")
-    name = name.strip().lower().replace("-", "")
-    if name not in _ALGORITHMS:
+    name, colon, value = label.strip().rpartition(":")
+    algorithm = name.strip().lower().replace("-", "") if colon else "sha1"
+    size = _DIGEST_BYTES.get(algorithm)
+    value = value.strip().rstrip("=")
+    if size is None or not value.isascii():
         return None
-    expected = hashlib.new(name, data, usedforsecurity=False).digest()
-    value = value.strip()
-    base64 = {b64encode(expected).decode(), urlsafe_b64encode(expected).decode()}
-    encodings = base64 | {text.rstrip("=") for text in base64} | {expected.hex(), expected.hex().upper()}
-    return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in encodings
+    try:
+        if len(value) == 2 * size:
+            return algorithm, bytes.fromhex(value)
+        if len(value) == -(-8 * size // 5):
+            return algorithm, b32decode(value.upper() + "=" * (-len(value) % 8))
+        if len(value) == -(-8 * size // 6):
+            plain = value.replace("-", "+").replace("_", "/")
+            return algorithm, b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except ValueError:
+        pass
+    return None
+
+
+def matches(label: str, data: bytes) -> bool | None:
+    """Whether the digest matches the data; None if the algorithm is not known."""
+    name, _, _ = label.partition(":")
+    if name.strip().lower().replace("-", "") not in _DIGEST_BYTES:
+        return None
+    parsed = parse_digest(label)
+    return parsed is not None and hashlib.new(parsed[0], data, usedforsecurity=False).digest() == parsed[1]
 
 
 # A longer header is not parsed to its end.
@@ -120,34 +138,39 @@ def without_spaces(uri: str) -> str:
     return _URI_SPACE.sub(lambda match: f"%{ord(match.group()):02X}", uri)
 
 
-def parse_record(buffer: Buffer, start: int, end: int) -> tuple[WarcRecord, int] | None:
+def parse_record(
+    buffer: Buffer, start: int, end: int, max_block_bytes: int | None = None
+) -> tuple[WarcRecord, int] | None:
     """The record at `start` (after any blank lines) and the position of its end; None if there is no record.
 
-    `offset` and `length` refer to the buffer; the caller replaces them if the buffer was inflated.
+    Of its block at most `max_block_bytes` are kept. `offset` and `length` refer to the buffer; the caller replaces them if the buffer was inflated.
     """
     at = start
     while at < end and buffer[at] in b"\r\n":
         at += 1
     head_line = buffer[at : min(end, at + 4096)]
     if _VERSION.match(head_line):
-        return _parse_warc(buffer, at, end)
+        return _parse_warc(buffer, at, end, max_block_bytes)
     arc = _ARC.match(head_line)
-    return _parse_arc(buffer, at, end, arc) if arc else None
+    return _parse_arc(buffer, at, end, arc, max_block_bytes) if arc else None
 
 
-def _parse_warc(buffer: Buffer, at: int, end: int) -> tuple[WarcRecord, int]:
+def _parse_warc(buffer: Buffer, at: int, end: int, max_block_bytes: int | None) -> tuple[WarcRecord, int]:
     limit = min(end, at + _MAX_HEADER_BYTES)
     match = _HEADER_END.search(buffer, at, limit)
     body_at = match.end() if match else limit
     raw = buffer[at:body_at]
     fields = http_head.parse_fields(raw)
     declared = _length(next((value for name, value in fields if name == "content-length"), ""))
-    block = buffer[body_at : min(end, body_at + (declared or 0))]
+    stop_at = min(end, body_at + (declared or 0))
+    block = _block(buffer, body_at, stop_at, max_block_bytes)
     version = http_head.decode_text(raw.split(b"\n", 1)[0].strip()).upper()
-    return _record(at, body_at, version, fields, block, declared)
+    return _record(at, body_at, stop_at, version, fields, block, declared)
 
 
-def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tuple[WarcRecord, int]:
+def _parse_arc(
+    buffer: Buffer, at: int, end: int, match: re.Match[bytes], max_block_bytes: int | None
+) -> tuple[WarcRecord, int]:
     url, address, date, media_type, length = match.groups()
     body_at = at + match.end()
     declared = _length(http_head.decode_text(length))
@@ -163,17 +186,33 @@ def _parse_arc(buffer: Buffer, at: int, end: int, match: re.Match[bytes]) -> tup
         ("content-type", http_head.decode_text(media_type)),
         ("content-length", http_head.decode_text(length)),
     )
-    return _record(at, body_at, "ARC/1.0", fields, buffer[body_at:stop_at], declared)
+    block = _block(buffer, body_at, stop_at, max_block_bytes)
+    return _record(at, body_at, stop_at, "ARC/1.0", fields, block, declared)
+
+
+def _block(buffer: Buffer, start: int, end: int, max_bytes: int | None) -> bytes:
+    return buffer[start : end if max_bytes is None else min(end, start + max_bytes)]
 
 
 def _record(
-    at: int, body_at: int, version: str, fields: tuple[tuple[str, str], ...], block: bytes, declared: int | None
+    at: int,
+    body_at: int,
+    stop_at: int,
+    version: str,
+    fields: tuple[tuple[str, str], ...],
+    block: bytes,
+    declared: int | None,
 ) -> tuple[WarcRecord, int]:
-    end, size = body_at + len(block), len(block)
     record = WarcRecord(
-        offset=at, length=end - at, version=version, fields=fields, block=block, declared=declared, size=size
+        offset=at,
+        length=stop_at - at,
+        version=version,
+        fields=fields,
+        block=block,
+        declared=declared,
+        size=stop_at - body_at,
     )
-    return record, end
+    return record, stop_at
 
 
 def _length(value: str) -> int | None:

@@ -47,7 +47,6 @@ _FORMATS = {
     "content-type": _MEDIA,
 }
 _BODILESS = frozenset({204, 304})
-_CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[^\n]*\n")
 
 
 def record_faults(record: WarcRecord) -> list[str]:
@@ -127,7 +126,7 @@ def _payload_matches(digest: str, payload: bytes) -> bool:
     """Whether the digest matches. Writers digest a chunked body with or without the chunking; both are accepted."""
     if matches(digest, payload) is not False:
         return True
-    plain = _unchunked(payload)
+    plain = http_head.unchunked(payload)
     return plain is not None and matches(digest, plain) is True
 
 
@@ -137,19 +136,6 @@ def _content_length_matches(record: WarcRecord, head: bytes, payload: bytes) -> 
     if "transfer-encoding" in fields or not declared.isdigit() or record.field("warc-truncated"):
         return True
     return http_head.status_of(head) in _BODILESS or int(declared[:19]) == len(payload)
-
-
-def _unchunked(body: bytes) -> bytes | None:
-    """The body without chunked transfer coding; None if it is not chunked."""
-    parts: list[bytes] = []
-    at = 0
-    while chunk := _CHUNK.match(body, at):
-        size = int(chunk.group(1), 16)
-        if size == 0:
-            return b"".join(parts)
-        parts.append(body[chunk.end() : chunk.end() + size])
-        at = chunk.end() + size + (2 if body[chunk.end() + size :][:2] == b"\r\n" else 1)
-    return None
 
 
 @lru_cache(1024)

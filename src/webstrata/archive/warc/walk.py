@@ -38,7 +38,10 @@ def plain_name(name: str) -> str:
 
 
 def walk(path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES) -> Iterator[WarcRecord | DamagedBytes]:
-    """Records and damaged bytes in file order. Of each gzip member at most `max_data_bytes` are kept in memory."""
+    """Records and damaged bytes in file order.
+
+    Of each gzip member, or of each block in an uncompressed file, at most `max_data_bytes` are kept in memory.
+    """
     with path.open("rb", buffering=0) as file:
         first = file.read(len(MAGIC))
         if first[:2] == MAGIC[:2] or path.name.removesuffix(OPEN_SUFFIX).endswith(".gz"):
@@ -49,7 +52,7 @@ def walk(path: Path, start: int = 0, max_data_bytes: int = MAX_DATA_BYTES) -> It
                     yield from records_of(item)
         elif first:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                yield from _walk_plain(content, start)
+                yield from _walk_plain(content, start, max_data_bytes)
 
 
 def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
@@ -89,10 +92,10 @@ def _shape(member: GzipMember, what: str) -> DamagedBytes:
     return DamagedBytes(offset=member.offset, length=member.length, kind="shape", what=what)
 
 
-def _walk_plain(buffer: Buffer, start: int) -> Iterator[WarcRecord | DamagedBytes]:
+def _walk_plain(buffer: Buffer, start: int, max_block_bytes: int) -> Iterator[WarcRecord | DamagedBytes]:
     at, end = start, len(buffer)
     while at < end:
-        parsed = parse_record(buffer, at, end)
+        parsed = parse_record(buffer, at, end, max_block_bytes)
         if parsed is None:
             if buffer[at:end].strip(b"\r\n"):
                 yield DamagedBytes(offset=at, length=end - at, kind="damaged", what="bytes that are not a record")
