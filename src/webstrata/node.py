@@ -63,11 +63,24 @@ def package(path: Path) -> WaczReader:
     return WaczReader(path)
 
 
-def sightings(path: Path, *, media_type: str | None, on_progress: Callable[[int], object]) -> Iterator[Sighting]:
-    """The sightings of pages in an archive file, written by any program; needs no home."""
-    from webstrata.archive.sightings import sightings
+def sightings(
+    paths: Sequence[Path],
+    *,
+    media_type: str | None,
+    longest_download_s: float | None,
+    on_progress: Callable[[int], object],
+    on_damage: Callable[[object], object],
+) -> Iterator[Sighting]:
+    """The sightings of pages in archive files, written by any program; needs no home."""
+    from webstrata.archive.sightings import LONGEST_DOWNLOAD_S, sightings
 
-    return sightings(path, media_type=media_type, on_progress=on_progress)
+    return sightings(
+        *paths,
+        media_type=media_type,
+        longest_download_s=LONGEST_DOWNLOAD_S if longest_download_s is None else longest_download_s,
+        on_progress=on_progress,
+        on_damage=on_damage,
+    )
 
 
 @contextmanager

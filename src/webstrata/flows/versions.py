@@ -16,7 +16,7 @@ from webstrata.coding import decode
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import UsageError
 from webstrata.ports import Store, StoredCapture
-from webstrata.records import Page, PageRole, Position, Sighting, Visit
+from webstrata.records import FailureKind, Page, PageRole, Position, Sighting, Visit
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -84,10 +84,19 @@ def read_version(read: Callable[[Position], StoredCapture], visit: Visit, max_de
     return Version(visit=visit, status=stored.status, headers=stored.headers, body=decoded.body)
 
 
-async def logged_sightings(store: Store, site: str, *, layer: str = "content") -> list[Sighting]:
-    """All successful visits of the pages below a URL, or of a host.
+_NOT_ASKED = frozenset(
+    {FailureKind.ROBOTS, FailureKind.BLOCKED, FailureKind.BAD_URL, FailureKind.HANDLER, FailureKind.INTERNAL}
+)
+"""Failures that say nothing about the page: the server was not asked for it, or its answer was not understood here."""
 
-    `layer`: "content" compares versions by the changes that count (as logged), "raw" by their bytes.
+
+async def logged_sightings(
+    store: Store, site: str, *, layer: str = "content", longest_visit_s: float
+) -> list[Sighting]:
+    """All visits of the pages below a URL, or of a host; failed ones as well.
+
+    `layer`: "content" compares versions by the changes that count (as logged), "raw" by their bytes. A visit with
+    several requests lasted at most `longest_visit_s`: the waits between them are not logged.
     """
     prefix = urls.canonical(site if "://" in site else f"http://{site}/")
     host = urls.host_of(prefix)
@@ -98,12 +107,21 @@ async def logged_sightings(store: Store, site: str, *, layer: str = "content") -
             continue
         version = 0
         for visit in await store.visit_log.of_page(page.id, order="oldest"):
-            if visit.status is None or visit.failure is not None:
+            if visit.failure is not None and visit.failure.kind in _NOT_ASKED:
                 continue
             version += visit.counts
-            status = 200 if visit.status == 304 else visit.status  # 304 means that the page is unchanged
             content = (visit.raw or visit.payload or "") if layer == "raw" else f"{version}"
-            sightings.append(Sighting(url=page.url, at=visit.at, content=content, status=status))
+            failure = visit.failure.kind.value if visit.failure is not None else "truncated" if visit.truncated else ""
+            sightings.append(
+                Sighting(
+                    url=page.url,
+                    at=visit.at,
+                    ended_by=visit.at + (max(visit.duration_s, longest_visit_s) if visit.hops else visit.duration_s),
+                    content="" if failure else content,
+                    status=200 if visit.status == 304 else visit.status or 0,  # 304 means that the page is unchanged
+                    failure=failure,
+                )
+            )
     if not sightings:
         raise UsageError(f"no page of {site} was visited yet. `webstrata list --host {host}` shows what is watched.")
     return sightings

@@ -1,4 +1,4 @@
-"""Spans that share an instant, and what the visits of any collection prove about one instant."""
+"""Spans that share an instant."""
 
 from __future__ import annotations
 
@@ -7,72 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
-from webstrata.records import Sighting
-from webstrata.sharp.proof.coherence import CoveredInstant, UnchangedSpan, best_instant, coherence, instants
-
-
-def seen(url: str, *sightings: tuple[float, str]) -> list[Sighting]:
-    return [Sighting(url=url, at=at, content=content) for at, content in sightings]
-
-
-COLLECTION = [
-    *seen("a", (0, "x"), (10, "x")),
-    *seen("b", (2, "y"), (12, "y")),
-    *seen("c", (3, "z"), (13, "zz")),
-    *seen("d", (4, "w")),
-    *seen("e", (11, "v")),
-]
-
-
-def test_standings_at_the_best_instant() -> None:
-    """The best instant is a sighting that the spans of other pages cover; pages seen only after it are later."""
-    result = coherence(COLLECTION)
-
-    assert result.instant == (3, 3)  # c had this content at that time, before it changed
-    assert {page.url: page.standing for page in result.pages} == {
-        "a": "proved",
-        "b": "proved",
-        "c": "proved",
-        "d": "later",
-        "e": "later",
-    }
-    assert (result.proved, result.first, result.last) == (3, 0, 13)
-
-
-def test_standings_at_a_given_instant() -> None:
-    """The standings at a given instant are computed for that instant."""
-    result = coherence(COLLECTION, at=11.0)
-    assert {page.url: page.standing for page in result.pages} == {
-        "a": "open",
-        "b": "proved",
-        "c": "changed",
-        "d": "open",
-        "e": "proved",
-    }
-
-
-def test_a_reverted_page_is_not_proved() -> None:
-    """A page that changed and changed back has two spans; nothing is proved between them."""
-    result = coherence([*seen("a", (0, "x"), (5, "other"), (10, "x")), *seen("b", (0, "y"), (10, "y"))], at=7.0)
-    assert {page.url: page.standing for page in result.pages} == {"a": "changed", "b": "proved"}
-
-
-def test_one_capture_of_each_page_proves_nothing() -> None:
-    """If no page was seen twice, no two pages are proved to have coexisted."""
-    assert coherence([*seen("a", (0, "x")), *seen("b", (1, "y"))]).proved == 1
-    assert coherence([]).instant is None
-
-
-def test_addresses_that_only_failed_are_not_pages() -> None:
-    """Addresses that only failed are not counted; a page that was removed counts as changed."""
-    gone = [
-        Sighting(url="a", at=0.0, content="x"),
-        Sighting(url="a", at=9.0, content="x", status=404),
-        Sighting(url="never", at=1.0, content="n", status=404),
-        *seen("b", (0, "y"), (9, "y")),
-    ]
-    result = coherence(gone, at=5.0)
-    assert {page.url: page.standing for page in result.pages} == {"a": "changed", "b": "proved"}
+from webstrata.sharp.proof.coherence import CoveredInstant, UnchangedSpan, best_instant, instants
 
 
 def spans(*ends: tuple[float, float]) -> list[UnchangedSpan]:

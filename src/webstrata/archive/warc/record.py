@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import mmap
 import re
-from base64 import b32decode, b64decode
+from base64 import b32encode, b64encode, urlsafe_b64encode
 
 from msgspec import Struct
 
 from webstrata.archive.warc import http_head
 
-_DIGEST_BYTES = {"sha1": 20, "sha256": 32, "sha512": 64, "md5": 16}
+_ALGORITHMS = frozenset({"sha1", "sha256", "sha512", "md5"})
 
 # base32, ten bits at a time: the encoder of the standard library takes longer than the digest of a small record.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -31,38 +31,20 @@ def sha1(*parts: bytes) -> str:
     return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
-def parse_digest(label: str) -> tuple[str, bytes] | None:
-    """The algorithm and the value of a digest; None if it is not a digest of a known algorithm.
-
-    The value may be hex, base32 or base64 in either alphabet, because writers differ: its length tells which. A value
-    without the name of its algorithm is taken as SHA-1 in base32, the most common form.
-    """
-    name, colon, value = label.strip().rpartition(":")
-    algorithm = name.strip().lower().replace("-", "") if colon else "sha1"
-    size = _DIGEST_BYTES.get(algorithm)
-    value = value.strip().rstrip("=")
-    if size is None or not value.isascii():
-        return None
-    try:
-        if len(value) == 2 * size:
-            return algorithm, bytes.fromhex(value)
-        if len(value) == -(-8 * size // 5):
-            return algorithm, b32decode(value.upper() + "=" * (-len(value) % 8))
-        if len(value) == -(-8 * size // 6):
-            plain = value.replace("-", "+").replace("_", "/")
-            return algorithm, b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except ValueError:
-        pass
-    return None
-
-
 def matches(label: str, data: bytes) -> bool | None:
-    """Whether the digest matches the data; None if the algorithm is not known."""
-    name, _, _ = label.partition(":")
-    if name.strip().lower().replace("-", "") not in _DIGEST_BYTES:
+    """Whether the digest matches the data; None if the algorithm is not known.
+
+    The value may be hex, base32 or base64 in either alphabet, because writers differ.
+    """
+    name, _, value = label.partition(":")
+    name = name.strip().lower().replace("-", "")
+    if name not in _ALGORITHMS:
         return None
-    parsed = parse_digest(label)
-    return parsed is not None and hashlib.new(parsed[0], data, usedforsecurity=False).digest() == parsed[1]
+    expected = hashlib.new(name, data, usedforsecurity=False).digest()
+    value = value.strip()
+    base64 = {b64encode(expected).decode(), urlsafe_b64encode(expected).decode()}
+    encodings = base64 | {text.rstrip("=") for text in base64} | {expected.hex(), expected.hex().upper()}
+    return value.rstrip("=").upper() == b32encode(expected).decode().rstrip("=") or value in encodings
 
 
 # A longer header is not parsed to its end.
@@ -143,7 +125,8 @@ def parse_record(
 ) -> tuple[WarcRecord, int] | None:
     """The record at `start` (after any blank lines) and the position of its end; None if there is no record.
 
-    Of its block at most `max_block_bytes` are kept. `offset` and `length` refer to the buffer; the caller replaces them if the buffer was inflated.
+    Of its block at most `max_block_bytes` are kept. `offset` and `length` refer to the buffer; the caller replaces them
+    if the buffer was inflated.
     """
     at = start
     while at < end and buffer[at] in b"\r\n":

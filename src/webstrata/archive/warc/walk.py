@@ -70,7 +70,7 @@ def records_of(member: GzipMember) -> Iterator[WarcRecord | DamagedBytes]:
     yield record
     if not record.is_complete:
         yield _shape(member, "the record is longer than its gzip member, or has no length")
-    elif not omitted and member.data[end:].strip(b"\r\n"):
+    elif member.data[end:].strip(b"\r\n"):
         yield _shape(member, "more than one record in a gzip member: they cannot be read one by one")
         yield from _further_records(member, end)
 

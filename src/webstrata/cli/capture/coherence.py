@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from webstrata.cli.capture.coherence_report import show
 from webstrata.cli.options import HomeOption, JsonOption
-from webstrata.cli.output import counted, date_time, iso_or_none, print_json, print_table, progress_bar
+from webstrata.cli.output import iso_or_none, print_json, progress_bar
 from webstrata.cli.session import open_node, run_async
-from webstrata.clock import parse_instant, span
+from webstrata.clock import parse_instant, parse_span
 from webstrata.errors import UsageError
 
 if TYPE_CHECKING:
     from webstrata.records import Sighting
-    from webstrata.sharp.proof.coherence import Coherence
-
-_MAX_ROWS = 40
+    from webstrata.sharp.proof.collection import Coherence, PageStanding
 
 
 def command(
@@ -38,23 +37,36 @@ def command(
         typer.Option("--layer", help="With --store: compare the content or all bytes."),
     ] = "content",
     media_type: Annotated[
-        str | None, typer.Option("--type", metavar="MEDIA", help="Only captures of this media type, like text/html.")
+        str | None, typer.Option("--type", metavar="MEDIA", help="Only pages of this media type, like text/html.")
+    ] = None,
+    longest_download: Annotated[
+        str | None,
+        typer.Option(
+            "--longest-download",
+            metavar="SPAN",
+            help="How long a download took at most, where the files do not tell; default: 1s.",
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="List all pages, not only the first 40.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which pages provably coexisted at one instant: seen with the same content before and after it."""
-    from webstrata.sharp.proof.coherence import coherence
+    from webstrata.sharp.proof.collection import coherence
 
     if bool(files) == (store is not None):
         raise UsageError("name archive files, or a site in the home with --store.")
-    found = _store_sightings(home, store, layer) if store is not None else _file_sightings(files or [], media_type)
+    longest_s = parse_span(longest_download) if longest_download is not None else None
+    damaged: list[object] = []
+    if store is not None:
+        found = _store_sightings(home, store, layer)
+    else:
+        found = _file_sightings(files or [], media_type, longest_s, damaged)
     result = coherence(found, at=parse_instant(at) if at is not None else None)
     if as_json:
-        print_json(_document(result))
+        print_json(_document(result, len(damaged)))
     else:
-        _show(result, None if every else _MAX_ROWS, from_store=store is not None)
+        show(result, len(damaged), lists_all=every, from_store=store is not None)
 
 
 def _store_sightings(home: Path | None, site: str, layer: str) -> Iterable[Sighting]:
@@ -64,39 +76,47 @@ def _store_sightings(home: Path | None, site: str, layer: str) -> Iterable[Sight
 
     async def read() -> list[Sighting]:
         async with node.store() as store:
-            return await logged_sightings(store, site, layer=layer)
+            longest_visit_s = float(node.settings.fetch.visit_timeout)
+            return await logged_sightings(store, site, layer=layer, longest_visit_s=longest_visit_s)
 
     return run_async(read)
 
 
-def _file_sightings(files: list[Path], media_type: str | None) -> list[Sighting]:
+def _file_sightings(
+    files: list[Path], media_type: str | None, longest_download_s: float | None, damaged: list[object]
+) -> list[Sighting]:
     from webstrata.node import sightings
 
     missing = [str(file) for file in files if not file.is_file()]
     if missing:
         raise UsageError(f"there is no file {', '.join(missing)}.")
     with progress_bar("reading", sum(file.stat().st_size for file in files)) as on_progress:
-        return [one for file in files for one in sightings(file, media_type=media_type, on_progress=on_progress)]
+        return list(
+            sightings(
+                files,
+                media_type=media_type,
+                longest_download_s=longest_download_s,
+                on_progress=on_progress,
+                on_damage=damaged.append,
+            )
+        )
 
 
-def _document(result: Coherence) -> dict[str, Any]:
+def _document(result: Coherence, damaged: int) -> dict[str, Any]:
     return {
-        "instant": _period(result.instant),
-        "pages": len(result.pages),
+        "pages": [_page(page) for page in result.pages],
+        "instant": None if result.instant is None else dict(zip(("from", "to"), _period(result.instant), strict=True)),
         "proved": result.proved,
+        "uncertainty_s": result.uncertainty_s,
+        "single_pass": result.is_single_pass,
         "first": iso_or_none(result.first),
         "last": iso_or_none(result.last),
-        "spread_s": _spread_s(result),
-        "standings": [
-            {
-                "url": page.url,
-                "standing": page.standing,
-                "from": iso_or_none(page.start),
-                "to": iso_or_none(page.end),
-                "sightings": page.sightings,
-            }
-            for page in result.pages
-        ],
+        "spread_s": 0.0 if result.first is None or result.last is None else result.last - result.first,
+        "sightings": result.sightings,
+        "unknown_durations": result.assumed_ends,
+        "declared_digests": result.declared,
+        "wrong_digests": [{"url": wrong.url, "at": iso_or_none(wrong.at)} for wrong in result.wrong_digests],
+        "damaged": damaged,
         "revisit": [page.url for page in result.pages if page.standing == "open"],
         "other_instants": [
             {"from": iso_or_none(other.start), "to": iso_or_none(other.end), "pages": len(other.pages)}
@@ -105,35 +125,18 @@ def _document(result: Coherence) -> dict[str, Any]:
     }
 
 
-def _show(result: Coherence, limit: int | None, *, from_store: bool) -> None:
-    if result.instant is None:
-        typer.echo("There are no sightings of any page.")
-        return
-    standings = [page.standing for page in result.pages]
-    typer.echo(f"instant    {date_time(result.instant[0])} to {date_time(result.instant[1])}")
-    typer.echo(
-        f"pages      {result.proved} of {len(result.pages)} provably coexisted; {standings.count('changed')} changed, "
-        f"{standings.count('open')} not seen since, {standings.count('later')} not seen before"
-    )
-    typer.echo(f"spread     {span(_spread_s(result))} from the first to the last sighting")
-    for other in result.others:
-        typer.echo(
-            f"also       {counted(len(other.pages), 'page')} at {date_time(other.start)} to {date_time(other.end)}"
-        )
-    rows = [(page.standing, date_time(page.start), date_time(page.end), page.url) for page in result.pages]
-    print_table(("standing", "since", "until", "page"), rows[:limit])
-    if limit is not None and len(rows) > limit:
-        typer.echo(f"and {len(rows) - limit} more (--all)")
-    if from_store and "open" in standings:
-        typer.echo(
-            f"A visit now could prove {counted(standings.count('open'), 'page')} more: "
-            "run `webstrata crawl URL…` for the pages with the standing open."
-        )
+def _page(page: PageStanding) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "status": page.status,
+        "windows": [_period((window.start, window.end)) for window in page.windows],
+        "proved": page.standing == "proved",
+        "standing": page.standing,
+        "statuses": page.statuses,
+        "evidence": None if page.window is None else page.window.evidence,
+        "sightings": page.sightings,
+    }
 
 
-def _period(instant: tuple[float, float] | None) -> dict[str, str | None] | None:
-    return None if instant is None else {"from": iso_or_none(instant[0]), "to": iso_or_none(instant[1])}
-
-
-def _spread_s(result: Coherence) -> float:
-    return 0.0 if result.first is None or result.last is None else result.last - result.first
+def _period(period: tuple[float, float]) -> tuple[str | None, str | None]:
+    return iso_or_none(period[0]), iso_or_none(period[1])

@@ -45,7 +45,8 @@ class WrongDigest(Struct, frozen=True, kw_only=True):
     """A sighting for which the observer wrote another digest than the bytes have."""
 
     url: str
-    at: float
+    at: float | None
+    """None if the record has no date."""
 
 
 class Coherence(Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ class Coherence(Struct, frozen=True, kw_only=True):
     first: float | None
     last: float | None
     is_single_pass: bool
-    """No page was seen twice with content."""
+    """No page was seen with content at two times that certainly differ."""
     others: tuple[CoveredInstant, ...] = ()
     """Further instants, for pages that this one does not cover."""
     sightings: int = 0
@@ -94,13 +95,22 @@ def coherence(sightings: Iterable[Sighting], *, at: float | None = None) -> Cohe
         uncertainty_s=_uncertainty_s(standings, every),
         first=min(times, default=None),
         last=max(times, default=None),
-        is_single_pass=all(sum(map(shows_content, seen)) < 2 for seen in pages.values()),
+        is_single_pass=not any(_is_seen_twice(seen) for seen in pages.values()),
         others=tuple(best[1:] if at is None else best),
         sightings=len(every),
         assumed_ends=sum(one.is_end_assumed for one in every),
         declared=sum(one.evidence == "declared" for one in every),
-        wrong_digests=tuple(WrongDigest(url=one.url, at=one.at) for one in every if one.has_wrong_digest),
+        wrong_digests=tuple(
+            WrongDigest(url=one.url, at=one.at if math.isfinite(one.at) else None)
+            for one in every
+            if one.has_wrong_digest
+        ),
     )
+
+
+def _is_seen_twice(seen: Iterable[Sighting]) -> bool:
+    contents = [one for one in seen if shows_content(one)]
+    return len(contents) > 1 and min(one.ended_by for one in contents) <= max(one.at for one in contents)
 
 
 def _uncertainty_s(pages: Iterable[PageStanding], every: Iterable[Sighting]) -> float:
@@ -153,7 +163,7 @@ def _standing(
         window = next((one for one in windows if one.start <= instant[0] and instant[1] <= one.end), None)
     return PageStanding(
         url=url,
-        standing="proved" if window is not None else _unproved(seen, instant or (math.inf, math.inf)),
+        standing="proved" if window is not None else _unproved(seen, math.inf if instant is None else instant[1]),
         status=window.status if window is not None else seen[-1].status,
         statuses=tuple(dict.fromkeys(one.status for one in seen)),
         windows=tuple(windows),
@@ -162,13 +172,13 @@ def _standing(
     )
 
 
-def _unproved(seen: Sequence[Sighting], instant: tuple[float, float]) -> Standing:
+def _unproved(seen: Sequence[Sighting], instant: float) -> Standing:
     """Why a page is not proved at an instant."""
     told = [one for one in seen if not shows_nothing(one)]
     if not any(map(shows_content, told)):
         return "error"
-    before = [one for one in told if one.ended_by <= instant[0]]
-    after = [one for one in told if one.at >= instant[1]]
+    before = [one for one in told if one.ended_by <= instant]
+    after = [one for one in told if one.at >= instant]
     if not after and before:
         return "open" if shows_content(told[-1]) else "changed"
     if len(before) + len(after) < len(told) and not (before and after):
