@@ -112,8 +112,12 @@ class _SightingReader:
 
     def _of_type(self, media_type: str) -> set[str]:
         """The URLs that were seen with a media type. The head of a revisit often names none."""
-        contents = {one.content for one in self._seen if one.media_type == media_type and one.content}
-        return {one.url for one in self._seen if one.media_type == media_type or one.content in contents}
+        contents = {one.content for one in self._seen if one.media_type == media_type}
+        return {
+            one.url
+            for one in self._seen
+            if one.media_type == media_type or (not one.media_type and one.content and one.content in contents)
+        }
 
     def _sighting(self, one: SeenRecord, longest_download_s: float) -> Sighting:
         took_s = self._durations_s.get(one.record) if one.record is not None else None
