@@ -26,8 +26,8 @@ def http(body: bytes = b"", status: int = 200, *headers: str) -> bytes:
     return "\r\n".join(lines).encode() + body
 
 
-def record(kind: str, url: str, date: str, block: bytes, **fields: str) -> bytes:
-    """A record; underscores in the names of fields are hyphens, and `None` leaves a field out."""
+def record(kind: str, url: str, date: str, block: bytes, /, **fields: str) -> bytes:
+    """A record; underscores in the names of fields are hyphens."""
     content_type = "application/warc-fields" if kind == "metadata" else f"application/http; msgtype={kind}"
     head = {
         "WARC-Type": kind,
@@ -42,11 +42,11 @@ def record(kind: str, url: str, date: str, block: bytes, **fields: str) -> bytes
     return b"WARC/1.0\r\n" + lines.encode() + b"\r\n" + block + b"\r\n\r\n"
 
 
-def response(url: str, date: str, body: bytes = b"", status: int = 200, *headers: str, **fields: str) -> bytes:
+def response(url: str, date: str, body: bytes = b"", status: int = 200, /, *headers: str, **fields: str) -> bytes:
     return record("response", url, date, http(body, status, *headers), **fields)
 
 
-def revisit(url: str, date: str, block: bytes = b"", **fields: str) -> bytes:
+def revisit(url: str, date: str, block: bytes = b"", /, **fields: str) -> bytes:
     return record("revisit", url, date, block or http(), **{"WARC_Profile": IDENTICAL, **fields})
 
 

@@ -75,9 +75,7 @@ def test_a_chain_of_revisits(read: Read) -> None:
 def test_a_long_chain_is_followed_once(read: Read) -> None:
     """8,000 revisits, each of the next one, take no quadratic time; written in the worst order."""
     ids = [f"<urn:x:{number}>" for number in range(8_001)]
-    chain = [
-        revisit(URL, THIRD, WARC_Refers_To=ids[number + 1], WARC_Record_ID=ids[number]) for number in range(8_000)
-    ]
+    chain = [revisit(URL, THIRD, WARC_Refers_To=ids[number + 1], WARC_Record_ID=ids[number]) for number in range(8_000)]
     seen = read(*chain, response(URL, FIRST, BODY, WARC_Record_ID=ids[-1]))
 
     assert len({one.content for one in seen}) == 1
@@ -194,6 +192,17 @@ def test_an_error_that_is_repeated_is_an_error(read: Read) -> None:
 
     assert [one.status for one in seen] == [404, 404]
     assert coherence(seen).proved == 0
+
+
+def test_a_revisit_of_a_truncated_payload(read: Read) -> None:
+    """An equal beginning does not prove an equal page."""
+    original = record_id()
+    seen = read(
+        response(URL, FIRST, BODY, WARC_Record_ID=original, WARC_Truncated="time"),
+        revisit(URL, SECOND, WARC_Refers_To=original),
+    )
+
+    assert [one.failure for one in seen] == ["truncated", "truncated"]
 
 
 def test_a_redirect_that_is_repeated(read: Read) -> None:

@@ -66,14 +66,17 @@ def _settle(revisit: SeenRecord, original: SeenRecord | None, digests: PayloadDi
         is_other = _is_other(digest, original, digests)
         revisit.has_wrong_digest = is_other
         original = None if is_other else original
-    content = original.content if original is not None else digests.content(digest) if digest is not None else None
+    content = original.content if original is not None else ""
+    content = content or (digests.content(digest) if digest is not None else None) or ""
     if content:
         revisit.content = content
         revisit.evidence = "declared" if original is not None and original.evidence == "declared" else "revisit"
     elif digest is not None:
         revisit.content, revisit.evidence = declared_content(digest), "declared"
-    if original is not None and revisit.status in (0, 304):
-        revisit.status, revisit.target, revisit.failure = original.status, original.target, original.failure
+    if original is not None:
+        revisit.failure = revisit.failure or original.failure
+        if revisit.status in (0, 304):
+            revisit.status, revisit.target = original.status, original.target
 
 
 def _is_other(digest: Digest, original: SeenRecord, digests: PayloadDigests) -> bool:

@@ -132,7 +132,9 @@ def test_evidence_is_counted() -> None:
 
 
 def test_other_instants_are_for_other_pages() -> None:
-    result = coherence([*seen("a", (0, "x"), (9, "x")), *seen("b", (0, "y"), (9, "y")), *seen("c", (20, "z"), (30, "z"))])
+    result = coherence(
+        [*seen("a", (0, "x"), (9, "x")), *seen("b", (0, "y"), (9, "y")), *seen("c", (20, "z"), (30, "z"))]
+    )
 
     assert (result.instant, result.proved) == ((1.0, 9.0), 2)
     assert [(other.start, other.end, other.pages) for other in result.others] == [(21.0, 30.0, (2,))]

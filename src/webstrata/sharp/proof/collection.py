@@ -163,7 +163,7 @@ def _standing(
         window = next((one for one in windows if one.start <= instant[0] and instant[1] <= one.end), None)
     return PageStanding(
         url=url,
-        standing="proved" if window is not None else _unproved(seen, math.inf if instant is None else instant[1]),
+        standing="proved" if window is not None else _unproved(seen, math.inf if instant is None else sum(instant) / 2),
         status=window.status if window is not None else seen[-1].status,
         statuses=tuple(dict.fromkeys(one.status for one in seen)),
         windows=tuple(windows),
@@ -173,7 +173,7 @@ def _standing(
 
 
 def _unproved(seen: Sequence[Sighting], instant: float) -> Standing:
-    """Why a page is not proved at an instant."""
+    """Why a page is not proved at an instant (of a period, in its middle)."""
     told = [one for one in seen if not shows_nothing(one)]
     if not any(map(shows_content, told)):
         return "error"
