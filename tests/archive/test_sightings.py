@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import math
 from base64 import b64encode
@@ -265,6 +266,21 @@ def test_damage_is_reported(tmp_path: Path) -> None:
     damaged: list[object] = []
 
     assert [seen.at for seen in sightings(path, on_damage=damaged.append)] == [AT + 10]
+    assert len(damaged) == 1
+
+
+def test_one_member_for_all_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All records of the member are read; if it is too large for memory, the rest is reported as damaged."""
+    records = [response(URL, date, BODY * 40) for date in (FIRST, SECOND, THIRD)]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip.compress(b"".join(records)))
+    damaged: list[object] = []
+    assert coherence(sightings(path, on_damage=damaged.append)).proved == 1
+    assert damaged == []
+
+    monkeypatch.setattr("webstrata.archive.sightings._MAX_BLOCK_BYTES", 1_500)
+    seen = list(sightings(path, on_damage=damaged.append))
+    assert [one.failure for one in seen] == ["", "", "incomplete record"]
     assert len(damaged) == 1
 
 

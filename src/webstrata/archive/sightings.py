@@ -25,8 +25,9 @@ LONGEST_DOWNLOAD_S = 1.0
 """How long a download took at most, if neither the file nor the user tells."""
 
 _CAPTURES = frozenset({"response", "revisit", "resource"})
-_MAX_BLOCK_BYTES = 256 * 1024**2
-"""A longer payload is known by its declared digest only."""
+_MAX_BLOCK_BYTES = 64 * 1024**2
+"""A longer payload is known by its declared digest only. A gzip member is read up to this size: memory is limited also
+for members that inflate a thousand times."""
 _MAX_METADATA_BYTES = 64 * 1024
 
 
@@ -43,12 +44,14 @@ def sightings(
     number of bytes of each record read, `on_damage` with each place that cannot be read.
     """
     reader = _SightingReader()
+    is_complete = True
     for path in paths:
         for item in _items(path):
             on_progress(item.length)
             if not isinstance(item, DamagedBytes):
                 reader.add(item)
-            elif item.kind != "shape":
+                is_complete = item.is_complete
+            elif item.kind != "shape" or not is_complete:  # several records in one gzip member can be read
                 on_damage(item)
     yield from reader.sightings(media_type, longest_download_s)
 

@@ -150,8 +150,8 @@ def test_a_failed_visit_interrupts(call: Call, seen: Path, server: LocalServer, 
     call(*visit, **server.settings)
 
     result = call("--home", seen, "coherence", "--store", server.url("/"), "--layer", layer, "--json").json
-    rows = {page["url"][-1]: (page["standing"], page["statuses"]) for page in result["pages"]}
-    assert rows == {"a": ("interrupted", [200, 404]), "b": ("proved", [200])}
+    rows = {page["url"][-1]: (page["proved"], len(page["windows"]), page["statuses"]) for page in result["pages"]}
+    assert rows == {"a": (False, 0, [200, 404]), "b": (True, 1, [200])}
 
 
 def test_bad_input(call: Call, demo: Demo, tmp_path: Path) -> None:
