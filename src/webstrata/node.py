@@ -67,17 +67,17 @@ def sightings(
     paths: Sequence[Path],
     *,
     media_type: str | None,
-    longest_download_s: float | None,
+    longest_download_s: float,
     on_progress: Callable[[int], object],
     on_damage: Callable[[object], object],
 ) -> Iterator[Sighting]:
     """The sightings of pages in archive files, written by any program; needs no home."""
-    from webstrata.archive.sightings import LONGEST_DOWNLOAD_S, sightings
+    from webstrata.archive.sightings import sightings
 
     return sightings(
         *paths,
         media_type=media_type,
-        longest_download_s=LONGEST_DOWNLOAD_S if longest_download_s is None else longest_download_s,
+        longest_download_s=longest_download_s,
         on_progress=on_progress,
         on_damage=on_damage,
     )

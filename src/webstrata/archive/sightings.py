@@ -21,9 +21,6 @@ from webstrata.archive.warc.walk import SUFFIXES, walk
 from webstrata.errors import ArchiveError
 from webstrata.records import Sighting
 
-LONGEST_DOWNLOAD_S = 1.0
-"""How long a download took at most, if neither the file nor the user tells."""
-
 _CAPTURES = frozenset({"response", "revisit", "resource"})
 _MAX_BLOCK_BYTES = 64 * 1024**2
 """A longer payload is known by its declared digest only. A gzip member is read up to this size: memory is limited also
@@ -34,7 +31,7 @@ _MAX_METADATA_BYTES = 64 * 1024
 def sightings(
     *paths: Path,
     media_type: str | None = None,
-    longest_download_s: float = LONGEST_DOWNLOAD_S,
+    longest_download_s: float = 1.0,
     on_progress: Callable[[int], object] = lambda count: None,
     on_damage: Callable[[DamagedBytes], object] = lambda damaged: None,
 ) -> Iterator[Sighting]:

@@ -46,7 +46,17 @@ def test_a_year_is_an_interval() -> None:
 
 @pytest.mark.parametrize(
     "date",
-    ["", "yesterday", "2026-13-01T00:00:00Z", "2026-02-30", "0000-01-01", "20261301000000", "2026-09-01T", "9" * 40],
+    [
+        "",
+        "yesterday",
+        "2026-13-01T00:00:00Z",
+        "2026-02-30",
+        "0000-01-01",
+        "20261301000000",
+        "2026-09-01T",
+        "9" * 40,
+        "9999-12-31T23:59:59Z",
+    ],
 )
 def test_no_dates(date: str) -> None:
     assert date_interval(date) is None

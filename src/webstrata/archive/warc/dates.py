@@ -12,6 +12,8 @@ _W3C = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
     re.IGNORECASE | re.ASCII,
 )
+_YEARS = frozenset(map(str, range(1970, 3000)))
+"""There was no web before, and times far from ours have no ISO 8601 form with four digits in all zones."""
 _DAY_S, _MINUTE_S = 86_400.0, 60.0
 _FINEST_S = 1e-6
 """Instants are floats, which hold about a quarter of a microsecond."""
@@ -31,7 +33,7 @@ def date_interval(date: str) -> DateInterval | None:
     """
     text = date.strip()
     match = _DIGITS.fullmatch(text) or _W3C.fullmatch(text)
-    if match is None:
+    if match is None or match[1] not in _YEARS:
         return None
     year, month, day, hour, minute, second, fraction, *rest = match.groups()
     # The leap second is in the last second of its minute for all clocks that know none, and takes one more.

@@ -40,13 +40,13 @@ def command(
         str | None, typer.Option("--type", metavar="MEDIA", help="Only pages of this media type, like text/html.")
     ] = None,
     longest_download: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--longest-download",
             metavar="SPAN",
-            help="How long a download took at most, where the files do not tell; default: 1s.",
+            help="How long a download took at most, where the files do not tell.",
         ),
-    ] = None,
+    ] = "1s",
     every: Annotated[bool, typer.Option("--all", help="List all pages, not only the first 40.")] = False,
     home: HomeOption = None,
     as_json: JsonOption = False,
@@ -56,7 +56,7 @@ def command(
 
     if bool(files) == (store is not None):
         raise UsageError("name archive files, or a site in the home with --store.")
-    longest_s = parse_span(longest_download) if longest_download is not None else None
+    longest_s = parse_span(longest_download)
     damaged: list[object] = []
     if store is not None:
         found = _store_sightings(home, store, layer)
@@ -64,9 +64,9 @@ def command(
         found = _file_sightings(files or [], media_type, longest_s, damaged)
     result = coherence(found, at=parse_instant(at) if at is not None else None)
     if as_json:
-        print_json(_document(result, len(damaged)))
+        print_json(_document(result, len(damaged), longest_s))
     else:
-        show(result, len(damaged), lists_all=every, from_store=store is not None)
+        show(result, len(damaged), longest_s, lists_all=every, from_store=store is not None)
 
 
 def _store_sightings(home: Path | None, site: str, layer: str) -> Iterable[Sighting]:
@@ -83,7 +83,7 @@ def _store_sightings(home: Path | None, site: str, layer: str) -> Iterable[Sight
 
 
 def _file_sightings(
-    files: list[Path], media_type: str | None, longest_download_s: float | None, damaged: list[object]
+    files: list[Path], media_type: str | None, longest_download_s: float, damaged: list[object]
 ) -> list[Sighting]:
     from webstrata.node import sightings
 
@@ -102,7 +102,7 @@ def _file_sightings(
         )
 
 
-def _document(result: Coherence, damaged: int) -> dict[str, Any]:
+def _document(result: Coherence, damaged: int, longest_download_s: float) -> dict[str, Any]:
     return {
         "pages": [_page(page) for page in result.pages],
         "instant": None if result.instant is None else dict(zip(("from", "to"), _period(result.instant), strict=True)),
@@ -114,6 +114,7 @@ def _document(result: Coherence, damaged: int) -> dict[str, Any]:
         "spread_s": 0.0 if result.first is None or result.last is None else result.last - result.first,
         "sightings": result.sightings,
         "unknown_durations": result.assumed_ends,
+        "longest_download_s": longest_download_s,
         "declared_digests": result.declared,
         "wrong_digests": [{"url": wrong.url, "at": iso_or_none(wrong.at)} for wrong in result.wrong_digests],
         "damaged": damaged,

@@ -25,12 +25,12 @@ _MEANINGS = (
 )
 
 
-def show(result: Coherence, damaged: int, *, lists_all: bool, from_store: bool) -> None:
+def show(result: Coherence, damaged: int, longest_download_s: float, *, lists_all: bool, from_store: bool) -> None:
     """Print the report; of the pages the first 40, if `lists_all` is not set."""
     if not result.pages:
         typer.echo("There are no sightings of any page.")
         return
-    for heading, line in _lines(result, damaged):
+    for heading, line in _lines(result, damaged, longest_download_s):
         typer.echo(f"{heading:<14}{line}")
     rows = [_row(page) for page in result.pages]
     print_table(("standing", "status", "since", "until", "page"), rows if lists_all else rows[:_MAX_ROWS])
@@ -44,7 +44,7 @@ def show(result: Coherence, damaged: int, *, lists_all: bool, from_store: bool) 
         )
 
 
-def _lines(result: Coherence, damaged: int) -> Iterator[tuple[str, str]]:
+def _lines(result: Coherence, damaged: int, longest_download_s: float) -> Iterator[tuple[str, str]]:
     """The lines above the table, each with its heading."""
     if result.instant is None:
         yield "instant", "none: no page was certainly seen with the same content before and after any instant"
@@ -61,7 +61,7 @@ def _lines(result: Coherence, damaged: int) -> Iterator[tuple[str, str]]:
             "no page was seen at two times that certainly differ. This proves that each page had its content at the "
             "time of its own download, and nothing about two pages together.",
         )
-    yield "uncertainty", _uncertainty(result)
+    yield "uncertainty", _uncertainty(result, longest_download_s)
     yield from _evidence(result, damaged)
     if result.first is not None and result.last is not None:
         yield "spread", f"{span(result.last - result.first)} from the first to the last sighting"
@@ -69,13 +69,13 @@ def _lines(result: Coherence, damaged: int) -> Iterator[tuple[str, str]]:
         yield "also", f"{counted(len(other.pages), 'page')} at {_moment(other.start)} to {_moment(other.end)}"
 
 
-def _uncertainty(result: Coherence) -> str:
+def _uncertainty(result: Coherence, longest_download_s: float) -> str:
     width = f"{_duration(result.uncertainty_s)}, the resolution of the dates" if result.uncertainty_s else "none"
     if not result.assumed_ends:
         return f"{width}; all durations were recorded"
     return (
         f"{width}; the duration of {result.assumed_ends} of {counted(result.sightings, 'download')} was not recorded, "
-        "and is taken to be at most that of --longest-download"
+        f"and is taken to be at most {_duration(longest_download_s)} (--longest-download)"
     )
 
 
