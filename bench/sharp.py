@@ -1,5 +1,7 @@
 """Speed of the optimal capture schedule and its distance from the upper bound, compared with SOLAR-offline.
 
+The large sites follow several laws of change rates, without weights and with Pareto weights.
+
 Times are CPU times of all threads; NumPy's linear algebra may use several.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.figures import Figure, cpu_seconds
+from webstrata.lab.sharp.laws import RATE_LAWS, pareto_weights
 from webstrata.lab.sharp.tables import DATASETS
 from webstrata.sharp.optimal import SlotPlan, optimal
 from webstrata.sharp.rates import Numbers
@@ -23,13 +26,15 @@ def run(quick: bool) -> list[Figure]:
     for dataset in DATASETS:
         figures += _small(dataset, repeats=3 if quick else 9)
     if not quick:
-        figures += _large("smooth", None) + _large("smooth", np.random.default_rng(1).pareto(1.5, _LARGE) + 1.0)
+        weights = pareto_weights(_LARGE, np.random.default_rng(1))
+        for law in RATE_LAWS:
+            figures += _large(law, None) + _large(law, weights)
     return figures
 
 
 def _small(dataset: str, repeats: int) -> list[Figure]:
     rates = DATASETS[dataset](_SMALL)
-    weights = np.random.default_rng(1).pareto(1.5, _SMALL) + 1.0
+    weights = pareto_weights(_SMALL, np.random.default_rng(1))
     plain = [cpu_seconds(lambda: optimal(rates)) for _ in range(repeats)]
     weighted = [cpu_seconds(lambda: optimal(rates, weights)) for _ in range(repeats)]
     solar = [cpu_seconds(lambda: solar_offline(whole_lengths_of(rates))) for _ in range(repeats)]
@@ -42,9 +47,9 @@ def _small(dataset: str, repeats: int) -> list[Figure]:
     ]
 
 
-def _large(dataset: str, weights: Numbers | None) -> list[Figure]:
-    rates = DATASETS[dataset](_LARGE)
-    name = f"{dataset}, 100,000 pages{', weighted' if weights is not None else ''}"
+def _large(law: str, weights: Numbers | None) -> list[Figure]:
+    rates = RATE_LAWS[law](_LARGE, np.random.default_rng(2))
+    name = f"{law}, 100,000 pages{', weighted' if weights is not None else ''}"
     plans: list[SlotPlan] = []
     seconds = cpu_seconds(lambda: plans.append(optimal(rates, weights)[1]))
     expected: list[float] = []

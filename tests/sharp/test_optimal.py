@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webstrata.errors import UsageError
+from webstrata.lab.sharp.laws import RATE_LAWS, pareto_weights
 from webstrata.sharp import optimal as module
 from webstrata.sharp.link_tree import link_tree
 from webstrata.sharp.optimal import best_plan, best_revisits, optimal
@@ -103,12 +104,30 @@ def test_approximate_plans_are_near_their_bound(law: str, weighted: bool) -> Non
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_pages(weighted: bool) -> None:
-    """The plan of a site too large for one table is within 0.1 % of its bound."""
+@pytest.mark.parametrize("law", RATE_LAWS)
+def test_many_pages(law: str, weighted: bool) -> None:
+    """The plan of a large site is within 0.01 % of its bound, whatever the law of its rates."""
     random = np.random.default_rng(6)
-    rates = np.exp(random.normal(-7.0, 2.0, 1600))
-    _, plan = optimal(rates, random.pareto(1.5, 1600) + 1.0 if weighted else None)
-    assert 0.999 * plan.bound <= plan.worth <= plan.bound + 1e-9
+    rates = RATE_LAWS[law](5000, random)
+    weights = pareto_weights(5000, random) if weighted else None
+    schedule, plan = optimal(rates, weights)
+    assert expected_sharp(schedule, rates, weights) == pytest.approx(plan.worth)
+    assert 0.9999 * plan.bound <= plan.worth <= plan.bound + 1e-9
+
+
+@pytest.mark.parametrize("law", ["uniform", "lognormal"])
+def test_many_revisits(law: str) -> None:
+    """Revisits after visits in an arbitrary order are within 0.01 % of their bound."""
+    random = np.random.default_rng(7)
+    plan = best_revisits(RATE_LAWS[law](2000, random), random.permutation(2000))
+    assert 0.9999 * plan.bound <= plan.worth <= plan.bound + 1e-9
+
+
+def test_nothing_of_worth() -> None:
+    """Many pages without weight get a plan: every order is worth nothing."""
+    plan = optimal(np.full(1600, 0.1), np.zeros(1600))[1]
+    assert sorted(plan.order) == list(range(1600))
+    assert (plan.worth, plan.bound) == (0.0, 0.0)
 
 
 def test_uneven_slots() -> None:

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from webstrata.sharp.assignment import assign, closing_prices
 from webstrata.sharp.rates import Indices, Numbers
+from webstrata.sharp.rounding import plan_from_prices
 from webstrata.sharp.schedule import SharpSchedule, mirror
 from webstrata.sharp.segments import best_segments, front_back, segment_slots
-from webstrata.sharp.slot_prices import knot_bound, knot_prices, plan_from_prices, price_knots
+from webstrata.sharp.slot_prices import knot_prices
 from webstrata.sharp.survival import Survival, WorthCurves, as_survival, mirror_curves, revisit_curves
 
 EXACT_UP_TO = 400
@@ -110,13 +111,12 @@ def _front_back_with(pages: Indices, table: NDArray[np.float64], not_frozen: int
 
 
 def _priced_plan(curves: WorthCurves) -> SlotPlan:
-    knots = price_knots(curves.times)
-    prices = knot_prices(curves, knots)
-    order = plan_from_prices(curves, knots, prices)
+    prices = knot_prices(curves)
+    order = plan_from_prices(curves, prices)
     for _ in range(_DISTANT_PASSES):
         order = _exchange_distant(curves, order)
     order = _exchange_neighbours(curves, order)
-    return SlotPlan(order, curves.total(order), knot_bound(curves, knots, prices))
+    return SlotPlan(order, curves.total(order), prices.bound(curves))
 
 
 def _large_plan(curves: WorthCurves) -> SlotPlan:

@@ -1,4 +1,5 @@
-"""Near-optimal plans for many weighted pages: prices of slots (the dual of the assignment), then rounding to a plan.
+"""Prices of slots for many pages: the dual of the assignment. They bound every plan, and `rounding.py` makes a plan of
+them.
 
 Prices are piecewise linear between knots, so n slots need some hundred prices. Worth is convex in time, so the gain of
 a page above the price is convex between two knots and has its maximum at a knot. A bound from the prices of the knots
@@ -6,12 +7,14 @@ is therefore valid for all slots.
 
 The dual is smoothed and solved by damped Newton steps. At temperature m every page is spread over the knots in
 proportion to exp(gain / m); prices move until the demand for every knot equals its number of slots. The temperature
-falls from the worth of the greatest page to a small fraction of the mean. Any prices bound every plan: the best gain of
-every page plus all prices.
+falls from the worth of the greatest page to a small fraction of the mean worth of a page in the plan. (Not of its worth
+in the innermost slot: where most pages are hopeless, that is a hundred times as much, and the bound would be too high
+by the difference.) Any prices bound every plan: the best gain of every page plus all prices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,15 +33,15 @@ _SAMPLE = 10_000
 """Prices are computed from this number of pages. Small errors of the prices cost little: the bound is flat near its
 minimum."""
 _CHUNK = 8192
-_COOLING = 7.0
+_COOLING = 3.0
+"""Faster cooling leaves the prices out of equilibrium at the last temperature on some sites."""
 _LAST_TEMPERATURE = 3e-5
-"""As a fraction of the mean worth."""
+"""As a fraction of the mean worth of a page in the plan."""
 _COARSE_LAST_TEMPERATURE = 1e-4
 """For small sites, whose plan is refined afterwards."""
 _NEWTON_STEPS = 25
 _MAX_MOVE = 6.0
 """A price moves by at most this many temperatures in one step."""
-_SWEEPS = 12
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,31 @@ def price_knots(times: Numbers) -> PriceKnots:
 
 
 @dataclass(frozen=True)
+class KnotPrices:
+    """A price for every knot at which the demand for it is about its capacity."""
+
+    knots: PriceKnots
+    prices: Numbers
+    temperature: float
+    """At which they were computed; 0 if no page is worth anything."""
+
+    def gains(self, curves: WorthCurves, pages: Indices) -> NDArray[np.float64]:
+        """The worths of these pages (rows) on the knots (columns), above the prices."""
+        return curves.after(pages[:, None], self.knots.times[None, :]) - self.prices
+
+    def bound(self, curves: WorthCurves) -> float:
+        """An upper bound of the worth of every plan."""
+        gains = sum(float(self.gains(curves, pages).max(axis=1).sum()) for pages in chunks(np.arange(curves.count)))
+        return gains + float(self.knots.capacity @ self.prices)
+
+
+def chunks(pages: Indices) -> Iterator[Indices]:
+    """The pages in parts whose gains on all knots fit into memory."""
+    for start in range(0, pages.size, _CHUNK):
+        yield pages[start : start + _CHUNK]
+
+
+@dataclass(frozen=True)
 class _WorthTable:
     """Worths of a sample of pages on the knots."""
 
@@ -93,30 +121,24 @@ class _SmoothedDual:
     joint_demand: NDArray[np.float64]
 
 
-def knot_prices(curves: WorthCurves, knots: PriceKnots) -> Numbers:
-    """A price for every knot at which the demand for it is about its capacity."""
+def knot_prices(curves: WorthCurves) -> KnotPrices:
+    """Prices of the slots of these curves."""
+    knots = price_knots(curves.times)
     pages, multiplicity = sample(curves, _SAMPLE)
     first = curves.after(np.arange(curves.count), curves.times[:1])
-    scale, greatest = float(first.mean()), float(first.max())
     prices = np.zeros(knots.slots.size)
-    if scale <= 0.0:
-        return prices
-    last = scale * (_COARSE_LAST_TEMPERATURE if curves.count <= _COARSE_UP_TO else _LAST_TEMPERATURE)
+    temperature = max(float(first.max()) / 8, float(first.mean()) / 2)
+    if temperature <= 0.0:
+        return KnotPrices(knots, prices, 0.0)
+    share = _COARSE_LAST_TEMPERATURE if curves.count <= _COARSE_UP_TO else _LAST_TEMPERATURE
     table = _WorthTable(curves.after(pages[:, None], knots.times[None, :]), multiplicity, knots.capacity)
-    levels = max(2, int(np.ceil(np.log(max(greatest / 8, scale / 2) / last) / np.log(_COOLING))) + 1)
-    for temperature in last * _COOLING ** np.arange(levels - 1, -1, -1.0):
-        tolerance = 2e-3 if temperature == last else 5e-2
-        prices = _equilibrium(table, prices, float(temperature), tolerance)
-    return prices
-
-
-def knot_bound(curves: WorthCurves, knots: PriceKnots, prices: Numbers) -> float:
-    """An upper bound of the worth of every plan."""
-    gains = 0.0
-    for start in range(0, curves.count, _CHUNK):
-        pages = np.arange(start, min(start + _CHUNK, curves.count))
-        gains += float(_gains(curves, knots, prices, pages).max(axis=1).sum())
-    return gains + float(knots.capacity @ prices)
+    while True:
+        prices, value = _equilibrium(table, prices, temperature, 1e-2)
+        last = share * value / curves.count
+        if temperature <= last * _COOLING:
+            break
+        temperature /= _COOLING
+    return KnotPrices(knots, _equilibrium(table, prices, last, 2e-3)[0], last)
 
 
 def sample(curves: WorthCurves, max_pages: int) -> tuple[Indices, Numbers]:
@@ -140,8 +162,8 @@ def sample(curves: WorthCurves, max_pages: int) -> tuple[Indices, Numbers]:
     return np.concatenate([greatest, chosen]), multiplicity
 
 
-def _equilibrium(table: _WorthTable, prices: Numbers, temperature: float, tolerance: float) -> Numbers:
-    """Prices moved until demand equals capacity within the tolerance, or until the last step."""
+def _equilibrium(table: _WorthTable, prices: Numbers, temperature: float, tolerance: float) -> tuple[Numbers, float]:
+    """Prices moved until demand equals capacity within the tolerance, or until the last step; the dual's value."""
     damping = 1e-2
     capacity = table.capacity
     dual = _smoothed_dual(table, prices, temperature)
@@ -162,7 +184,7 @@ def _equilibrium(table: _WorthTable, prices: Numbers, temperature: float, tolera
             prices, dual, damping = next_prices, next_dual, max(damping / 5, 1e-8)
         else:
             damping *= 10
-    return prices
+    return prices, dual.value
 
 
 def _smoothed_dual(table: _WorthTable, prices: Numbers, temperature: float) -> _SmoothedDual:
@@ -179,46 +201,3 @@ def _smoothed_dual(table: _WorthTable, prices: Numbers, temperature: float) -> _
     # The Hessian only sets the direction of the next step: single precision is enough and takes half the time.
     joint_demand = (shares.astype(np.float32).T @ gain.astype(np.float32)).astype(np.float64)
     return _SmoothedDual(value, shares.sum(axis=0), joint_demand)
-
-
-def plan_from_prices(curves: WorthCurves, knots: PriceKnots, prices: Numbers) -> Indices:
-    """Pages by slot: every page in the block of slots where it gains most, then reordered within blocks."""
-    edges = knots.edges
-    order = _sorted_in_windows(curves, np.argsort(_best_blocks(curves, knots, prices), kind="stable"), edges)
-    shifted = np.unique(np.concatenate([[0], (edges[1:] + edges[:-1]) // 2, edges[-1:]]))
-    for _ in range(_SWEEPS):
-        order = _improved_in_windows(curves, order, shifted)
-        order = _improved_in_windows(curves, order, edges)
-    return order
-
-
-def _best_blocks(curves: WorthCurves, knots: PriceKnots, prices: Numbers) -> Indices:
-    """The block where each page gains most.
-
-    If a block has more pages than slots, the pages overflow into the next blocks. The exchanges of pages that follow
-    find better slots for them faster than a balanced distribution would.
-    """
-    block = np.empty(curves.count, dtype=np.intp)
-    for start in range(0, curves.count, _CHUNK):
-        pages = np.arange(start, min(start + _CHUNK, curves.count))
-        block[pages] = _gains(curves, knots, prices, pages).argmax(axis=1)
-    return block
-
-
-def _gains(curves: WorthCurves, knots: PriceKnots, prices: Numbers, pages: Indices) -> NDArray[np.float64]:
-    return curves.after(pages[:, None], knots.times[None, :]) - prices
-
-
-def _sorted_in_windows(curves: WorthCurves, order: Indices, edges: Indices) -> Indices:
-    """Within each window, the pages that lose most from its inner to its outer end come first."""
-    window = np.repeat(np.arange(edges.size - 1), np.diff(edges))
-    loss = curves.at(order, edges[:-1][window]) - curves.at(order, edges[1:][window] - 1)
-    return order[np.lexsort((-loss, window))]
-
-
-def _improved_in_windows(curves: WorthCurves, order: Indices, edges: Indices) -> Indices:
-    """The order sorted within every window where that increases the worth."""
-    slots = np.arange(order.size)
-    other = _sorted_in_windows(curves, order, edges)
-    gain = np.add.reduceat(curves.at(other, slots) - curves.at(order, slots), edges[:-1])
-    return np.where(np.repeat(gain > 0, np.diff(edges)), other, order)
