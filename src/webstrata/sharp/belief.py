@@ -42,11 +42,15 @@ _NOISY_SHARE = 0.005
 """The share of pages that change at downloads, with any noise of the grid."""
 _SITE_PAGES = 5.0
 """The population counts as much as this number of the site's own pages."""
+_MAX_SITE_PAGES = 2000
+"""More pages do not change the site's belief, and cost memory."""
+_ROUNDS = 3
 _HALF_LIFE_S = 180.0 * DAY_S
 """A pair of visits this long ago counts half."""
-_MIN_SHAPE = 0.1
-"""The survival of a smaller shape is constant over all spans of a capture, and its mean rate has no meaning."""
-_MAX_SHAPE = 1e6
+_MIN_SHAPE = 0.05
+_EXPOSURES = 1e-6, 1e6
+"""Exposures of the Gamma approximation in spans of the capture. A shorter exposure, or a smaller shape, would have an
+almost constant survival over all spans of the capture, and an absurd mean rate."""
 _STATED_ERROR = 2.5
 """Standard deviation of the logarithm of a stated rate. That of the population prior is 2.4."""
 _LEAST = 1e-300
@@ -88,21 +92,21 @@ class RateBelief(Struct, frozen=True):
         parts = self.unchanged(span_s * np.array([0.25, 0.5, 1.0]))
         quarter, half, whole = (-np.log(np.clip(parts, _NEARLY_0, 1.0 - _NEARLY_0))).tolist()
         shape, exposure_s = _through(quarter, whole, span_s)
-        if shape < _MIN_SHAPE:
-            shape = _MIN_SHAPE
-            exposure_s = 0.5 * span_s / math.expm1(half / shape)
-        return RatePrior(shape, exposure_s)
+        least = max(_MIN_SHAPE, half / math.log1p(0.5 / _EXPOSURES[0]))
+        if shape >= least:
+            return RatePrior(shape, exposure_s)
+        return RatePrior(least, 0.5 * span_s / math.expm1(half / least))
 
 
 def _through(quarter: float, whole: float, span_s: float) -> tuple[float, float]:
     """Shape and exposure for which -log of the survival has these values after a quarter of the span and after all of
     it."""
-    low, high = -30.0, math.log(_MAX_SHAPE)  # log of exposure / span, in which the ratio of the two values grows
+    low, high = np.log(_EXPOSURES)  # of exposure / span: the longer, the more the two values differ
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         relative = math.exp(middle)
-        is_above = math.log1p(1 / relative) * quarter > math.log1p(0.25 / relative) * whole
-        low, high = (low, middle) if is_above else (middle, high)
+        is_too_long = math.log1p(1 / relative) * quarter > math.log1p(0.25 / relative) * whole
+        low, high = (low, middle) if is_too_long else (middle, high)
     relative = math.exp(low)
     return whole / math.log1p(1 / relative), relative * span_s
 
@@ -117,7 +121,7 @@ def gamma_belief(prior: RatePrior) -> RateBelief:
     densities = np.exp(logs - logs.max())
     densities[0] += densities[0] / (prior.shape * _STEP)  # all rates below the grid
     low, high = _OFTEN_PER_S
-    often = _normalised(((low <= _RATES) & (_RATES <= high)).astype(np.float64))
+    often = _normalised(((low <= _RATES) & (high >= _RATES)).astype(np.float64))
     rates = (1.0 - _OFTEN_SHARE) * _normalised(densities) + _OFTEN_SHARE * often
     noise = np.array([1.0 - _NOISY_SHARE, *[_NOISY_SHARE / (_NOISE.size - 1)] * (_NOISE.size - 1)])
     return RateBelief(np.outer(noise, rates).ravel())
@@ -139,8 +143,8 @@ def evidence(visited_at: ArrayLike, changed: ArrayLike, now: float) -> Numbers:
     spans = np.maximum(np.diff(at), 0.0)
     counts = 0.5 ** (np.maximum(now - at[1:], 0.0) / _HALF_LIFE_S)
     same = ~differs
-    logs = counts[same].sum() * _STILL - np.dot(counts[same], spans[same]) * _RATE
-    for span, count in zip(spans[differs], counts[differs], strict=True):
+    logs: Numbers = counts[same].sum() * _STILL - np.dot(counts[same], spans[same]) * _RATE
+    for span, count in zip(spans[differs].tolist(), counts[differs].tolist(), strict=True):
         logs += count * np.log(np.maximum(-np.expm1(_STILL - span * _RATE), _LEAST))
     return logs
 
@@ -149,13 +153,19 @@ class SiteEvidence:
     """Collects the evidence of a site's pages."""
 
     def __init__(self) -> None:
-        self._weights = np.zeros(_RATE.size)
         self.pages = 0
+        self._likelihoods: list[Numbers] = []
 
     def add(self, page_evidence: Numbers) -> None:
-        self._weights += ANY_PAGE.after(page_evidence).weights
         self.pages += 1
+        if self.pages <= _MAX_SITE_PAGES:
+            self._likelihoods.append(np.exp(page_evidence - page_evidence.max()))
 
     def belief(self) -> RateBelief:
-        """The belief about a page of the site that was never visited."""
-        return RateBelief(_normalised(_SITE_PAGES * ANY_PAGE.weights + self._weights))
+        """The belief about a page of the site that was never visited, by some steps of the EM algorithm."""
+        weights = ANY_PAGE.weights
+        for _ in range(_ROUNDS if self._likelihoods else 0):
+            pages = np.array(self._likelihoods) * weights
+            pages /= pages.sum(axis=1, keepdims=True)
+            weights = _normalised(_SITE_PAGES * ANY_PAGE.weights + pages.sum(axis=0))
+        return RateBelief(weights)
