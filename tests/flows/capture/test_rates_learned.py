@@ -22,7 +22,7 @@ def test_a_page_that_changed_in_an_earlier_capture(run_scenario: Callable[..., N
     The expected number of sharp pages is then that of the sharp pages."""
 
     async def scenario(archiver: Archiver) -> None:
-        quiet = {name: links() for name in ("a", "b", "c", "d", "e")}
+        quiet = {name: links() for name in "abcdefghijklmnop"}
         site(archiver, **quiet, one=counting(), two=counting(), three=counting())
         listed = tuple(f"{SITE}{name}" for name in (*quiet, "one", "two", "three"))
         first = await capture(archiver, listed=listed)
@@ -36,7 +36,7 @@ def test_a_page_that_changed_in_an_earlier_capture(run_scenario: Callable[..., N
             revisited = second.page(path)["revisit"] is not None  # the page in the middle is downloaded once
             assert not revisited or float(second.page(path)["expected"]) < 0.6
         for name in quiet:
-            assert float(second.page(f"/{name}")["expected"]) > 0.9
+            assert float(second.page(f"/{name}")["expected"]) > 0.85
         counts = second.certificate["counts"]
         assert abs(float(counts["expected_sharp"]) - counts["sharp"]) < 1.0
         assert abs(float(first.certificate["counts"]["expected_sharp"]) - counts["sharp"]) > 1.5

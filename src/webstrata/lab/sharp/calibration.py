@@ -5,7 +5,8 @@ capture has the beliefs that `webstrata capture` would have at that time: the fi
 ones also the visits of all earlier captures. It follows the best plan for these beliefs. A page is sharp if its visible
 text and links are the same at visit and revisit. The page whose only download is the instant is not counted.
 
-Half of the sites served to choose the constants of the beliefs; the other half tests them. Two variants show what the
+The shares and the half-life of the beliefs were chosen on half of the sites, and the other half tests them. Other
+constants were chosen with both halves in view (docs/why/sharp.md). Two variants show what the
 recorded sites do not have: sites that change far faster than any prior expects, and pages that differ at downloads.
 """
 
@@ -29,7 +30,7 @@ from webstrata.sharp.survival import GammaSurvival
 
 TUNED, TESTED = "tuned", "tested"
 TUNED_ON = frozenset({"boost", "congress", "jena", "llvm", "schemaorg", "spencerahill"})
-"""The sites on which the constants of the beliefs were chosen: every second one in the order of names."""
+"""Every second site in the order of names."""
 DURATIONS_S = (3600.0, 6 * 3600.0, DAY_S, 3 * DAY_S, 14 * DAY_S)
 EVERY_S = (7 * DAY_S, 30 * DAY_S)
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -53,7 +54,7 @@ VARIANTS = (AS_RECORDED, Variant("17,000 times as fast", speed=17_000.0), Varian
 """The living web plays two years in an hour, which is 17,000 times as fast: the population prior is far too slow."""
 
 
-class Forecast(Struct, frozen=True, gc=False):
+class PageForecast(Struct, frozen=True, gc=False):
     """One page of one capture."""
 
     capture: int
@@ -69,7 +70,7 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
     """Forecasts of pages compared with what happened."""
 
     part: str
-    """`tuned` for the sites on which the constants were chosen, `tested` for the others."""
+    """`tuned` for the sites of `TUNED_ON`, `tested` for the others."""
     variant: str
     pages: int
     expected: float
@@ -114,13 +115,13 @@ def calibration(
     return [row for variant in variants for part in (TUNED, TESTED) for row in _rows(variant.name, part, series)]
 
 
-_Series = dict[tuple[str, str, float], list[list[Forecast]]]
+_Series = dict[tuple[str, str, float], list[list[PageForecast]]]
 """(variant, part, duration) -> series of captures."""
 
 
 def forecast_series(
     versions: VisibleVersions, duration_s: float, every_s: float, variant: Variant = AS_RECORDED
-) -> Iterator[Forecast]:
+) -> Iterator[PageForecast]:
     """Captures of one site, one in every period, at a random time in it."""
     random = np.random.default_rng(1)
     published = versions.published
@@ -146,7 +147,7 @@ class _SiteVisits:
         self._at: dict[str, list[float]] = {}
         self._contents: dict[str, list[object]] = {}
 
-    def captured(self, pages: Sequence[str], start: float, duration_s: float, number: int) -> Iterator[Forecast]:
+    def captured(self, pages: Sequence[str], start: float, duration_s: float, number: int) -> Iterator[PageForecast]:
         """The forecasts of a capture that starts at this instant."""
         count, speed = len(pages), self._variant.speed
         slot_s = duration_s / (2 * count - 2)
@@ -161,7 +162,7 @@ class _SiteVisits:
             before = self._download(page, visit)
             if revisit > visit:
                 is_sharp = self._download(page, revisit) == before
-                yield Forecast(number, chance, is_sharp, page in self._changed)
+                yield PageForecast(number, chance, is_sharp, page in self._changed)
                 if not is_sharp:
                     self._changed.add(page)
 
@@ -210,7 +211,7 @@ def _rows(variant: str, part: str, series: _Series) -> Iterator[CalibrationRow]:
 def _row(
     variant: str,
     part: str,
-    series: Sequence[Sequence[Forecast]],
+    series: Sequence[Sequence[PageForecast]],
     *,
     hours: float | None = None,
     low: float | None = None,
@@ -232,7 +233,7 @@ def _row(
     )
 
 
-def _over_dispersion(series: Sequence[Sequence[Forecast]]) -> float | None:
+def _over_dispersion(series: Sequence[Sequence[PageForecast]]) -> float | None:
     """From the errors of the numbers of sharp pages of all captures."""
     errors, variances = 0.0, 0.0
     for forecasts in series:
