@@ -14,7 +14,9 @@ from webstrata.errors import UsageError
 from webstrata.lab.crawl_time.experiment import CrawlMeasurement
 from webstrata.lab.policies.page_timeline import PageTimeline, PolicyVisits
 from webstrata.lab.policies.rows import PolicyRow
+from webstrata.lab.sharp.calibration import CalibrationRow
 from webstrata.lab.sharp.tables import TableRow
+from webstrata.plots.calibration import draw_calibration
 from webstrata.plots.crawl_time import draw_estimates, draw_round
 from webstrata.plots.figure import check_format, label, new_figure, save
 from webstrata.plots.policies import draw_page, draw_recall_budget, draw_recall_precision
@@ -85,6 +87,11 @@ EXPECTED = [
     for dataset in ("skewed", "smooth")
     for algorithm in ("solar-offline", "optimal")
 ]
+CALIBRATION = [
+    CalibrationRow(variant=variant, part=part, pages=100, expected=95.0, sharp=sharp, low=0.9, high=1.0)
+    for variant in ("as recorded", "fast")
+    for part, sharp in (("tuned", 100), ("tested", 93))
+]
 PLOTS: dict[str, Callable[[Path], Figure]] = {
     "recall-precision": lambda file: draw_recall_precision(file, ROWS),
     "recall-budget": lambda file: draw_recall_budget(file, ROWS),
@@ -92,6 +99,7 @@ PLOTS: dict[str, Callable[[Path], Figure]] = {
     "crawl-time": lambda file: draw_estimates(CRAWLS, file),
     "round": lambda file: draw_round(["a.example", "b.example"], [(0, 0.0, 1.0), (1, 2.0, 9.0)], file, title="Round"),
     "sharp-expected": lambda file: draw_expected(file, EXPECTED),
+    "calibration": lambda file: draw_calibration(file, CALIBRATION),
     "visits": lambda file: draw_visits(file, before_and_after([1, 2, 5, 5, 6, 6, 9])),
 }
 

@@ -30,18 +30,6 @@ def test_own_observations_win() -> None:
     assert 0 < rates[1] < POPULATION.rate / 10
 
 
-def test_sitemap_statements() -> None:
-    """A `changefreq` moves the rate half the way (log scale); an old `lastmod` lowers it and makes it more certain."""
-    daily, never = POPULATION.with_sitemap(DAY_S, None), POPULATION.with_sitemap(3650 * DAY_S, None)
-    assert never.rate < POPULATION.rate < daily.rate < 1 / DAY_S
-    assert daily.shape == POPULATION.shape
-    recent, ancient = POPULATION.with_sitemap(None, 2 * DAY_S), POPULATION.with_sitemap(None, 2000 * DAY_S)
-    assert ancient.rate < POPULATION.rate < recent.rate
-    assert ancient.shape == POPULATION.shape + 1
-    assert ancient.rate == pytest.approx(1.45 / (2023.4 * DAY_S))
-    assert POPULATION.with_sitemap(None, None) == POPULATION
-
-
 def test_bad_histories() -> None:
     """There must be as many counts as times, and none may be negative."""
     with pytest.raises(UsageError, match="observed"):

@@ -36,18 +36,6 @@ class RatePrior(msgspec.Struct, frozen=True):
         """Expected changes per second of a page without history."""
         return self.shape / self.exposure_s
 
-    def with_sitemap(self, every_s: float | None, unchanged_s: float | None) -> RatePrior:
-        """The prior combined with a sitemap's statements: the page changes every `every_s` seconds, and has not changed
-        for `unchanged_s` seconds.
-
-        `changefreq` values are often wrong. The rate becomes the geometric mean of the prior's rate and the stated
-        rate, and the shape stays. A `lastmod` counts as one observed change and the time without a change since then.
-        """
-        rate = self.rate if every_s is None else float(np.sqrt(self.rate / every_s))
-        if unchanged_s is None:
-            return RatePrior(self.shape, self.shape / rate)
-        return RatePrior(self.shape + 1.0, self.shape / rate + max(0.0, unchanged_s))
-
 
 POPULATION = RatePrior(ANY_PAGE.shape, ANY_PAGE.days * DAY_S)
 """The prior for any page, as in `predict`: a mean of one change in 52 days, with most pages far below it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,26 @@ def test_tables(tmp_path: Path) -> None:
         "sharp-shrinking.svg",
         "sharp.json",
     ]
+
+
+def test_calibration(tmp_path: Path) -> None:
+    """`--calibration` prints expected and realised counts of recorded sites, and draws them."""
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    with as_file(files("webstrata.lab") / "data" / "sites") as shipped:
+        for kind in ("versions", "blobs"):
+            shutil.copy(shipped / f"wot-td.{kind}.parquet", sites)
+    picture = tmp_path / "new" / "picture.svg"
+    words = ("--calibration", "--sites", str(sites))
+    rows = json.loads(_run(*words, "--json", "--picture", str(picture)))["calibration"]
+    assert picture.read_text().startswith("<?xml")
+    assert {row["part"] for row in rows} == {"tested"}
+    (whole,) = [
+        row
+        for row in rows
+        if row["variant"] == "as recorded" and row["hours"] is row["low"] is None and not row["changed_before"]
+    ]
+    assert whole["expected"] == pytest.approx(whole["sharp"], rel=0.03)
+    assert whole["sharp"] < whole["pages"]
+    with pytest.raises(UsageError, match="picture format"):
+        _run(*words, "--picture", str(tmp_path / "picture.txt"))

@@ -55,6 +55,16 @@ def command(
     only: Annotated[
         str | None, typer.Option(help="With --live: only these sites, separated by commas.", show_default=False)
     ] = None,
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="Instead, compare expected and realised sharp pages of recorded sites."),
+    ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --calibration: file for the reliability diagram (.svg, .png, .pdf).", show_default=False
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables as JSON and the pictures as SVG.", show_default=False)
     ] = None,
@@ -66,6 +76,9 @@ def command(
         return
     if live:
         _live(sites, captures, only, out, as_json)
+        return
+    if calibration:
+        _calibration(sites, picture, as_json)
         return
     document = _experiments(runs, tau, sites, starts, days)
     if out is not None:
@@ -121,6 +134,15 @@ def _live(sites: Path | None, captures: int, only: str | None, out: Path | None,
         sharp_live.show(rows)
     if any(row.false_sharp > row.changed_and_back or row.faults or row.politeness_violations for row in rows):
         raise typer.Exit(1)
+
+
+def _calibration(sites: Path | None, picture: Path | None, as_json: bool) -> None:
+    from webstrata.cli.lab import sharp_calibration
+
+    sharp_calibration.check_picture(picture)
+    with _status() as on_progress:
+        rows = sharp_calibration.measured(_recordings(sites), on_progress)
+    sharp_calibration.show(rows, picture, as_json)
 
 
 def _experiments(runs: int, tau: float, sites: Path | None, starts: int, days: str) -> dict[str, Any]:

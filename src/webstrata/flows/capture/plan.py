@@ -9,9 +9,10 @@ import numpy as np
 
 from webstrata.flows.capture.events import PassPlanned
 from webstrata.flows.capture.state import CaptureState, survival_of
+from webstrata.sharp.belief import evidence, gamma_belief
 from webstrata.sharp.passes import PassPages, RevisitPass, further_pass, in_order, revisits
 from webstrata.sharp.proof.capture_outcome import PageDownloads
-from webstrata.sharp.rates import POPULATION
+from webstrata.sharp.rates import POPULATION, RatePrior
 from webstrata.sharp.survival import GammaSurvival, Survival
 
 _MIN_RATE_PER_S = 1e-12
@@ -52,7 +53,7 @@ def next_pass(state: CaptureState, now: float) -> PassPlanned | None:
         return None
     never_downloaded = [row for row in blurred if not pages[row].downloads]
     elapsed_s = [now - page.downloads[-1].started if page.downloads else 0.0 for page in pages]
-    pass_pages = _pass_pages(state, pages, _posterior_survival(pages))
+    pass_pages = _pass_pages(state, pages, _posterior_survival(state, pages))
     plan = further_pass(pass_pages, elapsed_s, blurred)
     before = plan.before or tuple(never_downloaded)
     return PassPlanned(
@@ -67,16 +68,21 @@ def _pass_pages(state: CaptureState, pages: Sequence[PageDownloads], survival: S
     return PassPages(survival, np.array([page.weight for page in pages]), np.array(state.slots_s(pages)))
 
 
-def _posterior_survival(pages: Sequence[PageDownloads]) -> Survival:
+def _posterior_survival(state: CaptureState, pages: Sequence[PageDownloads]) -> Survival:
     """The survival after the changes that this capture itself observed."""
-    shapes, exposures = [], []
-    for page in pages:
-        prior_shape = page.rate_shape or POPULATION.shape
-        changes = sum(before.content != after.content for before, after in pairwise(page.downloads))
-        observed_s = page.downloads[-1].started - page.downloads[0].started if page.downloads else 0.0
-        shapes.append(prior_shape + changes)
-        exposures.append(prior_shape / max(page.rate_per_s, _MIN_RATE_PER_S) + observed_s)
-    return GammaSurvival(shapes, exposures)
+    span_s = 2.0 * sum(state.slots_s(pages))
+    beliefs = [_posterior(page, span_s) for page in pages]
+    return GammaSurvival([belief.shape for belief in beliefs], [belief.exposure_s for belief in beliefs])
+
+
+def _posterior(page: PageDownloads, span_s: float) -> RatePrior:
+    shape = page.rate_shape or POPULATION.shape
+    prior = RatePrior(shape, shape / max(page.rate_per_s, _MIN_RATE_PER_S))
+    if len(page.downloads) < 2:
+        return prior
+    at = [download.started for download in page.downloads]
+    changed = [before.content != after.content for before, after in pairwise(page.downloads)]
+    return gamma_belief(prior).after(evidence(at, changed, at[-1])).as_gamma(span_s)
 
 
 def _urls(pages: Sequence[PageDownloads], rows: Sequence[int]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Change rates and weights of the pages of a capture.
 
 A rate comes from our own visits of the page, else from the site's sitemap, else from the other pages of the site, else
-from the population of all pages. It is a Gamma belief with a shape; plans use the whole belief.
+from the population of all pages (`sharp/belief.py`). Plans use the whole belief, as a Gamma distribution that has the
+same survival over the duration of the capture.
 
 Sitemaps state `changefreq` and `lastmod`. A sitemap that gives most of its pages the same `lastmod`, or the time at
 which it was generated, says nothing about the changes of pages; such times are ignored.
@@ -12,9 +13,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from statistics import median
 
-import numpy as np
 from msgspec import Struct
 
 from webstrata import urls
@@ -22,10 +23,9 @@ from webstrata.clock import DAY_S
 from webstrata.flows.capture.events import FoundPage
 from webstrata.observe.data.sitemap import SitemapEntry
 from webstrata.ports import Store
-from webstrata.predict.gamma import learned
-from webstrata.predict.visit_history import VisitHistory
 from webstrata.records import Page, PageRole, Visit
-from webstrata.sharp.rates import POPULATION, RatePrior, site_prior
+from webstrata.sharp.belief import ANY_PAGE, RateBelief, SiteEvidence, evidence
+from webstrata.sharp.rates import Numbers, RatePrior
 
 _EVERY_S = {
     "always": 3600.0,
@@ -44,6 +44,10 @@ _MIN_DATED = 4
 """Sitemaps with fewer dated pages are not checked for equal times."""
 _PRIOR_REVERTED, _PRIOR_CHANGES = 1.0, 50.0
 """The assumed number of changes that restored an earlier content, and of all changes; the site's own are added."""
+_MAX_VISITS = 500
+"""Beliefs are learned from this number of the latest visits of a page."""
+_USUAL_PAGES = 100
+"""The assumed number of pages of a site about which nothing is known."""
 _LATEST_VISITS = 5
 """The number of visits from which the duration of a download is estimated."""
 
@@ -77,20 +81,19 @@ def _unchanged_s(lastmods: Mapping[str, float | None], now: float) -> dict[str, 
 class PastChanges(Struct, frozen=True, kw_only=True):
     """What our own visits show about a site."""
 
-    prior: RatePrior = POPULATION
-    """The prior for pages of the site without a history."""
+    belief: RateBelief = ANY_PAGE
+    """The belief about pages of the site without a history."""
     pages: int = 0
-    """The number of pages whose visits determine the prior."""
+    """The number of pages whose visits determine it."""
     changes_at: tuple[float, ...] = ()
     """The times of visits that found changes."""
     reversion: float = _PRIOR_REVERTED / _PRIOR_CHANGES
     """The share of changes that restored an earlier content."""
 
 
-async def past_changes(store: Store, seed: str) -> PastChanges:
+async def past_changes(store: Store, seed: str, now: float) -> PastChanges:
     """Read the visit log of all pages on the seed's host."""
-    changes: list[int] = []
-    observed_s: list[float] = []
+    site = SiteEvidence()
     changes_at: list[float] = []
     reverted = 0
     async for page in store.pages.stream(host=urls.host_of(seed)):
@@ -99,17 +102,22 @@ async def past_changes(store: Store, seed: str) -> PastChanges:
         visits = await _successful_visits(store, page)
         if len(visits) < 2:
             continue
+        site.add(_evidence(visits, now))
         changed = [visit for visit in visits[1:] if visit.counts]
-        changes.append(len(changed))
-        observed_s.append(visits[-1].at - visits[0].at)
         changes_at += [visit.at for visit in changed]
         reverted += sum(visit.reverted for visit in changed)
     return PastChanges(
-        prior=site_prior(changes, observed_s),
-        pages=len(changes),
+        belief=site.belief(),
+        pages=site.pages,
         changes_at=tuple(changes_at),
-        reversion=(reverted + _PRIOR_REVERTED) / (sum(changes) + _PRIOR_CHANGES),
+        reversion=(reverted + _PRIOR_REVERTED) / (len(changes_at) + _PRIOR_CHANGES),
     )
+
+
+def capture_span_s(pages: int | None, past: PastChanges, slot_s: float) -> float:
+    """The expected duration of a capture, for which beliefs are approximated. `pages`: their number if it is known."""
+    count = pages if pages is not None else past.pages or _USUAL_PAGES
+    return 2.0 * max(2, count) * slot_s
 
 
 class PageRates:
@@ -120,12 +128,18 @@ class PageRates:
         store: Store,
         past: PastChanges,
         weights: Mapping[str, float],
+        *,
+        now: float,
+        span_s: float,
         exact: Mapping[str, float] | None = None,
         hints: Mapping[str, SitemapHints] | None = None,
     ) -> None:
-        """`exact`: rates per second that are known exactly. `hints`: the statements of sitemaps. Both by URL."""
+        """`span_s`: the expected duration of the capture. `exact`: rates per second that are known exactly. `hints`:
+        the statements of sitemaps. Both by URL."""
         self._store = store
         self._past = past
+        self._now = now
+        self._span_s = span_s
         self._weights = weights
         self._exact = exact or {}
         self._hints = hints or {}
@@ -149,28 +163,17 @@ class PageRates:
 
     def _belief(self, url: str, visits: Sequence[Visit]) -> tuple[RatePrior, str]:
         """The belief about a page's rate, and where it comes from."""
-        prior = self._past.prior
         if url in self._exact:
             return RatePrior(self._exact[url], 1.0), "given"
+        belief, origin = self._past.belief, "pages in general"
         if len(visits) > 1:
-            return self._posterior(visits), f"{len(visits)} visits"
-        if url in self._hints:
+            belief, origin = belief.after(_evidence(visits, self._now)), f"{len(visits)} visits"
+        elif url in self._hints:
             hints = self._hints[url]
-            return prior.with_sitemap(hints.every_s, hints.unchanged_s), "the site's sitemap"
-        return prior, f"{self._past.pages} pages of the site" if self._past.pages else "pages in general"
-
-    def _posterior(self, visits: Sequence[Visit]) -> RatePrior:
-        """The belief after all visits, starting from the prior of the site."""
-        at = np.array([visit.at for visit in visits]) / DAY_S
-        history = VisitHistory(
-            offsets=np.array([0, len(visits) - 1], dtype=np.int64),
-            elapsed_days=np.maximum(np.diff(at), 0.0),
-            changed=np.array([visit.counts for visit in visits[1:]], dtype=bool),
-            at_days=at[1:],
-        )
-        prior = self._past.prior
-        shape, days = learned(history, np.array([prior.shape]), np.array([prior.exposure_s / DAY_S]))
-        return RatePrior(float(shape[0]), float(days[0]) * DAY_S)
+            belief, origin = belief.with_sitemap(hints.every_s, hints.unchanged_s), "the site's sitemap"
+        elif self._past.pages:
+            origin = f"{self._past.pages} pages of the site"
+        return belief.as_gamma(self._span_s), origin
 
     def _weight(self, url: str, page: Page | None) -> float:
         if url in self._weights:
@@ -185,3 +188,17 @@ async def _successful_visits(store: Store, page: Page) -> list[Visit]:
     """Visits without a failure, oldest first."""
     visits = await store.visit_log.of_page(page.id, order="oldest")
     return [visit for visit in visits if visit.failure is None]
+
+
+def _evidence(visits: Sequence[Visit], now: float) -> Numbers:
+    """What the latest visits say about the changes of a page."""
+    latest = visits[-_MAX_VISITS:]
+    return evidence([visit.at for visit in latest], [_differ(*pair) for pair in pairwise(latest)], now)
+
+
+def _differ(before: Visit, after: Visit) -> bool:
+    """Whether a visit found another text than the visit before, or another content for other reasons.
+
+    Learned noise does not count as a change for the crawl loop, but makes the two downloads of a capture differ.
+    """
+    return after.counts or (before.text or before.raw) != (after.text or after.raw)

@@ -14,7 +14,7 @@ from webstrata.errors import UsageError
 from webstrata.flows.capture.download import CaptureDownloader, CaptureMode
 from webstrata.flows.capture.events import CaptureOrder, CaptureStarted, from_line, to_line
 from webstrata.flows.capture.proof import CertificateSigner, FinishedCapture
-from webstrata.flows.capture.rates import PageRates, PastChanges, SitemapHints, past_changes
+from webstrata.flows.capture.rates import PageRates, PastChanges, SitemapHints, capture_span_s, past_changes
 from webstrata.flows.capture.site_capture import OnEvent, SiteCapture, pages_in_scope
 from webstrata.flows.capture.state import CaptureState
 from webstrata.ports import Clock, Journal, Store
@@ -57,10 +57,12 @@ class CaptureService:
         """Fetch robots.txt, find the first pages, and write the first line of the journal."""
         patience_until = self._clock.now() + self._patience_s
         slot_s = await self._downloads.pace_s(order.url, patience_until=patience_until)
-        past = await past_changes(self._store, order.url)
+        past = await past_changes(self._store, order.url, self._clock.now())
         pages, hints = await self._start_pages(order, patience_until)
         exact = order.schedule.rates_per_s if order.schedule else None
-        rates = PageRates(self._store, past, order.weights, exact, hints)
+        span_s = capture_span_s(len(pages) if order.pages_known else None, past, slot_s)
+        now = self._clock.now()
+        rates = PageRates(self._store, past, order.weights, now=now, span_s=span_s, exact=exact, hints=hints)
         capture, journal = self._new_journal(f"{digits14(self._clock.now())}-{urls.host_of(order.url)}")
         started = CaptureStarted(
             capture=capture,
@@ -88,8 +90,10 @@ class CaptureService:
             order = replace(order, max_time_s=max_time_s, repair=order.repair if repair is None else repair)
             events[0] = replace(events[0], order=order)
         state = CaptureState.replay(events)
-        past = await past_changes(self._store, state.started.order.url)
-        rates = PageRates(self._store, past, state.started.order.weights)
+        started, now = state.started, self._clock.now()
+        past = await past_changes(self._store, started.order.url, now)
+        span_s = capture_span_s(len(state.pages), past, started.slot_s)
+        rates = PageRates(self._store, past, started.order.weights, now=now, span_s=span_s)
         return self._site_capture(state, rates, journal, on_event)
 
     def _site_capture(self, state: CaptureState, rates: PageRates, journal: Journal, on_event: OnEvent) -> SiteCapture:
@@ -109,7 +113,7 @@ class CaptureService:
 
     async def quietest_start(self, order: CaptureOrder, within_s: float) -> tuple[CaptureStart, PastChanges]:
         """The best time to start by the site's weekly rhythm. The duration is estimated from the known pages."""
-        past = await past_changes(self._store, order.url)
+        past = await past_changes(self._store, order.url, self._clock.now())
         slot_s = await self._downloads.pace_s(order.url, patience_until=self._clock.now() + self._patience_s)
         pages = len(order.listed) if order.listed is not None else max(1, past.pages)
         duration_s = order.max_time_s or pages * slot_s * (2 if order.sharp else 1)
