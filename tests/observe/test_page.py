@@ -33,16 +33,18 @@ def test_complete_page() -> None:
     assert content.title == "A title"
     assert content.text == "A title\nOne bold word\nTwo words\nL1 again L2 none m\ni\nii\ntail\nend"
     assert content.links == tuple(f"https://a.test/{path}" for path in ("other/l1", "l2", "other/l3", "other/l4"))
-    assert content.requisites == tuple(
+    assert content.requisites.files == tuple(
         f"https://a.test/{path}"
         for path in (
             "other/s.css",
             "i.ico",
+            "other/x.js",
+            "other/tracker.gif",
+            "other/l4",
             "other/p1.png",
             "other/p2.png",
             "other/p0.png",
             "other/p3.png",
-            "other/x.js",
         )
     )
     assert content.feeds == ("https://a.test/other/feed.atom",)
@@ -111,7 +113,7 @@ def test_other_media() -> None:
     data = observe(b"{}", "application/json", URL)
     assert (data.text, data.fingerprint.text, data.fingerprint.links, data.links) == (None, None, None, ())
     assert data.fingerprint.size == 2
-    assert data.requisites == ()
+    assert data.requisites.files == ()
 
 
 @given(st.binary(max_size=400) | st.text(max_size=200).map(lambda text: ("<p>" + text).encode("utf-8", "replace")))
@@ -121,7 +123,7 @@ def test_lines_and_digest_agree(body: bytes) -> None:
     words = b" ".join((content.text or "").replace("\n", " ").encode().split())
     plain = observe(words, "text/plain; charset=utf-8", URL)
     assert content.fingerprint.text == plain.fingerprint.text
-    assert isinstance(content.requisites, tuple)
+    assert isinstance(content.requisites.files, tuple)
 
 
 @pytest.mark.parametrize("header", [None, "", "text/html; charset=no-such", "nonsense", "text/html; charset=utf-16"])

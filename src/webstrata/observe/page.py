@@ -36,6 +36,7 @@ from webstrata.observe.html.tree import (
 )
 from webstrata.observe.kernel.choice import KERNEL
 from webstrata.observe.media import HTML, header_charset, media_type
+from webstrata.observe.requisites.page import PageRequisites, page_requisites
 from webstrata.observe.rules.select import SelectedContent, has_rules, select
 from webstrata.observe.sketch import hash64
 from webstrata.observe.text_runs import excerpts_of, excerpts_of_data, runs_of, runs_of_data, simhash, split_runs
@@ -85,7 +86,7 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
     """The content that the page's own rules select; None without rules."""
     read_text: Callable[[], str] | None = None
     read_parts: Callable[[], PartTexts] | None = None
-    read_requisites: Callable[[], tuple[str, ...]] | None = None
+    read_requisites: Callable[[], PageRequisites] | None = None
     read_fields: Callable[[], list[DataField]] | None = None
     """Computes the fields of data; detection learns which of them are noise."""
     read_attributes: Callable[[], list[PageAttribute]] | None = None
@@ -117,9 +118,9 @@ class ObservedContent(Struct, frozen=True, kw_only=True, gc=False):
         return [] if self.read_attributes is None else self.read_attributes()
 
     @property
-    def requisites(self) -> tuple[str, ...]:
-        """Canonical URLs of images, style sheets, icons and scripts."""
-        return () if self.read_requisites is None else self.read_requisites()
+    def requisites(self) -> PageRequisites:
+        """The files that a browser loads to show the page: images, style sheets, scripts, frames and others."""
+        return PageRequisites() if self.read_requisites is None else self.read_requisites()
 
 
 def observe(body: bytes, content_type: str | None, url: str, page_rules: PageRules | None = None) -> ObservedContent:
@@ -201,12 +202,13 @@ def _plain(text: str, base: Fingerprint, *, is_indented: bool) -> ObservedConten
 
 
 def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -> ObservedContent:
-    tree = parse(html)
+    tree, read_requisites = parse(html), partial(page_requisites, html, url)
     if tree is None:
         visible = without_invisible(html)
         scanned = KERNEL.scan_text(visible)
         text = b" ".join(clean(scanned))
-        return _observed(base, scan_metadata(visible, url), text, None, partial(plain_lines, scanned))
+        read_lines = partial(plain_lines, scanned)
+        return _observed(base, scan_metadata(visible, url), text, None, read_lines, read_requisites)
     body = outline(tree.body)
     parts = PageParts(body)
     metadata = page_metadata(tree, url, body, parts, attributes)
@@ -219,6 +221,7 @@ def _html(html: str, base: Fingerprint, url: str, attributes: Collection[str]) -
         text,
         read_parts=lambda: PartTexts(title.decode(), parts.header, parts.body, parts.side, parts.footer),
         read_text=lambda: joined_lines([title, body.lined()]),
+        read_requisites=read_requisites,
     )
     return replace(observed, spaces=text.count(b" ") - len(body.line_ends))
 
@@ -229,6 +232,7 @@ def _observed(
     text: bytes,
     read_parts: Callable[[], PartTexts] | None,
     read_text: Callable[[], str],
+    read_requisites: Callable[[], PageRequisites],
 ) -> ObservedContent:
     title = b" ".join(metadata.title).decode()[:_MAX_TITLE_LENGTH] or None
     fingerprinted = replace(
@@ -253,7 +257,7 @@ def _observed(
         noindex=metadata.noindex,
         read_text=read_text,
         read_parts=read_parts,
-        read_requisites=metadata.read_requisites,
+        read_requisites=read_requisites,
         read_attributes=metadata.read_attributes,
     )
 

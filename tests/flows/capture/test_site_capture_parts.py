@@ -179,29 +179,51 @@ def test_requisites(run_scenario: Callable[..., None]) -> None:
 
 
 def test_files_of_style_sheets(run_scenario: Callable[..., None]) -> None:
-    """Files of a style sheet, and of the sheets that it imports, are captured once; deeper imports are not followed."""
+    """Files of a style sheet, and of the sheets that it imports to the depth of five, are captured once."""
 
     async def scenario(archiver: Archiver) -> None:
         head = '<link rel="stylesheet" href="/s/main.css"><style>b{background:url(inline.png)}</style>'
         site(archiver, a=reply(f"<title>t</title>{head}<main><p>words of a page</p></main>"))
         sheets = {
             "main.css": '@import "more.css"; p{background:url(../one.png)} i{background:url(/one.png)}',
-            "more.css": "@import 'third.css'; @font-face{src:url(font.woff2)} p{background:url(/s/main.css)}",
-            "third.css": "@import 'fourth.css'; p{background:url(deep.png)}",
-        }
+            "more.css": "@import '2.css'; @font-face{src:url(font.woff2)} p{background:url(/s/main.css)}",
+        } | {f"{depth}.css": f"@import '{depth + 1}.css'; p{{background:url(/s/main.css)}}" for depth in range(2, 8)}
         for name, sheet in sheets.items():
             archiver.servers.serve(f"{SITE}s/{name}", reply(sheet, kind="text/css"))
-        for path in ("inline.png", "one.png", "s/font.woff2", "s/fourth.css", "s/deep.png"):
+        for path in ("inline.png", "one.png", "s/font.woff2"):
             archiver.servers.serve(f"{SITE}{path}", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
         taken = await capture(archiver)
         captured = {url.removeprefix(SITE) for url, succeeded in taken.capture.state.requisites.items() if succeeded}
-        assert captured == {"s/main.css", "inline.png", "s/more.css", "one.png", "s/third.css", "s/font.woff2"}
+        followed = {"s/2.css", "s/3.css", "s/4.css", "s/5.css"}
+        assert captured == {"s/main.css", "inline.png", "s/more.css", "one.png", "s/font.woff2"} | followed
         asked = Counter(archiver.servers.paths("a.test"))
         assert {asked[f"/{name}"] for name in captured} == {1}
         again = await capture(archiver, resume=taken.certificate["capture"])
         assert again.capture.state.requisites == taken.capture.state.requisites
         few = await capture(archiver, max_requisites=3)
         assert sum(succeeded is True for succeeded in few.capture.state.requisites.values()) == 3
+
+    run_scenario(scenario)
+
+
+def test_frames(run_scenario: Callable[..., None]) -> None:
+    """A frame out of scope is a requisite with its files, two frames deep; one in scope is a page, and only a page."""
+
+    async def scenario(archiver: Archiver) -> None:
+        frame = "<iframe src='http://b.test/f1'></iframe><iframe src=/a></iframe><object data='http://b.test/o.svg'>"
+        site(archiver, a=reply(f"<title>t</title><main><p>words of a page</p></main>{frame}</object>"))
+        for number in range(1, 6):
+            inner = f"<img src=/{number}.png><iframe src=/f{number + 1}></iframe>"
+            archiver.servers.serve(f"http://b.test/f{number}", reply(f"<title>f</title><p>frame</p>{inner}"))
+            archiver.servers.serve(f"http://b.test/{number}.png", reply(b"\x89PNG\r\n\x1a\n", kind="image/png"))
+        archiver.servers.serve("http://b.test/o.svg", reply("<svg><image href='1.png'/></svg>", kind="image/svg+xml"))
+        taken = await capture(archiver)
+        assert set(taken.verdicts()) == {"/", "/a"}
+        captured = {url for url, succeeded in taken.capture.state.requisites.items() if succeeded}
+        assert captured == {f"http://b.test/{path}" for path in ("f1", "f2", "f3", "1.png", "2.png", "o.svg")}
+        frames = {f"http://b.test/{path}" for path in ("f1", "f2", "f3", "o.svg")}
+        assert taken.capture.state.frames == frames | {f"{SITE}a"}
+        assert archiver.servers.paths("a.test").count("/a") == 1, "its download is the instant"
 
     run_scenario(scenario)
 

@@ -15,7 +15,6 @@ from webstrata.detect.layers import deciding_layer, layer_digest
 from webstrata.detect.response_class import StatusClass, status_class
 from webstrata.errors import StoreError
 from webstrata.flows.capture.rates import SitemapHints, sitemap_hints
-from webstrata.flows.capture.styles import has_styles
 from webstrata.flows.crawl.discovery import Discovery
 from webstrata.flows.crawl.parse import ParsedContent, payload_digest, with_tag_rules
 from webstrata.flows.crawl.requests.host_leases import HostLeases
@@ -23,6 +22,8 @@ from webstrata.flows.crawl.requests.polite_client import ChooseHandler, PoliteCl
 from webstrata.flows.crawl.requests.polite_visit import PoliteVisit
 from webstrata.flows.crawl.visit_pipeline import VisitPipeline
 from webstrata.flows.parsers.handler_parsers import HandlerParsers
+from webstrata.observe.media import HTML
+from webstrata.observe.requisites.files import refers_to_files
 from webstrata.permit.gate import PermitGate
 from webstrata.ports import Clock, Store, Web
 from webstrata.records import (
@@ -71,6 +72,10 @@ class DownloadResult(Struct, frozen=True, kw_only=True):
     """All archive records of the download."""
     links: tuple[str, ...] = ()
     requisites: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    """Those among the requisites that are shown in a frame, so that they may be pages."""
+    is_page: bool = False
+    """The content is HTML."""
     sitemaps: tuple[str, ...] = ()
     hints: dict[str, SitemapHints] = {}
     """The statements of a sitemap about its pages."""
@@ -162,7 +167,7 @@ class CaptureDownloader:
         return await self._with_references(download, result) if parsed is not None else download
 
     async def _with_references(self, download: DownloadResult, result: VisitResult) -> DownloadResult:
-        """The download with the files to which its styles refer, and with what a sitemap states about its pages."""
+        """The download with the files to which it refers, and with what a sitemap states about its pages."""
         answer = result.answer
         if answer is None:
             return download
@@ -170,11 +175,10 @@ class CaptureDownloader:
         try:
             if result.page.role is PageRole.SITEMAP:
                 return replace(download, hints=sitemap_hints(await self._parsers.sitemap(body), result.at))
-            if result.content is None and has_styles(body.content_type):
-                files = (*download.requisites, *await self._parsers.styles(body))
-                return replace(download, requisites=tuple(dict.fromkeys(files)))
+            if result.content is None and refers_to_files(body.content_type):
+                return replace(download, requisites=await self._parsers.files(body))
         except ValueError as problem:
-            log.warning("%s: the files that its styles name, or its entries, are not known: %s", answer.url, problem)
+            log.warning("%s: the files to which it refers, or its entries, are not known: %s", answer.url, problem)
         return download
 
     async def post(self, url: str, posted: PostBody, *, accept: str, patience_until: float) -> FetchResult | Wait:
@@ -213,7 +217,7 @@ class _AllLinks(Discovery):
         return page.role is PageRole.PAGE
 
     def wants_requisites(self, page: Page) -> bool:
-        return page.role is PageRole.PAGE
+        return page.role is not PageRole.SITEMAP
 
     def entries(self, page: Page, parsed: ParsedContent) -> list[NewPage]:
         return []
@@ -243,7 +247,9 @@ def _download_result(url: str, result: VisitResult, parsed: ParsedContent | None
         permanent=row.truncated == "length" or (row.failure is not None and row.failure.kind in _PERMANENT),
         positions=positions,
         links=parsed.links if parsed is not None else (),
-        requisites=parsed.requisites if parsed is not None else (),
+        requisites=parsed.requisites.files if parsed is not None else (),
+        frames=parsed.requisites.frames if parsed is not None else (),
+        is_page=parsed is not None and parsed.fingerprint.media_type in HTML,
         sitemaps=parsed.sitemaps if parsed is not None else (),
     )
 

@@ -100,6 +100,8 @@ class PageDownloaded(Struct, frozen=True, kw_only=True, tag="got"):
     """Another attempt would fail in the same way."""
     positions: tuple[Position, ...] = ()
     requisites: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    """Those among the requisites that are shown in a frame."""
     found: tuple[FoundPage, ...] = ()
     left_out: int = 0
     """The number of links in scope that look like crawler traps."""
@@ -118,14 +120,16 @@ class PassPlanned(Struct, frozen=True, kw_only=True, tag="planned"):
 
 
 class RequisiteDownloaded(Struct, frozen=True, kw_only=True, tag="fetched"):
-    """An image, style sheet or script was requested."""
+    """A file that a page needs was requested: an image, a style sheet, a script, a frame or another."""
 
     url: str
     positions: tuple[Position, ...] = ()
     why: str = ""
     """Why the request failed."""
     requisites: tuple[str, ...] = ()
-    """Files that a style sheet refers to, which are requisites as well."""
+    """Files to which this one refers, which are requisites as well."""
+    frames: tuple[str, ...] = ()
+    """Those among the requisites that are shown in a frame."""
 
 
 Event = CaptureStarted | PageDownloaded | PassPlanned | RequisiteDownloaded

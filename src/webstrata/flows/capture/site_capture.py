@@ -115,6 +115,7 @@ class SiteCapture:
                 permanent=result.permanent,
                 positions=result.positions,
                 requisites=tuple(link for link in result.requisites if link not in self.state.requisites),
+                frames=tuple(link for link in result.frames if link not in self.state.frames),
                 found=tuple(await self._rates.of(new)),
                 left_out=traps,
             )
@@ -145,10 +146,15 @@ class SiteCapture:
         )
         download = result.download
         error = f"status {download.status}" if download is not None and download.status >= 400 else ""
-        files = result.requisites if self.state.captures_files_of(url) else ()
-        new = tuple(file for file in files if file not in self.state.requisites)
+        follow = self.state.captures_files_of(url, is_page=result.is_page)
         await self._record(
-            RequisiteDownloaded(url=url, positions=result.positions, why=result.why or error, requisites=new)
+            RequisiteDownloaded(
+                url=url,
+                positions=result.positions,
+                why=result.why or error,
+                requisites=tuple(file for file in result.requisites if follow and file not in self.state.requisites),
+                frames=tuple(file for file in result.frames if follow and file not in self.state.frames),
+            )
         )
 
     def _patience_until(self) -> float:

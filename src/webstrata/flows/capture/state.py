@@ -25,7 +25,10 @@ from webstrata.sharp.proof.certificate import Download
 from webstrata.sharp.survival import Survival, survival_of_beliefs
 
 _GONE = (404, 410)
-_MAX_SHEET_DEPTH = 2
+_MAX_FILE_DEPTH = 5
+"""The files of a page are followed through this number of style sheets, scripts, manifests and frames."""
+_MAX_FRAME_DEPTH = 2
+"""The files of a frame are captured up to this depth."""
 _PACE_DOWNLOADS = 21
 """The pace is the median over this number of downloads."""
 
@@ -40,9 +43,11 @@ class CaptureState:
         self.pages: dict[str, PageDownloads] = {}
         self.positions: list[Position] = []
         self.requisites: dict[str, bool | None] = {}
-        """Images, style sheets and scripts: whether the download succeeded; None if it was not requested yet."""
-        self._sheet_depths: dict[str, int] = {}
-        """For files that style sheets refer to: the number of sheets between the file and a page."""
+        """Images, style sheets, scripts, frames: whether the download succeeded; None if it was not requested yet."""
+        self._depths: dict[str, int] = {}
+        """For files that other files refer to: the number of files between the file and a page."""
+        self.frames: set[str] = set()
+        """Requisites that are shown in a frame."""
         self.appeared: list[str] = []
         """Pages that were first linked to after the visits had ended."""
         self.left_out = 0
@@ -92,13 +97,15 @@ class CaptureState:
                 for url in event.requisites:
                     if url not in self.requisites:
                         self.requisites[url] = None
-                        self._sheet_depths[url] = self._sheet_depths.get(event.url, 0) + 1
+                        self._depths[url] = self._depths.get(event.url, 0) + 1
+                self.frames.update(event.frames)
 
     def _apply_page(self, event: PageDownloaded) -> None:
         self.positions += event.positions
         self.left_out += event.left_out
         for url in event.requisites:
             self.requisites.setdefault(url, None)
+        self.frames.update(event.frames)
         self._remove_from_queue(event.url)
         download = event.download
         if download is not None and (self.pass_number > 0 or download.status not in _GONE):
@@ -175,11 +182,17 @@ class CaptureState:
         requested = sum(succeeded is not None for succeeded in self.requisites.values())
         if requested >= self.started.order.max_requisites:
             return None
-        return next((url for url, succeeded in self.requisites.items() if succeeded is None), None)
+        return next(
+            (url for url, succeeded in self.requisites.items() if succeeded is None and not self._is_page(url)), None
+        )
 
-    def captures_files_of(self, sheet: str) -> bool:
-        """Whether the files that this style sheet refers to are captured. Imports are followed to a fixed depth."""
-        return self._sheet_depths.get(sheet, 0) < _MAX_SHEET_DEPTH
+    def _is_page(self, url: str) -> bool:
+        """Whether this requisite (a frame) is captured as a page."""
+        return url in self.pages and bool(self.pages[url].downloads)
+
+    def captures_files_of(self, requisite: str, *, is_page: bool) -> bool:
+        """Whether the files to which this requisite refers are captured: they are followed to a fixed depth."""
+        return self._depths.get(requisite, 0) < (_MAX_FRAME_DEPTH if is_page else _MAX_FILE_DEPTH)
 
     def _best_visits(self) -> list[str]:
         """The visits of the best schedule of all pages, from the outermost slot inwards."""

@@ -197,7 +197,7 @@ class Discovery:
                 weight=0.0,
                 next_at=self.due_at,
             )
-            for url in parsed.requisites[:MAX_REQUISITES]
+            for url in parsed.requisites.files[:MAX_REQUISITES]
         ]
 
     def _site(self, page: Page) -> Site | None:

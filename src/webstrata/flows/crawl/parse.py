@@ -25,6 +25,7 @@ from webstrata.observe.page import (
     observe,
     template_values,
 )
+from webstrata.observe.requisites.page import PageRequisites
 from webstrata.records import UNPARSED, Failure, Fingerprint, Page, PageRules, Signal
 
 _NO_FIELDS = ObservationFields(lines=b"", link_hashes=b"", excerpts={}, products={})
@@ -90,7 +91,8 @@ class ParsedContent(Struct, frozen=True, kw_only=True):
     sitemaps: tuple[str, ...] = ()
     """Further sitemaps that a sitemap index lists."""
     signals: tuple[Signal, ...] = ()
-    requisites: tuple[str, ...] = ()
+    requisites: PageRequisites = PageRequisites()
+    """The files of a page, if they were asked for."""
     lines: bytes = b""
     past_lines: bytes = b""
     """The text runs of the last version, if detection did not remember them."""
@@ -140,7 +142,7 @@ def parse_content(job: ParseJob) -> ParsedContent:
         entries=listed.urls if job.page_rules is not None and job.page_rules.entries else (),
         sitemaps=listed.sitemaps,
         signals=listed.signals,
-        requisites=observed.requisites if job.want_requisites else (),
+        requisites=observed.requisites if job.want_requisites else PageRequisites(),
         lines=fields.lines,
         link_hashes=fields.link_hashes,
         excerpts=fields.excerpts,

@@ -16,12 +16,12 @@ from webstrata.flows.parsers.tasks import (
     CanonicalResults,
     CanonicalTask,
     DecodeTask,
+    FilesTask,
     GraphTask,
     JsonLdTask,
     LinkedDataTask,
     ResultsTask,
     SitemapTask,
-    StylesTask,
     Task,
     TriplesTask,
 )
@@ -105,9 +105,9 @@ class HandlerParsers:
         entries: tuple[SitemapEntry, ...] = await self._run(task, body)
         return entries
 
-    async def styles(self, body: EncodedBody) -> tuple[str, ...]:
-        """The files to which a style sheet, or the styles of a page, refer."""
-        task = StylesTask(
+    async def files(self, body: EncodedBody) -> tuple[str, ...]:
+        """The files to which a style sheet, a script, a manifest or a drawing refers."""
+        task = FilesTask(
             body=body.body, content_encoding=body.content_encoding, content_type=body.content_type, url=body.url
         )
         files: tuple[str, ...] = await self._run(task, body)

@@ -12,7 +12,6 @@ from typing import Any
 from msgspec import Struct
 
 from webstrata.coding import Decoded, EncodedBody, decode
-from webstrata.flows.capture.styles import style_files
 from webstrata.flows.crawl.parse import ParsedContent, ParseJob, parse_bytes, parse_content
 from webstrata.observe.data.rdf.jsonld import ExpandedJsonLd, expanded_jsonld
 from webstrata.observe.data.sitemap import MAX_BYTES as MAX_SITEMAP_BYTES
@@ -22,6 +21,7 @@ from webstrata.observe.data.sparql.canonical import canonical_results
 from webstrata.observe.data.sparql.results import Results, parse_results
 from webstrata.observe.linked_data import EmbeddedData, embedded_data
 from webstrata.observe.page import VERSION
+from webstrata.observe.requisites.files import referred_files
 
 MAX_SPARQL_BYTES = 100_000_000
 MAX_RDF_BYTES = 20_000_000
@@ -109,8 +109,8 @@ class SitemapTask(Struct, frozen=True, kw_only=True, tag="sitemap"):
     url: str
 
 
-class StylesTask(Struct, frozen=True, kw_only=True, tag="styles"):
-    """The files to which a style sheet, or the styles of a page, refer."""
+class FilesTask(Struct, frozen=True, kw_only=True, tag="files"):
+    """The files to which a style sheet, a script, a manifest or a drawing refers."""
 
     body: bytes
     content_encoding: str | None
@@ -129,7 +129,7 @@ Task = (
     | TriplesTask
     | GraphTask
     | SitemapTask
-    | StylesTask
+    | FilesTask
 )
 
 
@@ -203,8 +203,8 @@ def _sitemap(task: SitemapTask) -> tuple[SitemapEntry, ...]:
     return parse_sitemap(body, task.url).entries
 
 
-def _styles(task: StylesTask) -> tuple[str, ...]:
-    return style_files(
+def _files(task: FilesTask) -> tuple[str, ...]:
+    return referred_files(
         EncodedBody(
             url=task.url, body=task.body, content_encoding=task.content_encoding, content_type=task.content_type
         )
@@ -222,7 +222,7 @@ _FUNCTIONS: dict[type, Callable[[Any], Any]] = {
     TriplesTask: _triples,
     GraphTask: _graph,
     SitemapTask: _sitemap,
-    StylesTask: _styles,
+    FilesTask: _files,
 }
 RESULTS: dict[type, Any] = {
     ParseJob: ParsedContent,
@@ -235,7 +235,7 @@ RESULTS: dict[type, Any] = {
     TriplesTask: int,
     GraphTask: responses.GraphLines,
     SitemapTask: tuple[SitemapEntry, ...],
-    StylesTask: tuple[str, ...],
+    FilesTask: tuple[str, ...],
 }
 """The type of the result of each task."""
 TRIVIAL = ParseJob(url="http://webstrata.invalid/", body=b"<p>text", content_type="text/html", max_decoded=1000)

@@ -1,21 +1,19 @@
-"""Metadata of an HTML page: title, links, requisites, feeds, canonical URL, robots directives."""
+"""Metadata of an HTML page: title, links, feeds, canonical URL, robots directives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webstrata.observe.html.attributes import page_attributes
-from webstrata.observe.html.links import LinkResolver, PageLinks, srcset_urls
+from webstrata.observe.html.links import LinkResolver, PageLinks
 from webstrata.observe.html.outline import HtmlOutline, PageParts, clean
 from webstrata.records import DEFAULT_ATTRIBUTES, PageAttribute
 from webstrata.urls import join
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
-_REQUISITE_RELS = frozenset({"stylesheet", "icon", "apple-touch-icon", "mask-icon", "manifest"})
-_REQUISITE_SELECTOR = "img,picture source[srcset],input[src],video[poster],body[background],link[href]"
 
 
 class PageMetadata(Struct, frozen=True, kw_only=True, gc=False):
@@ -30,7 +28,6 @@ class PageMetadata(Struct, frozen=True, kw_only=True, gc=False):
     canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
-    read_requisites: Callable[[], tuple[str, ...]] | None = None
     read_attributes: Callable[[], list[PageAttribute]] | None = None
 
 
@@ -55,7 +52,6 @@ def page_metadata(
         canonical=address,
         nofollow=not robots.isdisjoint(("nofollow", "none")),
         noindex=not robots.isdisjoint(("noindex", "none")),
-        read_requisites=lambda: resolver.all(_requisites(tree)),
         read_attributes=lambda: page_attributes(
             tree, resolver, title=b" ".join(title).decode(), canonical=address, kinds=attributes
         ),
@@ -103,19 +99,3 @@ def _head_fields(head: LexborNode) -> _HeadFields:
         elif tag == "base" and base is None:
             base = node.attributes.get("href")
     return title or (), base, robots, canonical, feeds
-
-
-def _requisites(tree: LexborHTMLParser) -> Iterator[str | None]:
-    """The addresses of images, style sheets, icons and scripts, as written."""
-    for node in tree.css(_REQUISITE_SELECTOR):
-        attributes = node.attributes
-        if node.tag == "link":
-            if not _REQUISITE_RELS.isdisjoint((attributes.get("rel") or "").lower().split()):
-                yield attributes.get("href")
-            continue
-        yield attributes.get("src")
-        yield attributes.get("poster")
-        yield attributes.get("background")
-        yield from srcset_urls(attributes.get("srcset") or "")
-    for node in tree.tags("script"):
-        yield node.attributes.get("src")
