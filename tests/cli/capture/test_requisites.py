@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Call, LocalServer
 from webstrata.archive.wacz.reader import WaczReader
-from webstrata.archive.warc.reader import DamagedBytes
+from webstrata.archive.warc.members import DamagedBytes
 from webstrata.fetch.handlers.browser import find_chromium, missing_software
 
 needs_chromium = pytest.mark.skipif(bool(missing_software(find_chromium())), reason="no Chromium or no Playwright")
