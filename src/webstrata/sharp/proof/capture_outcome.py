@@ -1,4 +1,4 @@
-"""The outcome of a capture: its instant, and the two downloads of each page that prove its content at that instant.
+"""The outcome of a capture: its instant, and the verdict on each page at that instant.
 
 Each pass after the first revisits defines a new instant: the last revisit becomes the visit. A page with the same
 content over several passes is sharp as of all their instants. The instant that most pages share becomes the instant of
@@ -7,18 +7,19 @@ the capture.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
 from msgspec import Struct
 
-from webstrata.clock import DAY_S
-from webstrata.sharp.proof.certificate import CapturedPage, Download, joint_instant, span_of
-from webstrata.sharp.proof.coherence import CoveredInstant, instants
+from webstrata.sharp.proof.coherence import CoveredInstant, UnchangedSpan, best_instant, instants
+from webstrata.sharp.proof.page_observation import PageObservation
+from webstrata.sharp.proof.verdicts import Instant, JudgedPage, judged_page
 
 
-class PageDownloads(Struct, kw_only=True):
-    """A page of a capture with all its downloads, in order of time."""
+class PageHistory(Struct, kw_only=True):
+    """A page of a capture with all observations of it, in the order of their start."""
 
     url: str
     rate_per_s: float
@@ -30,91 +31,78 @@ class PageDownloads(Struct, kw_only=True):
     weight: float = 1.0
     expected: float = 0.0
     """The planned probability to be sharp."""
-    downloads: list[Download] = []
-    why: str = ""
-    """Why the last download failed."""
+    rules: dict[str, object] | None = None
+    """The page's own rules in force; None if it has none."""
+    observations: list[PageObservation] = []
+    parts: list[str] = []
+    """The URLs of the files that the page loads."""
+
+    @property
+    def contents(self) -> list[PageObservation]:
+        """The observations that show a content or a redirect."""
+        return [seen for seen in self.observations if seen.kind in ("content", "redirect")]
 
 
 class CaptureOutcome(Struct, frozen=True, kw_only=True):
-    """The instant of a capture, its pages as certified, and other instants at which further pages are sharp."""
+    """The instant of a capture, its pages as judged, and other instants at which further pages are sharp."""
 
-    instant: CoveredInstant | None
-    pages: tuple[CapturedPage, ...]
+    instant: Instant | None
+    pages: tuple[JudgedPage, ...]
     others: tuple[CoveredInstant, ...]
 
 
-def capture_outcome(histories: Sequence[PageDownloads]) -> CaptureOutcome:
-    """Find the largest (weighted) set of pages that is sharp as of one instant."""
-    runs: list[CapturedPage] = []
-    page_of_run: list[int] = []
-    for i, history in enumerate(histories):
-        for run in _runs(history):
-            runs.append(run)
-            page_of_run.append(i)
-    best = joint_instant(runs)
-    best_runs = best.pages if best is not None else ()
-    chosen = {page_of_run[index]: runs[index] for index in best_runs}
-    pages = tuple(
-        _as_sharp(chosen[i], history, best) if i in chosen and best is not None else _as_blurred(history, best)
-        for i, history in enumerate(histories)
-    )
-    spans = [span for index, run in enumerate(runs) if (span := span_of(run, page_of_run[index])) is not None]
+def capture_outcome(histories: Sequence[PageHistory], layer: str) -> CaptureOutcome:
+    """Find the instant at which the largest (weighted) set of pages is sharp by this layer."""
+    spans = [span for index, history in enumerate(histories) for span in _spans(history, index, layer)]
     weights = [history.weight for history in histories]
-    others = [other for other in instants(spans, weights) if best is None or set(other.pages) - set(chosen)]
-    instant = (
-        None
-        if best is None
-        else CoveredInstant(start=best.start, end=best.end, weight=best.weight, pages=tuple(chosen))
-    )
+    best = best_instant(spans, weights)
+    anchors = [anchor for index, history in enumerate(histories) for anchor in _anchors(history, index, layer)]
+    instant = _best_of(best, anchors, spans, weights)
+    pages = tuple(judged_page(history.observations, instant, layer) for history in histories)
+    sharp = {index for index, page in enumerate(pages) if page.verdict == "sharp"}
+    others = [other for other in instants(spans, weights) if instant is None or set(other.pages) - sharp]
     return CaptureOutcome(instant=instant, pages=pages, others=tuple(others))
 
 
-def _runs(history: PageDownloads) -> list[CapturedPage]:
-    """One page for each run of consecutive downloads with equal content: its first and last download."""
-    runs = []
-    for _, equal in groupby(history.downloads, key=lambda download: (download.content, download.status)):
-        run = list(equal)
-        runs.append(_page(history, run[0], run[-1] if len(run) > 1 else None))
-    return runs
+def _runs(history: PageHistory, layer: str) -> Iterator[list[PageObservation]]:
+    """The runs of consecutive observations that show the same content."""
+    for key, run in groupby(history.observations, key=lambda observation: observation.key(layer)):
+        if key is not None:
+            yield list(run)
 
 
-def _as_sharp(run: CapturedPage, history: PageDownloads, instant: CoveredInstant) -> CapturedPage:
-    """The page with its nearest downloads on both sides of the instant, which prove its content there."""
-    if run.revisit is None:
-        return run
-    before, after = _around(history, instant)
-    return _page(history, before[-1], after[0])
+def _spans(history: PageHistory, index: int, layer: str) -> Iterator[UnchangedSpan]:
+    """For each run of two or more observations, the time from the end of the first to the start of the last."""
+    for run in _runs(history, layer):
+        if len(run) > 1 and run[0].ended <= run[-1].started:
+            yield UnchangedSpan(page=index, start=run[0].ended, end=run[-1].started)
 
 
-def _as_blurred(history: PageDownloads, instant: CoveredInstant | None) -> CapturedPage:
-    """The page with its downloads on both sides of the instant, as far as there are any."""
-    if not history.downloads:
-        return _page(history, None, None, history.why)
-    if instant is None:
-        return _page(history, history.downloads[0], None, history.why)
-    before, after = _around(history, instant)
-    if before and after:
-        return _page(history, before[-1], after[0])
-    missing = f"it was not downloaded {'after' if before else 'before'} the instant"
-    return _page(history, history.downloads[0], None, history.why or missing)
+def _anchors(history: PageHistory, index: int, layer: str) -> Iterator[UnchangedSpan]:
+    """The observations that stand alone: each may be the instant."""
+    for run in _runs(history, layer):
+        if len(run) == 1:
+            yield UnchangedSpan(page=index, start=run[0].started, end=run[0].ended)
 
 
-def _around(history: PageDownloads, instant: CoveredInstant) -> tuple[list[Download], list[Download]]:
-    """The downloads that ended before the instant, and those that started after it."""
-    before = [download for download in history.downloads if download.ended <= instant.start]
-    after = [download for download in history.downloads if download.started >= instant.end]
-    return before, after
+def _best_of(
+    best: CoveredInstant | None,
+    anchors: Sequence[UnchangedSpan],
+    spans: Sequence[UnchangedSpan],
+    weights: Sequence[float],
+) -> Instant | None:
+    """The best period, or the download of a page that, together with the pages around it, has more weight.
 
-
-def _page(history: PageDownloads, visit: Download | None, revisit: Download | None, why: str = "") -> CapturedPage:
-    return CapturedPage(
-        url=history.url,
-        visit=visit,
-        revisit=revisit,
-        why=why,
-        rate_per_day=history.rate_per_s * DAY_S,
-        rate_from=history.rate_from,
-        rate_shape=history.rate_shape,
-        weight=history.weight,
-        expected=history.expected,
-    )
+    A page that was downloaded once had the downloaded content at an unknown time during the download. So it is sharp
+    only if the whole download lies within the spans of the other pages, and the download is then the instant.
+    """
+    chosen = Instant(best.start, best.end) if best is not None else None
+    top = best.weight if best is not None else -1.0
+    starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
+    span_weights = np.array([weights[span.page] for span in spans])
+    for anchor in anchors:
+        around = (starts <= anchor.start) & (anchor.end <= ends)
+        weight = float(span_weights[around].sum()) + weights[anchor.page]
+        if weight > top:
+            chosen, top = Instant(anchor.start, anchor.end), weight
+    return chosen

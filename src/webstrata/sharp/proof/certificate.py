@@ -1,116 +1,165 @@
-"""The certificate of a capture: the downloads of each page and the verdict that follows from them.
+"""The certificate of a capture: every observation of every URL, and the verdicts that follow from them.
 
-A page is `sharp` if it was downloaded before the instant and again after it with the same content. The policy names the
-layer that is compared. One page may have been downloaded once; its download is then the instant. All other pages are
-`blurred` (two contents, or no second download on the other side of the instant) or `unreachable`. Fractional numbers
-are written as decimal strings, so that programs in all languages sign the same bytes.
+It is a plain document in the package of the capture, whose signature covers it (docs/reference/certificate.md).
+Fractional numbers are written as decimal strings, so that programs in all languages compute the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 
 from webstrata.clock import DAY_S, iso
-from webstrata.sharp.proof.coherence import CoveredInstant, UnchangedSpan, best_instant
+from webstrata.sharp.proof.capture_outcome import CaptureOutcome, PageHistory
+from webstrata.sharp.proof.page_observation import PageObservation, equal_layers
+from webstrata.sharp.proof.verdicts import (
+    PAGE_VERDICTS,
+    CompositePage,
+    Instant,
+    JudgedPage,
+    composite_page,
+    judged_page,
+    judged_requisite,
+)
 from webstrata.sharp.schedule import interval_of
 
 TYPE = "webstrata/capture"
-VERSION = 1
-
-Verdict = Literal["sharp", "blurred", "unreachable"]
-
-
-class Download(Struct, frozen=True, kw_only=True):
-    """One download of a page, as stored in the archive."""
-
-    started: float
-    ended: float
-    status: int
-    payload: str
-    """The payload digest of the WARC record."""
-    content: str
-    """Name and digest of the compared layer."""
-    record: str
-    """WARC-Record-ID of the response or revisit record."""
-
-
-class CapturedPage(Struct, frozen=True, kw_only=True):
-    """A page of the capture: its downloads and its expected outcome."""
-
-    url: str
-    visit: Download | None = None
-    revisit: Download | None = None
-    why: str = ""
-    """Why the page could not be downloaded, or not again."""
-    rate_per_day: float = 0.0
-    rate_from: str = ""
-    rate_shape: float | None = None
-    """Of the Gamma belief about the rate; None if the rate is known exactly."""
-    weight: float = 1.0
-    expected: float = 0.0
-    """The planned probability to be sharp."""
-
-    @property
-    def same(self) -> bool:
-        """Whether visit and revisit have the same content and status."""
-        if self.visit is None or self.revisit is None:
-            return False
-        return self.visit.content == self.revisit.content and self.visit.status == self.revisit.status
+VERSION = 2
+_COUNTED_LAYERS = ("raw", "visible", "main")
+"""For these layers the certificate counts the pages that are sharp by them at the instant."""
 
 
 class CapturePolicy(Struct, frozen=True, kw_only=True):
     """The rules of the capture."""
 
     algorithm: str
+    layer: str
+    """The layer that decides whether two observations show the same content."""
     tau: float
     delay_s: float
-    layer: str
     scope: str
     seeds: tuple[str, ...]
     sharp: bool = True
     conditional_requests: bool = False
+    rendered: bool = False
+    """Pages were rendered in a browser; the contents are those of the DOM."""
+    repair: int = 0
+    requisites: bool = True
     reversion: float = 0.0
     """The share of changes that restore an earlier content, as observed on this site or assumed."""
 
 
-def span_of(page: CapturedPage, index: int = 0) -> UnchangedSpan | None:
-    """The span in which the page's content is proved: between its two downloads, or during its only one."""
-    if page.same and page.visit is not None and page.revisit is not None:
-        if page.visit.ended <= page.revisit.started:
-            return UnchangedSpan(page=index, start=page.visit.ended, end=page.revisit.started)
-        return None
-    if page.visit is not None and page.revisit is None:
-        return UnchangedSpan(page=index, start=page.visit.started, end=page.visit.ended)
-    return None
+class ObservedUrl(Struct, frozen=True, kw_only=True):
+    """A URL that is no page of the capture, with all observations of it."""
+
+    url: str
+    observations: tuple[PageObservation, ...] = ()
 
 
-def joint_instant(pages: Sequence[CapturedPage]) -> CoveredInstant | None:
-    """The span in which most pages (by weight) are sharp, and these pages.
+class UnfinishedCapture(Struct, frozen=True, kw_only=True):
+    """Why a capture was cut short, and what is missing."""
 
-    A page that was downloaded once had the downloaded content at an unknown time during the download. So it is sharp
-    only if the whole download lies within the spans of the other pages, and the download is then the instant.
-    """
-    weights = [page.weight for page in pages]
-    twice = [span for i, page in enumerate(pages) if page.revisit is not None and (span := span_of(page, i))]
-    best = best_instant(twice, weights)
-    starts, ends = np.array([span.start for span in twice]), np.array([span.end for span in twice])
-    span_weights = np.array([weights[span.page] for span in twice])
-    for i, page in enumerate(pages):
-        if page.revisit is not None or (only := span_of(page, i)) is None:
-            continue
-        around = np.flatnonzero((starts <= only.start) & (only.end <= ends))
-        weight = float(span_weights[around].sum()) + page.weight
-        if best is None or weight > best.weight:
-            sharp = tuple(sorted([twice[j].page for j in around] + [i]))
-            best = CoveredInstant(start=only.start, end=only.end, weight=weight, pages=sharp)
-    return best
+    why: str
+    not_visited: int
+    not_revisited: int
+    not_discovered: int | None = None
+    """An estimate; None if all pages were known."""
+
+
+class CertifiedCapture(Struct, frozen=True, kw_only=True):
+    """All that a certificate states about a capture, before the archive is packed."""
+
+    capture: str
+    software: str
+    title: str
+    site: str
+    """The origin of the start URL: certificates of one site form a chain."""
+    policy: CapturePolicy
+    histories: Sequence[PageHistory]
+    outcome: CaptureOutcome
+    requisites: Sequence[ObservedUrl] = ()
+    others: Sequence[ObservedUrl] = ()
+    """URLs that are neither pages nor requisites, such as the targets of redirects to other sites."""
+    unfinished: UnfinishedCapture | None = None
+
+
+class ChainLink(Struct, frozen=True, kw_only=True):
+    """The place of a certificate in the chain of its site."""
+
+    sequence: int = 1
+    previous_capture: str = ""
+    """The id of the capture before; empty for the first."""
+    previous_sha256: str = ""
+    """The SHA-256 (hex) of its certificate."""
+
+
+class PackedArchive(Struct, frozen=True, kw_only=True):
+    """The contents of the package, as digests."""
+
+    records: Mapping[str, str]
+    """WARC-Record-ID -> SHA-256 of the whole record, for every record."""
+    captures: Sequence[str]
+    """The ids of those that are responses, revisits or resources."""
+    files: Mapping[str, str]
+    """Path in the WACZ -> `sha256:…`, for all files but the certificate and the description of the package."""
+
+
+def certify(subject: CertifiedCapture, archive: PackedArchive, link: ChainLink, *, issued: float) -> dict[str, Any]:
+    """The certificate as plain data."""
+    outcome, policy = subject.outcome, subject.policy
+    instant = outcome.instant
+    requisites = [_requisite(entry, instant) for entry in subject.requisites]
+    verdicts = {entry["url"]: entry["verdict"] for entry in requisites}
+    verdicts |= {history.url: page.verdict for history, page in zip(subject.histories, outcome.pages, strict=True)}
+    pages = [
+        _page(history, page, instant, policy, verdicts)
+        for history, page in zip(subject.histories, outcome.pages, strict=True)
+    ]
+    unfinished = subject.unfinished
+    previous = {"capture": link.previous_capture, "certificate": f"sha256:{link.previous_sha256}"}
+    return {
+        "type": TYPE,
+        "version": VERSION,
+        "capture": subject.capture,
+        "software": subject.software,
+        "issued": iso(issued),
+        "title": subject.title,
+        "main_page": policy.seeds[0],
+        "site": subject.site,
+        "previous": previous if link.previous_capture else None,
+        "sequence": link.sequence,
+        "policy": _policy(policy),
+        "instant": {"from": iso(instant.start), "to": iso(instant.end)} if instant else None,
+        "counts": _counts(subject, pages),
+        "pages": pages,
+        "requisites": requisites,
+        "others": [_observed(entry.url, entry.observations) for entry in subject.others],
+        "archive": {
+            "records": len(archive.records),
+            "sha256": records_digest(archive.records),
+            "originals": sorted(set(archive.captures) - _named(subject)),
+            "files": dict(archive.files),
+        },
+        "unfinished": msgspec.to_builtins(unfinished) if unfinished is not None else None,
+        "statement": _statement(policy),
+    }
+
+
+def encoded(certificate: dict[str, Any]) -> bytes:
+    """The bytes of the certificate's file."""
+    return msgspec.json.format(msgspec.json.encode(certificate, order="sorted"), indent=1)
+
+
+def records_digest(records: Mapping[str, str]) -> str:
+    """One digest of all records: SHA-256 of the sorted lines `id sha256`."""
+    lines = "".join(f"{name} {digest}\n" for name, digest in sorted(records.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, reversion: float) -> float:
@@ -121,126 +170,121 @@ def changed_and_back(rate_per_day: float, shape: float | None, span_s: float, re
     return reverted / (unchanged + reverted) if reverted else 0.0
 
 
-def certify(
-    pages: Sequence[CapturedPage],
-    policy: CapturePolicy,
-    *,
-    capture: str,
-    software: str,
-    issued: float,
-    records: Mapping[str, str],
-    files: Mapping[str, str],
-) -> dict[str, Any]:
-    """The certificate as plain data, to be signed.
-
-    `records`: WARC-Record-ID -> SHA-256 of the whole record, for every record of the archive. `files`: path in the
-    WACZ -> `sha256:…`.
-    """
-    instant = joint_instant(pages)
-    sharp = set(instant.pages) if instant else set()
-    documents = [_page(page, i in sharp, instant, policy, records) for i, page in enumerate(pages)]
-    verdicts = [document["verdict"] for document in documents]
-    return {
-        "type": TYPE,
-        "version": VERSION,
-        "capture": capture,
-        "software": software,
-        "issued": iso(issued),
-        "policy": _policy(policy),
-        "instant": {"from": iso(instant.start), "to": iso(instant.end)} if instant else None,
-        "counts": {
-            "pages": len(documents),
-            "sharp": verdicts.count("sharp"),
-            "blurred": verdicts.count("blurred"),
-            "unreachable": verdicts.count("unreachable"),
-            "expected_sharp": _decimal(sum(page.expected for page in pages)),
-        },
-        "pages": documents,
-        "archive": {"records": len(records), "sha256": records_digest(records), "files": dict(files)},
-        "statement": _statement(policy),
-    }
-
-
-def records_digest(records: Mapping[str, str]) -> str:
-    """One digest of all records: SHA-256 of the sorted lines `id sha256`."""
-    lines = "".join(f"{name} {digest}\n" for name, digest in sorted(records.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def canonical(document: Any) -> bytes:
-    """The bytes that are signed: JSON without whitespace, with sorted keys and without fractional numbers."""
-    return msgspec.json.encode(document, order="sorted")
-
-
 def _page(
-    page: CapturedPage, sharp: bool, instant: CoveredInstant | None, policy: CapturePolicy, records: Mapping[str, str]
+    history: PageHistory, page: JudgedPage, instant: Instant | None, policy: CapturePolicy, verdicts: dict[str, str]
 ) -> dict[str, Any]:
-    verdict: Verdict = "sharp" if sharp else "unreachable" if page.visit is None else "blurred"
-    span = span_of(page) if verdict == "sharp" else None
-    span_s = span.end - span.start if span else 0.0
-    reverted = changed_and_back(page.rate_per_day, page.rate_shape, span_s, policy.reversion)
-    interval = interval_of(page.rate_per_day / DAY_S, page.rate_shape, policy.tau)
-    return {
-        "url": page.url,
-        "verdict": verdict,
-        "why": page.why or _why(page, sharp, instant),
-        "visit": _download(page.visit, records),
-        "revisit": _download(page.revisit, records),
-        "weight": _decimal(page.weight),
-        "rate_per_day": _decimal(page.rate_per_day),
-        "rate_from": page.rate_from,
-        "rate_shape": None if page.rate_shape is None else _decimal(page.rate_shape),
-        "interval_s": _decimal(interval) if math.isfinite(interval) else None,
-        "expected": _decimal(page.expected),
-        "changed_and_back": _decimal(reverted) if sharp else None,
+    visit = history.observations[page.visit] if page.visit is not None else None
+    revisit = history.observations[page.revisit] if page.revisit is not None else None
+    is_sharp = page.verdict == "sharp"
+    ends = [seen for seen in (visit, revisit) if seen is not None]
+    span_s = revisit.started - visit.ended if visit is not None and revisit is not None else 0.0
+    rate_per_day = history.rate_per_s * DAY_S
+    reverted = changed_and_back(rate_per_day, history.rate_shape, span_s, policy.reversion)
+    interval = interval_of(history.rate_per_s, history.rate_shape, policy.tau)
+    composite = composite_page(history.parts, verdicts) if is_sharp and policy.sharp else None
+    return _observed(history.url, history.observations) | {
+        "verdict": page.verdict,
+        "why": page.why,
+        "visit": page.visit,
+        "revisit": page.revisit,
+        "compared": list(visit.compared(policy.layer)) if visit is not None else [],
+        "equal": equal_layers(visit, revisit) if visit is not None and revisit is not None else {},
+        "rules": history.rules,
+        "cached": any(seen.is_cached for seen in ends),
+        "script_shell": any(seen.script_shell for seen in ends),
+        "parts": list(history.parts),
+        "composite": _composite(composite),
+        "weight": decimal(history.weight),
+        "rate_per_day": decimal(rate_per_day),
+        "rate_from": history.rate_from,
+        "rate_shape": None if history.rate_shape is None else decimal(history.rate_shape),
+        "interval_s": decimal(interval) if math.isfinite(interval) else None,
+        "expected": decimal(history.expected),
+        "changed_and_back": decimal(reverted) if is_sharp else None,
     }
 
 
-def _why(page: CapturedPage, sharp: bool, instant: CoveredInstant | None) -> str:
-    if sharp:
-        return "the same content before and after the instant" if page.revisit else "its download is the instant"
-    if page.visit is None:
-        return "it could not be downloaded"
-    if page.revisit is None:
-        return "it was downloaded once"
-    if page.visit.content != page.revisit.content:
-        return "its content changed between visit and revisit"
-    if page.visit.status != page.revisit.status:
-        return f"its status changed from {page.visit.status} to {page.revisit.status}"
-    return "its two downloads do not lie on both sides of the instant" if instant else "no instant is covered"
+def _composite(page: CompositePage | None) -> dict[str, Any] | None:
+    return None if page is None else dict(msgspec.to_builtins(page))
 
 
-def _download(download: Download | None, records: Mapping[str, str]) -> dict[str, Any] | None:
-    if download is None:
-        return None
+def _requisite(entry: ObservedUrl, instant: Instant | None) -> dict[str, Any]:
+    verdict, why = judged_requisite(entry.observations, instant)
+    return _observed(entry.url, entry.observations) | {"verdict": verdict, "why": why}
+
+
+def _observed(url: str, observations: Sequence[PageObservation]) -> dict[str, Any]:
+    return {"url": url, "observations": [_observation(seen) for seen in observations]}
+
+
+def _observation(seen: PageObservation) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(seen)
+    if seen.last_modified is not None:
+        plain["last_modified"] = iso(seen.last_modified)
+    return plain | {"started": iso(seen.started), "ended": iso(seen.ended), "status": seen.status}
+
+
+def _counts(subject: CertifiedCapture, pages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    verdicts = Counter(page["verdict"] for page in pages)
+    sharp = [page for page in pages if page["verdict"] == "sharp"]
+    composites = Counter(page["composite"]["verdict"] for page in sharp if page["composite"] is not None)
     return {
-        "started": iso(download.started),
-        "ended": iso(download.ended),
-        "status": download.status,
-        "payload": download.payload,
-        "content": download.content,
-        "record": download.record,
-        "record_sha256": records.get(download.record, ""),
+        "pages": len(pages),
+        **{verdict: verdicts[verdict] for verdict in PAGE_VERDICTS},
+        "sharp_by": {layer: _sharp_by(subject, layer) for layer in _COUNTED_LAYERS},
+        "cached": sum(page["cached"] for page in sharp),
+        "script_shells": sum(page["script_shell"] for page in sharp),
+        "expected_sharp": decimal(sum(history.expected for history in subject.histories)),
+        "requisites": len(subject.requisites),
+        "composite": {state: composites[state] for state in ("sharp", "coherent", "violative", "unknown")},
     }
+
+
+def _sharp_by(subject: CertifiedCapture, layer: str) -> int:
+    """The number of pages that are sharp at the instant of the capture if another layer decides."""
+    instant = subject.outcome.instant
+    judged = (judged_page(history.observations, instant, layer) for history in subject.histories)
+    return sum(page.verdict == "sharp" for page in judged)
+
+
+def _named(subject: CertifiedCapture) -> set[str]:
+    """The ids of all records that observations name."""
+    lists: list[Sequence[PageObservation]] = [history.observations for history in subject.histories]
+    lists += [entry.observations for entry in (*subject.requisites, *subject.others)]
+    return {name for seen in lists for one in seen for name in (one.record, one.rendered, one.view) if name}
 
 
 def _policy(policy: CapturePolicy) -> dict[str, Any]:
     plain = msgspec.to_builtins(policy)
-    return {name: _decimal(value) if isinstance(value, float) else value for name, value in plain.items()}
+    return {name: decimal(value) if isinstance(value, float) else value for name, value in plain.items()}
 
 
-def _decimal(value: float) -> str:
+def decimal(value: float) -> str:
+    """A number as a decimal string with at most nine digits after the point."""
     text = f"{value:.9f}".rstrip("0").rstrip(".")
     return text or "0"
 
 
+_MEANING = {
+    "visible": "the whole visible text and all links of pages, and the bytes of other files",
+    "raw": "the bytes",
+    "links": "the links of pages, and the bytes of other files",
+    "main": "the useful content of pages; text around it may have changed",
+    "data": "the canonical data, where a file has any, else the whole visible text and links",
+    "selected": "the part of each page that its rules select, else the whole visible text and links",
+    "auto": "for each page what decides about its changes: its rules, its canonical data or its useful content",
+}
+
+
 def _statement(policy: CapturePolicy) -> str:
     how = "requested again (conditional requests count)" if policy.conditional_requests else "downloaded again"
+    rendered = ", after its scripts ran in a browser," if policy.rendered else ""
     return (
-        f"Every page called sharp was downloaded before the instant and {how} after it; both responses had the same "
-        f"status and the same content by the layer {policy.layer!r}. (One page may have been downloaded once: its "
-        "download then is the instant.) This proves equal content at both ends. It does not prove that a page was "
-        "never another in between: `changed_and_back` is the modelled chance that it changed and changed back, from "
-        "its rate of change and the share of changes that bring an earlier content back. Times are those of the "
-        "archiver's clock."
+        f"Every page called sharp was downloaded before the instant and {how} after it, and every response of this "
+        f"page around the instant{rendered} had the same status and the same content by the layer {policy.layer!r}: "
+        f"{_MEANING[policy.layer]}. (One page may have been downloaded once: its download then is the instant.) This "
+        "proves equal content at both ends. It does not prove that a page was never another in between: "
+        "`changed_and_back` is the modelled chance that it changed and changed back, from its rate of change and the "
+        "share of changes that bring an earlier content back. Pages marked as cached were served by a cache with a "
+        "copy older than the request. Times are those of the archiver's clock."
     )
