@@ -56,6 +56,13 @@ CLOCK_DIFFERENCE_S = 1.0
 """The clocks of machines that share a PostgreSQL store differ by at most this; politeness depends on it."""
 
 
+def missing_browser() -> str:
+    """What to install before pages can be rendered; empty if nothing is missing."""
+    from webstrata.fetch.handlers.browser import find_chromium, missing_software
+
+    return missing_software(find_chromium())
+
+
 def package(path: Path) -> WaczReader:
     """A WACZ file, written by any program; needs no home."""
     from webstrata.archive.wacz.reader import WaczReader

@@ -81,6 +81,9 @@ def command(
     ] = "now",
     within: Annotated[str, typer.Option(metavar="T", help="With --when best: start within this time.")] = "24h",
     requisites: Annotated[bool, typer.Option(help="Capture images, styles and scripts too.")] = True,
+    render: Annotated[
+        bool, typer.Option("--render", help="Render pages in Chromium: compare the DOM, capture all that it loads.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.wacz", help="Output file; default: ID.wacz in the captures folder of the home."),
@@ -105,6 +108,8 @@ def command(
         raise UsageError("--repair repeats pages that revisits found blurred. Add --sharp.")
     _require_writable(out, chart)
     node = open_node(home, [*(settings or ()), *([f"polite.delay={delay}"] if delay else ())])
+    if render:
+        _require_browser()
     options = CaptureOptions(
         resume=resume,
         repair=repair,
@@ -116,6 +121,7 @@ def command(
     limits: dict[str, Any] = {"max_time_s": options.max_time_s, "repair": repair or 0, "use_sitemap": sitemap}
     limits |= {"max_pages": max_pages} if max_pages is not None else {}
     limits |= {} if requisites else {"max_requisites": 0}
+    limits |= {"render": True} if render else {}
     limits |= {"weights": _weights(weights)} if weights is not None else {}
     limits |= {"listed": _listed(seeds)} if seeds is not None else {}
     captures = run_async(lambda: _main(node, [replace(order, **limits) for order in orders], options, quiet=quiet))
@@ -140,6 +146,13 @@ def _require_writable(out: Path | None, chart: Path | None) -> None:
         from webstrata.plots.figure import check_format
 
         check_format(chart)
+
+
+def _require_browser() -> None:
+    from webstrata.node import missing_browser
+
+    if missing := missing_browser():
+        raise UsageError(f"{missing}. Without --render, pages are captured as the server sends them.")
 
 
 def _orders(

@@ -34,6 +34,7 @@ from webstrata.records import (
     NewPage,
     Page,
     PageRole,
+    PageRules,
     PageState,
     Position,
     PostBody,
@@ -90,6 +91,8 @@ class CaptureMode(Struct, frozen=True, kw_only=True):
 
     previous: PageObservation | None = None
     """If conditional requests are allowed: the page's last observation, to which a 304 response may refer."""
+    render: bool = False
+    """Render the page in a browser."""
 
 
 class CaptureDownloader:
@@ -266,7 +269,11 @@ class _AllLinks(Discovery):
 
 
 def _with_mode(page: Page, mode: CaptureMode) -> Page:
-    """The page without validators, unless a 304 response can refer to what the capture itself observed."""
+    """The page with the handler of the capture, and without validators, unless a 304 response can refer to what the
+    capture itself observed."""
+    if mode.render:
+        rendered = replace(page.page_rules or PageRules(), handler="browser")
+        page = replace(page, page_rules=rendered)
     is_known = mode.previous is not None and bool(mode.previous.layers) and mode.previous.payload == page.payload
     return page if is_known else replace(page, etag=None, last_modified=None)
 
@@ -294,11 +301,18 @@ def _download_result(url: str, observed: ObservedVisit) -> DownloadResult:
         positions=_positions(observed, observations),
         rules=_rules(result.page),
         links=parsed.links if parsed is not None else (),
-        requisites=parsed.requisites.files if parsed is not None else (),
+        requisites=_files(url, observed, observations),
         frames=parsed.requisites.frames if parsed is not None else (),
         is_page=parsed is not None and parsed.fingerprint.media_type in HTML,
         sitemaps=parsed.sitemaps if parsed is not None else (),
     )
+
+
+def _files(url: str, observed: ObservedVisit, observations: Sequence[ObservedUrl]) -> tuple[str, ...]:
+    """The files to which a page refers; of a rendered page, those that the browser requested."""
+    if observed.is_rendered:
+        return tuple(dict.fromkeys(entry.url for entry in observations if entry.url != url))
+    return observed.parsed.requisites.files if observed.parsed is not None else ()
 
 
 def _positions(observed: ObservedVisit, observations: Sequence[ObservedUrl]) -> tuple[Position, ...]:

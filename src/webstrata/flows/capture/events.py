@@ -44,6 +44,8 @@ class CaptureOrder(Struct, frozen=True, kw_only=True):
     max_time_s: float | None = None
     """The time limit of one run; a resumed run has its own limit."""
     max_requisites: int = 5000
+    render: bool = False
+    """Render the pages in a browser: their contents are the DOM, and their files are what the browser loads."""
     repair: int = 0
     """The maximum number of further passes while pages are blurred."""
     listed: tuple[str, ...] | None = None

@@ -151,6 +151,7 @@ class CaptureState:
         self.files.setdefault(event.url, {}).update(dict.fromkeys(event.requisites))
         for url in event.requisites:
             self.requisites.setdefault(url, None)
+        self._note_loaded(event)
         self.frames.update(event.frames)
         self.pages[event.url].rules = event.rules
         self._remove_from_queue(event.url)
@@ -163,6 +164,14 @@ class CaptureState:
             self._add_found(event.found, event.url)
         else:
             self._add_appeared(event.found)
+
+    def _note_loaded(self, event: PageDownloaded) -> None:
+        """Files that a browser loaded with the page are captured already."""
+        if self.started.order.render:
+            for entry in event.observations:
+                if entry.url in self.requisites:
+                    shown = entry.observations[-1].kind in ("content", "redirect")
+                    self.requisites[entry.url] = shown or bool(self.requisites[entry.url])
 
     def _succeeded(self, url: str, seen: PageObservation) -> None:
         self._starts.append(seen.started)
