@@ -77,7 +77,7 @@ def best_order(queue: SlowPageQueue) -> SlotPlan:
         return plan
     fastest_first = np.argsort(queue.durations, kind="stable")
     if count <= EXACT_SLOW_UP_TO:
-        best = _exact_orders(queue, plan.order[None, :], np.zeros(1))[0]
+        best = exact_orders(queue, plan.order[None, :], np.zeros(1))[0]
     else:
         best = _searched_order(queue, plan.order, fastest_first)
     bound = queue.plan_for(queue.times(fastest_first)).bound if count <= _BOUND_UP_TO else np.inf
@@ -113,14 +113,14 @@ def _best_windows(queue: SlowPageQueue, order: Indices) -> Indices:
             starts = np.arange(offset, order.size - _WINDOW + 1, _WINDOW)
             windows = starts[:, None] + np.arange(_WINDOW)
             delays = np.concatenate([[0.0], np.cumsum(queue.durations[order])])[starts]
-            order[windows] = _exact_orders(queue, order[windows], delays)
+            order[windows] = exact_orders(queue, order[windows], delays)
         if queue.worth(order) <= worth + _TOLERANCE:
             break
         worth = queue.worth(order)
     return order
 
 
-def _exact_orders(queue: SlowPageQueue, pages: Indices, delays: Numbers) -> Indices:
+def exact_orders(queue: SlowPageQueue, pages: Indices, delays: Numbers) -> Indices:
     """The optimal order of each row of pages, all of which come after a delay.
 
     Sets of the pages of a row are numbered by their bits. The page that follows a set starts after the durations of the
