@@ -1,18 +1,22 @@
-"""Captures of pages found by links, on trees other than the paper's: `python -m bench.trees [--seeds N] [--json]`.
+"""Captures of pages found by links, on trees other than the paper's:
+`python -m bench.trees [--small] [--seeds N] [--first SEED] [--json]`.
 
 Rates are permuted, so that they do not depend on the depth. Three orders of visits, all with the best revisits:
-SOLAR-online, ours, and ours with an unknown number of pages. The results are means over the seeds for 1,000 pages.
+SOLAR-online, ours, and ours with an unknown number of pages. The results are means over the seeds: expected sharp pages
+for 1,000 pages, or with `--small` expected lost pages on sites of 20 to 100 pages of which a tenth is hot. There the
+pages are numbered at random: SOLAR-online prefers the lower number among pages of equal length.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from webstrata.lab.sharp.algorithms import optimal_online
+from webstrata.lab.sharp.small_sites import CELLS, lost_pages
 from webstrata.lab.sharp.tables import PAGES, skewed, smooth
 from webstrata.sharp.link_tree import LinkTree, link_tree, paper_tree
 from webstrata.sharp.optimal import best_revisits
@@ -59,21 +63,32 @@ def compare(tree: str, law: str, seeds: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.trees", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--small", action="store_true", help="sites of 20 to 100 pages")
+    parser.add_argument("--seeds", type=int, default=None, help="default: 6, with --small 20")
+    parser.add_argument("--first", type=int, default=1000, help="the first seed (with --small)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
-    rows = []
-    for tree in TREES:
-        for law in LAWS:
-            rows.append({"tree": tree, "rates": law, **compare(tree, law, options.seeds)})
-            if not options.json:
-                print(
-                    *(f"{cell:.1f}" if isinstance(cell, float) else cell for cell in rows[-1].values()),
-                    sep="  ",
-                    flush=True,
-                )
+    rows: list[dict[str, str | float]] = []
+    for row in _small(options.first, options.seeds or 20) if options.small else _large(options.seeds or 6):
+        rows.append(row)
+        if not options.json:
+            digits = 4 if options.small else 1
+            print(*(f"{cell:.{digits}f}" if isinstance(cell, float) else cell for cell in row.values()), sep="  ")
     if options.json:
         print(json.dumps(rows, indent=1))
+
+
+def _large(seeds: int) -> Iterator[dict[str, str | float]]:
+    for tree in TREES:
+        for law in LAWS:
+            yield {"tree": tree, "rates": law, **compare(tree, law, seeds)}
+
+
+def _small(first: int, seeds: int) -> Iterator[dict[str, str | float]]:
+    for cell in CELLS:
+        lost = lost_pages(cell, range(first, first + seeds))
+        worse = "worse" if lost["optimal-online"] > lost["solar visits"] + 1e-9 else ""
+        yield {"pages": str(cell.pages), "tree": cell.tree, "hot": cell.hot, **lost, "": worse}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The frontier of a capture: pages found and not yet visited, and an estimate of the pages that are not found yet.
+"""The frontier of a capture: pages found and not yet visited.
 
 The next page to visit is the one with the least regret. The waiting pages are planned as a mirror schedule, together
 with placeholders for the pages not found yet; their rates are quantiles of the known rates. Visiting a page now moves
@@ -8,28 +8,20 @@ behind it have no room left.
 
 Pages of equal weight are planned anew for every visit. Weighted pages are planned anew when enough has changed; in
 between, a new page takes the slot of a placeholder with a similar rate. If no unknown pages remain, the plan is optimal
-and visits follow it from the outside.
+and visits follow it from the outside. On small sites `small_site.py` chooses while pages are unknown.
 """
 
 from __future__ import annotations
-
-from collections import Counter
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from webstrata.sharp.optimal import best_plan
 from webstrata.sharp.rates import Indices, Numbers
 from webstrata.sharp.segments import SegmentSplit
+from webstrata.sharp.site_size import SiteSize
+from webstrata.sharp.small_site import SMALL_UP_TO, next_on_small_site
 from webstrata.sharp.survival import Survival, mirror_curves, survival_of_beliefs
 
-_LATEST_SHARE = 0.25
-"""The share of all visits that counts as the latest visits."""
-_MIN_LATEST = 20
-_MAX_GROWTH = 3.0
-_PRIOR_VISITS = 2.0
-_MAX_NEW_PER_PAGE = 0.7
-"""At depths not visited yet, a page leads to at most this many new pages."""
 TIE = 0.05
 """While pages are unknown, pages whose regret is within this of the least (in pages of mean weight) tie."""
 _TIE_SHARE = 0.2
@@ -39,55 +31,6 @@ _HELD_BACK = 2.0
 theirs as well."""
 _REPLAN_EVERY = 25
 """A weighted plan is used until one in this many of its pages was added or removed."""
-
-
-@dataclass
-class SiteSize:
-    """An estimate of the number of pages not found yet, from the number of new pages that each visit found.
-
-    There are two estimates; each is too high where the other is not. The lower one counts, up to three times the number
-    of known pages.
-
-    - By the latest visits: if they find y new pages on average, and each of these y again, every waiting page leads to
-      y + y^2 + … more. This gives no estimate if y is 1 or more.
-    - By depth: pages lead to as many new pages as other pages at their depth did, shrunk towards the overall mean.
-      Pages deeper than any visited page are assumed to lead to few.
-    """
-
-    new_by_visit: list[int] = field(default_factory=list)
-    visits_by_depth: Counter[int] = field(default_factory=Counter)
-    new_by_depth: Counter[int] = field(default_factory=Counter)
-
-    def learn(self, depth: int, new: int) -> None:
-        """A visit of a page at this depth found this number of new pages."""
-        self.new_by_visit.append(new)
-        self.visits_by_depth[depth] += 1
-        self.new_by_depth[depth] += new
-
-    def unknown(self, waiting_depths: Indices, known: int) -> int:
-        """The expected number of pages not found yet, given the depths of the waiting pages and the number of known
-        pages."""
-        if not waiting_depths.size:
-            return 0
-        estimate = min(self._by_latest(waiting_depths.size), self._by_depth(waiting_depths))
-        return round(min(_MAX_GROWTH * known, estimate))
-
-    def _by_latest(self, waiting: int) -> float:
-        latest = self.new_by_visit[-max(_MIN_LATEST, round(len(self.new_by_visit) * _LATEST_SHARE)) :]
-        each = sum(latest) / len(latest) if latest else 1.0
-        return np.inf if each >= 1.0 else waiting * each / (1.0 - each)
-
-    def _by_depth(self, waiting_depths: Indices) -> float:
-        if not self.new_by_visit:
-            return np.inf
-        mean = min(_MAX_NEW_PER_PAGE, sum(self.new_by_visit) / len(self.new_by_visit))
-        deepest = max(int(waiting_depths.max()), *self.visits_by_depth) + 2
-        behind = np.zeros(deepest + 1)
-        for depth in range(deepest - 1, -1, -1):
-            visits, new = self.visits_by_depth[depth], self.new_by_depth[depth]
-            each = (new + _PRIOR_VISITS * mean) / (visits + _PRIOR_VISITS) if depth else new / max(1, visits)
-            behind[depth] = min(1e9, each * (1.0 + behind[depth + 1]))
-        return float(behind[waiting_depths].sum())
 
 
 class Frontier:
@@ -135,11 +78,19 @@ class Frontier:
     def depths(self) -> Indices:
         return self._depths[self.waiting()]
 
-    def next(self, unknown: int) -> int:
-        """The row to visit now, if `unknown` pages are still to be found."""
+    def next(self, unknown: int, site: SiteSize, *, estimated: bool) -> int:
+        """The row to visit now, if `unknown` pages are still to be found; `estimated`: their number is not certain."""
         rows = self.waiting()
         if unknown <= 0:
             return self._outermost(rows)
+        if rows.size == 1:
+            return int(rows[0])
+        mostly_visited = self._rates.size - rows.size >= rows.size + unknown
+        if self._rates.size + unknown <= SMALL_UP_TO and (mostly_visited or not estimated):
+            waiting = survival_of_beliefs(self._rates[rows], self._shapes[rows])
+            chosen = next_on_small_site(waiting, self._weights[rows], site.shares(self._depths[rows], unknown))
+            if chosen is not None:
+                return int(rows[chosen])
         survival = self._with_placeholders(rows, unknown)
         mean_weight = float(self._weights.mean())
         weights = np.concatenate([self._weights[rows], np.full(unknown, mean_weight)])

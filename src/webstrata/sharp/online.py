@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from webstrata.errors import UsageError
-from webstrata.sharp.frontier import Frontier, SiteSize
+from webstrata.sharp.frontier import Frontier
 from webstrata.sharp.rates import checked_rates, checked_weights
+from webstrata.sharp.site_size import SiteSize
 from webstrata.sharp.survival import survival_of_beliefs
 
 
@@ -106,7 +107,8 @@ class OnlineScheduler:
         """The page to visit now; None if all pages found so far were visited or given up."""
         if not self._frontier.waiting().size:
             return None
-        return self._ids[self._frontier.next(self.unknown())]
+        row = self._frontier.next(self.unknown(), self._site_size, estimated=self._count is None)
+        return self._ids[row]
 
     def unknown(self) -> int:
         """The expected number of pages not found yet."""

@@ -75,7 +75,7 @@ def checked_tau(tau: float) -> float:
 def lengths_of(rates: ArrayLike, tau: float = TAU) -> Numbers:
     """Confidence intervals of these rates; infinite for a page that never changes."""
     column = checked_rates(rates)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return (1.0 / column) * math.log(1.0 / checked_tau(tau))
 
 
