@@ -271,14 +271,19 @@ class Node:
     ) -> int:
         """Write a selection of captures; returns their number."""
         from webstrata.archive.export import OpenArchive, Selection, export_cdxj, export_warc
-        from webstrata.archive.wacz.writer import export_wacz
+        from webstrata.archive.wacz.pages import PageChoice
+        from webstrata.archive.wacz.writer import PackageOrder, export_wacz
+        from webstrata.observe.html.page_text import page_text
 
         source = OpenArchive(self.home.archive, self.home.index)
         selection = Selection(url=url, match=match, since=since, until=until)
         if kind == "cdxj":
             return export_cdxj(source, selection, out)
-        write = export_wacz if kind == "wacz" else export_warc
-        return write(source, selection, out, software=self.software, at=self.clock.now(), on_progress=on_progress)
+        now = self.clock.now()
+        if kind == "warc":
+            return export_warc(source, selection, out, software=self.software, at=now, on_progress=on_progress)
+        order = PackageOrder(software=self.software, pages=PageChoice(describe=page_text))
+        return export_wacz(source, selection, out, order, at=now, on_progress=on_progress)
 
     def schedule(self) -> Schedule:
         """The schedule by the policy that the settings name."""
