@@ -36,6 +36,8 @@ class PageChoice(Struct, frozen=True, kw_only=True):
     """The pages at which the capture began, which are listed apart from the others; None if there are none."""
     pages: Container[str] | None = None
     """The pages of the capture; None: all HTML pages."""
+    since: float = 0.0
+    """Records from before are only there because revisits refer to them."""
     nearest_to: float | None = None
     """Of several captures of a page, the one nearest to this time is listed; the first one if it is None."""
     describe: DescribePage = lambda body, content_type: ("", "")
@@ -60,6 +62,8 @@ class _Candidate(Struct, frozen=True):
     source: SelectedRecord
     is_html: bool | None
     """None for revisits: it depends on the original."""
+    is_unmodified: bool
+    """A 304 response; replay software prefers others."""
 
 
 class PageLists:
@@ -74,15 +78,18 @@ class PageLists:
             entry = cdxj.parse(line)
             if entry and self._may_be_page(entry):
                 is_html = None if entry.revisit else entry.mime in _PAGE_TYPES
-                found = _Candidate(cdxj.at_of(entry.timestamp), line, selected, is_html)
+                at = cdxj.at_of(entry.timestamp)
+                found = _Candidate(at, line, selected, is_html, entry.status == "304")
                 self._candidates.setdefault(entry.url, []).append(found)
 
     def _may_be_page(self, entry: cdxj.CdxjEntry) -> bool:
         """Seeds are listed whatever they are; other pages, if they are HTML."""
+        if cdxj.at_of(entry.timestamp) < int(self._choice.since):
+            return False
         if entry.url in self._seeds:
-            return entry.status[:1] in ("2", "3") and entry.status != "304"
+            return entry.status[:1] in ("2", "3")
         is_captured = self._choice.pages is None or entry.url in self._choice.pages
-        return is_captured and entry.status == "200" and (entry.revisit or entry.mime in _PAGE_TYPES)
+        return is_captured and (entry.revisit or (entry.status == "200" and entry.mime in _PAGE_TYPES))
 
     def main_page(self) -> ListedPage | None:
         """The first seed."""
@@ -115,7 +122,11 @@ class PageLists:
         is_seed = url in self._seeds
         instant = self._choice.nearest_to
         candidates = self._candidates.get(url, [])
-        for one in sorted(candidates, key=lambda one: (0.0 if instant is None else abs(one.at - instant), one.at)):
+
+        def order(one: _Candidate) -> tuple[bool, float, float]:
+            return one.is_unmodified, 0.0 if instant is None else abs(one.at - instant), one.at
+
+        for one in sorted(candidates, key=order):
             title, text, is_html = self._described(one)
             if is_html or is_seed:
                 name = hashlib.sha256(one.line).hexdigest()[:16]
