@@ -5,6 +5,8 @@ record is never changed: the next stage creates a new one (`msgspec.structs.repl
 """
 
 from webstrata.records.archived import (
+    CACHE_HEADERS,
+    KEPT_HEADERS,
     ArchivedExchange,
     ArchivedResource,
     ArchivedVisit,
@@ -75,6 +77,8 @@ from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, 
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
+    "CACHE_HEADERS",
+    "KEPT_HEADERS",
     "ATTRIBUTE_KINDS",
     "DEFAULT_ATTRIBUTES",
     "READ_COUNTS",
