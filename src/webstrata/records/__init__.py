@@ -77,10 +77,10 @@ from webstrata.records.totals import Contradiction, EngineCheck, HostDayTotals, 
 from webstrata.records.visits import Batch, FinishedVisit, Hop, Visit, VisitResult
 
 __all__ = [
-    "CACHE_HEADERS",
-    "KEPT_HEADERS",
     "ATTRIBUTE_KINDS",
+    "CACHE_HEADERS",
     "DEFAULT_ATTRIBUTES",
+    "KEPT_HEADERS",
     "READ_COUNTS",
     "UNPARSED",
     "VISIT_COUNTS",

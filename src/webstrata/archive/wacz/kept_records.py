@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from webstrata.archive.index.segment import record_line
+from webstrata.archive.wacz.record_stream import DigestedRecord
 from webstrata.archive.warc import http_head
 from webstrata.archive.warc.compose import NOT_MODIFIED
 from webstrata.archive.warc.payload import parse_digest
 from webstrata.archive.warc.record import WarcRecord, bare_uri
 from webstrata.archive.warc.rules import record_faults
-from webstrata.archive.wacz.record_stream import DigestedRecord
 from webstrata.records import KEPT_HEADERS, KeptRecord
 
 _CAPTURES = frozenset({"response", "revisit", "resource"})

@@ -1,0 +1,83 @@
+"""The layers of a content, computed from its bytes again: what a verifier compares with a certificate."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec import Struct
+
+from webstrata.coding import decode
+from webstrata.detect.layers import layer_digest
+from webstrata.observe.media import HTML
+from webstrata.observe.page import observe
+from webstrata.observe.visible import is_html, visible_content
+from webstrata.records import PageRules
+
+MAX_DECODED_BYTES = 512 * 10**6
+"""A content that is larger without its content coding cannot be verified."""
+_PARSED_LAYERS = ("main", "data", "selected")
+
+
+class ContentJob(Struct, frozen=True, kw_only=True):
+    """A content as sent."""
+
+    url: str
+    body: bytes
+    content_type: str = ""
+    content_encoding: str | None = None
+    rules: PageRules | None = None
+    is_parsed: bool = True
+    """Compute the layers and parts that need a parser."""
+
+
+class RecomputedContent(Struct, frozen=True, kw_only=True):
+    """The layers of a content, and what else a certificate says about it."""
+
+    layers: dict[str, str] = {}
+    script_shell: bool = False
+    is_parsed: bool = False
+    """The layers that need a parser are among the layers, if the content has them."""
+    parts: tuple[str, ...] = ()
+    """The files that an HTML page loads."""
+    title: str = ""
+    problem: str = ""
+    """Why there are no layers: the content is incomplete, or larger than the limit."""
+
+
+def recomputed_content(job: ContentJob) -> RecomputedContent:
+    """Compute the layers of a content; those that any program can compute, and those that need our parsers."""
+    decoded = decode(job.body, job.content_encoding, max_bytes=MAX_DECODED_BYTES)
+    if decoded.torn or decoded.cut:
+        return RecomputedContent(problem=decoded.problem or "its body is incomplete")
+    layers = {"raw": hashlib.sha256(decoded.body).hexdigest()}
+    shell = False
+    if is_html(job.content_type):
+        visible = visible_content(decoded.body)
+        layers |= {"visible_text": visible.text, "links": visible.links}
+        shell = visible.is_script_shell
+    if not job.is_parsed:
+        return RecomputedContent(layers=layers, script_shell=shell)
+    observed = observe(decoded.body, job.content_type or None, job.url, job.rules)
+    for name in _PARSED_LAYERS:
+        digest = layer_digest(observed.fingerprint, name)
+        if digest is not None:
+            layers[name] = digest
+    is_page = observed.fingerprint.media_type in HTML
+    return RecomputedContent(
+        layers=layers,
+        script_shell=shell,
+        is_parsed=True,
+        parts=observed.requisites.files if is_page else (),
+        title=observed.title or "",
+    )
+
+
+def stated_rules(plain: dict[str, object] | None) -> PageRules | None:
+    """The rules of a page as a certificate states them. Raises ValueError."""
+    if plain is None:
+        return None
+    try:
+        return msgspec.convert(plain, PageRules, strict=True)
+    except msgspec.ValidationError as problem:
+        raise ValueError(f"its rules cannot be parsed: {problem}") from None
