@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from webstrata import __version__
 from webstrata.clock import DAY_S, RealClock, digits14
@@ -80,7 +80,18 @@ def sightings(
         longest_download_s=longest_download_s,
         on_progress=on_progress,
         on_damage=on_damage,
+        signature=signature_faults,
     )
+
+
+def signature_faults(document: dict[str, Any], datapackage: bytes) -> Sequence[str]:
+    """The faults of the signature in `datapackage-digest.json`; none if there is no signature."""
+    if document.get("signedData") is None:  # then the packages for signatures are not needed
+        return ()
+    from webstrata.sharp.proof.wacz_auth import checked_signature
+
+    signature = checked_signature(document, datapackage)
+    return signature.problems if signature is not None else ()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 from isal import isal_zlib
 
-from webstrata.archive.wacz.check import entry_digest, untrusted_faults
+from webstrata.archive.wacz.check import SignatureCheck, entry_digest, untrusted_faults
 from webstrata.archive.wacz.index_check import INDEX, INDEX_OF_INDEX, index_faults
 from webstrata.archive.wacz.kept_records import kept_record
 from webstrata.archive.wacz.record_stream import RecordStream, StreamError
@@ -87,10 +87,10 @@ class WaczReader:
         """Differences between the index of the package and the lines of its records."""
         return index_faults(self.read(INDEX), self.read(INDEX_OF_INDEX), lines)
 
-    def require_trusted(self) -> None:
+    def require_trusted(self, signature: SignatureCheck | None) -> None:
         """Raise ArchiveError if the signature is wrong or a WARC file is deflated."""
         try:
-            fault = next(untrusted_faults(self._zip), None)
+            fault = next(untrusted_faults(self._zip, signature), None)
         except UNREADABLE as problem:
             fault = f"the ZIP file cannot be read ({problem})"
         if fault is not None:
