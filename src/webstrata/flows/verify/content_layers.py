@@ -8,15 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from webstrata.coding import decode
-from webstrata.detect.layers import layer_digest
+from webstrata.flows.crawl.content_layers import content_layers
 from webstrata.observe.media import HTML
 from webstrata.observe.page import observe
-from webstrata.observe.visible import is_html, visible_content
-from webstrata.records import PageRules
+from webstrata.records import Fingerprint, PageRules
 
 MAX_DECODED_BYTES = 512 * 10**6
 """A content that is larger without its content coding cannot be verified."""
-_PARSED_LAYERS = ("main", "data", "selected")
 
 
 class ContentJob(Struct, frozen=True, kw_only=True):
@@ -48,25 +46,18 @@ class RecomputedContent(Struct, frozen=True, kw_only=True):
 def recomputed_content(job: ContentJob) -> RecomputedContent:
     """Compute the layers of a content; those that any program can compute, and those that need our parsers."""
     decoded = decode(job.body, job.content_encoding, max_bytes=MAX_DECODED_BYTES)
-    if decoded.torn or decoded.cut:
-        return RecomputedContent(problem=decoded.problem or "its body is incomplete")
-    layers = {"raw": hashlib.sha256(decoded.body).hexdigest()}
-    shell = False
-    if is_html(job.content_type):
-        visible = visible_content(decoded.body)
-        layers |= {"visible_text": visible.text, "links": visible.links}
-        shell = visible.is_script_shell
+    if decoded.problem is not None:
+        return RecomputedContent(problem=decoded.problem)
     if not job.is_parsed:
-        return RecomputedContent(layers=layers, script_shell=shell)
+        fingerprint = Fingerprint(raw=hashlib.sha256(decoded.body).hexdigest(), size=len(decoded.body))
+        found = content_layers(decoded.body, job.content_type, fingerprint)
+        return RecomputedContent(layers=found.digests, script_shell=found.script_shell)
     observed = observe(decoded.body, job.content_type or None, job.url, job.rules)
-    for name in _PARSED_LAYERS:
-        digest = layer_digest(observed.fingerprint, name)
-        if digest is not None:
-            layers[name] = digest
+    found = content_layers(decoded.body, job.content_type, observed.fingerprint)
     is_page = observed.fingerprint.media_type in HTML
     return RecomputedContent(
-        layers=layers,
-        script_shell=shell,
+        layers=found.digests,
+        script_shell=found.script_shell,
         is_parsed=True,
         parts=observed.requisites.files if is_page else (),
         title=observed.title or "",

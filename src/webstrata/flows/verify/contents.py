@@ -17,6 +17,9 @@ from webstrata.records import KeptRecord, PageRules
 
 MAX_BODY_BYTES = 256 * 10**6
 """Of a body as sent; captures keep at most 100 MB by default."""
+_PARSED = frozenset({"main", "data", "selected"})
+_REQUIRED = frozenset({"raw", "visible_text", "links"})
+"""Layers that a certificate must state where they exist. Without one of the others, a stricter one is compared."""
 
 
 class _Content(NamedTuple):
@@ -34,7 +37,7 @@ class _Content(NamedTuple):
 
 
 class ContentCheck:
-    """Checks the layers and, of sharp pages, the parts. `titles` has the title of each page, by record."""
+    """Checks the layers and, of sharp pages, the parts."""
 
     def __init__(self, certificate: StatedCertificate, table: RecordTable, evidence: Evidence) -> None:
         self._certificate = certificate
@@ -97,9 +100,9 @@ class ContentCheck:
                 )
 
     def _is_parsed(self, one: _Content) -> bool:
-        """Whether parsers are needed: for their layers, for rules that may have been left out, and for parts."""
+        """Whether parsers are needed: for their layers, and for parts."""
         needs_parts = one.is_visit and self._certificate.policy.requisites
-        return bool({"main", "data", "selected"} & one.seen.layers.keys()) or one.rules is not None or needs_parts
+        return bool(_PARSED & one.seen.layers.keys()) or needs_parts
 
     def _faults(self, one: _Content, found: RecomputedContent) -> Iterator[str]:
         seen = one.seen
@@ -110,10 +113,7 @@ class ContentCheck:
             if found.layers.get(name) != digest:
                 why = "" if found.is_parsed or name in found.layers else " (it cannot be parsed within the limits)"
                 yield f"its layer {name!r} is not that of its content{why}"
-        required = {"raw", "visible_text", "links"}
-        if self._certificate.policy.layer == "auto" and one.rules is not None:
-            required.add("selected")
-        for name in sorted(required & found.layers.keys() - seen.layers.keys()):
+        for name in sorted(_REQUIRED & found.layers.keys() - seen.layers.keys()):
             if seen.kind == "content":
                 yield f"its layer {name!r} is left out"
         if seen.script_shell != found.script_shell and seen.kind == "content":

@@ -1,4 +1,4 @@
-"""Check of the files of a package: their names, the description of the package, and what the certificate says of them."""
+"""Check of the files of a package: their names, their description, and what the certificate says of them."""
 
 from __future__ import annotations
 

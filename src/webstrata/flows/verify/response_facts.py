@@ -16,7 +16,7 @@ from webstrata.urls import join
 _REDIRECTS = (301, 302, 303, 307, 308)
 _GONE = (404, 410)
 _NOT_MODIFIED = 304
-_AGE = re.compile(r"\d{1,18}")
+_AGE = re.compile(r"[0-9]{1,10}")
 _CACHE_NAMES = {
     "x-cache": "X-Cache",
     "x-cache-status": "X-Cache-Status",
@@ -55,10 +55,9 @@ def response_facts(record: KeptRecord, records: Mapping[str, KeptRecord]) -> Res
 
 
 def content_type_of(record: KeptRecord, records: Mapping[str, KeptRecord]) -> str:
-    """The Content-Type header; a 304 response without one has that of the content to which it refers."""
-    own = record.header("content-type")
-    original = records.get(record.refers_to) if record.is_unmodified else None
-    return own or (original.header("content-type") if original is not None else None) or ""
+    """The Content-Type header; a 304 response has that of the content to which it refers."""
+    source = records.get(record.refers_to, record) if record.is_unmodified else record
+    return source.header("content-type") or ""
 
 
 def _kind(record: KeptRecord, original: KeptRecord | None, target: str) -> ObservationKind:
@@ -79,13 +78,13 @@ def _target(record: KeptRecord) -> str:
 
 def _age_s(record: KeptRecord) -> int | None:
     text = (record.header("age") or "").strip()
-    return int(text) if _AGE.fullmatch(text) and text.isascii() else None
+    return int(text) if _AGE.fullmatch(text) else None
 
 
 def _cache(record: KeptRecord) -> str:
     """The headers of caches, in the order of `CACHE_HEADERS`."""
-    found = ((name, record.header(name)) for name in CACHE_HEADERS)
-    return "; ".join(f"{_CACHE_NAMES[name]}: {value}" for name, value in found if value)
+    found = (f"{_CACHE_NAMES[name]}: {value}" for name in CACHE_HEADERS for key, value in record.headers if key == name)
+    return "; ".join(found)
 
 
 def _last_modified(record: KeptRecord) -> str | None:
