@@ -65,6 +65,10 @@ class Evidence(Protocol):
         """A file; None if it is missing, larger than that or cannot be read."""
         ...
 
+    def lines(self, path: str, max_line_bytes: int) -> Iterator[bytes]:
+        """The lines of a file, none of them longer than that: the rest of such a line is a line of its own."""
+        ...
+
     def kept(self) -> Iterator[KeptRecord | str]:
         """Every record; a sentence in place of the records of a file from the first damaged one on."""
         ...

@@ -81,6 +81,7 @@ async def capture(
         await running.run()
         finished = await service.finish(running, out)
     assert evidence_faults(out) == []
+    assert faults(out) == []
     return Taken(running, finished, certificate(out))
 
 

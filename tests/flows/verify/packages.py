@@ -13,12 +13,14 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata.archive.export import ExportedRecords, OpenArchive, Selection, selected_records
 from webstrata.archive.wacz.reader import WaczReader
-from webstrata.archive.wacz.writer import CERTIFICATE, write_wacz
+from webstrata.archive.wacz.pages import PageChoice
+from webstrata.archive.wacz.writer import CERTIFICATE, PackageOrder, write_wacz
 from webstrata.clock import iso
 from webstrata.flows.crawl.content_layers import content_layers
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.signer_check import TrustOptions
 from webstrata.flows.verify.verification import verify
+from webstrata.observe.html.page_text import page_text
 from webstrata.observe.page import observe
 from webstrata.records import Original
 from webstrata.sharp.proof.capture_outcome import PageHistory, capture_outcome
@@ -159,9 +161,16 @@ def make_package(folder: Path, *, responses: tuple[Sent, ...] = RESPONSES, layer
 
     out = folder / "site.wacz"
     records = selected_records(source.index, source.reader, Selection())
-    write_wacz(source, records, out, software="webstrata/0.1", at=START_AT + 60, title="A test", certify=certificate)
+    order = PackageOrder(
+        software="webstrata/0.1",
+        title="A test",
+        pages=PageChoice(seeds=(HOME,), pages={one.url for one in histories}, describe=page_text),
+        certify=certificate,
+        sign=lambda digest, created: SIGNER.signed_data(digest, created, "webstrata/0.1"),
+    )
+    write_wacz(source, records, out, order, now=lambda: START_AT + 60)
     source.close()
-    return repacked(out, page_list=True)
+    return out
 
 
 def repacked(
@@ -171,15 +180,12 @@ def repacked(
     *,
     signer: PackageSigner = SIGNER,
     about: Mapping[str, Any] | None = None,
-    page_list: bool = False,
 ) -> Path:
     """Write a package again: with other files, an altered certificate that names them, and a new signature."""
     with ZipFile(path) as package:
         kept = {name: package.read(name) for name in package.namelist() if not name.startswith("datapackage")}
     kept |= files or {}
     certificate = json.loads(kept.pop(CERTIFICATE))
-    if page_list:
-        kept["pages/pages.jsonl"] = _page_list(certificate)
     certificate["archive"]["files"] = {name: _digest(data) for name, data in kept.items()}
     if alter is not None:
         alter(certificate)
@@ -204,15 +210,6 @@ def repacked(
         for name, data in kept.items():
             package.writestr(ZipInfo(name), data)
     return path
-
-
-def _page_list(certificate: dict[str, Any]) -> bytes:
-    """The first content of each page."""
-    rows: list[dict[str, Any]] = [{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}]
-    for entry in certificate["pages"]:
-        seen = [one["started"] for one in entry["observations"] if one["kind"] == "content"]
-        rows += [{"id": entry["url"], "url": entry["url"], "ts": seen[0]}] if seen else []
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def _digest(data: bytes) -> str:

@@ -41,16 +41,14 @@ Certificate = dict[str, Any]
 
 @pytest.mark.parametrize("layer", ["visible", "raw", "links", "main", "auto"])
 def test_an_honest_package(tmp_path: Path, layer: str) -> None:
-    """All statements hold, by whichever layer pages are compared; a comment blurs a page only by its bytes."""
+    """All statements hold, by whichever layer pages are compared."""
     path = make_package(tmp_path, layer=layer)
     assert failures(path) == []
     with WaczReader(path) as package:
         report = verify(package).report()
-    sharp = 2 if layer == "raw" else 3
-    expected = {"valid": True, "signature": "valid", "trusted": None, "pages": 6, "sharp": sharp, "layer": layer}
-    assert report.items() >= expected.items()
-    assert report["cached"] == (0 if layer == "raw" else 1)
-    assert report["failures"] == []
+    stated = {name: report[name] for name in ("valid", "signature", "trusted", "pages", "sharp", "layer", "failures")}
+    expected = {"valid": True, "signature": "valid", "trusted": None, "pages": 6, "sharp": 3, "layer": layer}
+    assert stated == expected | {"failures": []}
 
 
 def test_a_repeated_content_is_a_revisit_record(tmp_path: Path) -> None:
@@ -303,7 +301,7 @@ def test_content_codings(tmp_path: Path) -> None:
 def test_limits_of_contents(tmp_path: Path) -> None:
     """A content that takes too much memory has no layers, and the next content is parsed again."""
     bomb = ContentJob(url=HOME, body=bytes(50_000_000), content_type="text/html")
-    with ContentProcess(memory_bytes=60_000_000) as process:
+    with ContentProcess(memory_bytes=30_000_000) as process:
         assert "memory or time" in process.recompute(bomb).problem
     with ContentProcess() as process:
         assert process.recompute(replace(bomb, body=b"<p>text")).layers.keys() >= {"raw", "visible_text", "links"}
@@ -325,6 +323,7 @@ def test_an_added_index(tmp_path: Path) -> None:
     repacked(path, files={"indexes/index.cdx.gz": added, "indexes/index.idx": blocks})
     assert [failure.what for failure in failures(path)][0].startswith("a line of the index has no record: http://exam")
 
+    (tmp_path / "second").mkdir()
     path = repacked(make_package(tmp_path / "second"), files={"indexes/other.cdxj": false})
     assert [(one.page, one.what) for one in failures(path)] == [
         ("indexes/other.cdxj", "packages of captures have no such file")
@@ -344,15 +343,15 @@ def test_a_second_archive(tmp_path: Path) -> None:
     [
         ({"url": "http://example.com/never", "ts": "2026-09-21T14:13:21Z"}, "not a page of the certificate"),
         ({"url": A, "ts": "2019-01-01T00:00:00Z"}, "of none of its records"),
-        ({"url": A, "ts": "2026-09-21T14:13:24Z", "title": "Another title"}, "its title"),
-        ({"url": A, "ts": "2026-09-21T14:13:24Z", "text": "Another text"}, "its text"),
+        ({"url": A, "ts": "2026-09-21T14:13:24Z", "title": "Another title"}, "its title is not"),
+        ({"url": A, "ts": "2026-09-21T14:13:24Z", "title": "a", "text": "Another text"}, "its text is not"),
     ],
 )
 def test_page_lists(tmp_path: Path, row: dict[str, str], what: str) -> None:
     """A list of pages names captured pages only, with their own times, titles and texts."""
     path = make_package(tmp_path)
-    rows = contents(path)["pages/pages.jsonl"] + json.dumps(row | {"id": "1"}).encode() + b"\n"
-    repacked(path, files={"pages/pages.jsonl": rows})
+    header = contents(path)["pages/extraPages.jsonl"].splitlines(keepends=True)[0]
+    repacked(path, files={"pages/extraPages.jsonl": header + json.dumps(row | {"id": "1"}).encode() + b"\n"})
     assert any(what in failure.what for failure in failures(path)), failures(path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -63,6 +63,12 @@ class WaczReader:
             return data if len(data) <= max_bytes else None
         except (KeyError, *UNREADABLE):
             return None
+
+    def lines(self, path: str, max_line_bytes: int) -> Iterator[bytes]:
+        """The lines of a file of the package, cut at a maximum length; none if it cannot be read."""
+        with suppress(KeyError, *UNREADABLE), self._zip.open(path) as file:
+            while line := file.readline(max_line_bytes):
+                yield line
 
     def certificate(self) -> bytes | None:
         """The certificate; None if this is not the package of a site capture."""

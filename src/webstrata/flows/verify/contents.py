@@ -92,7 +92,7 @@ class ContentCheck:
                     source=source,
                     url=entry.url,
                     content_type=record.content_type if is_resource else content_type_of(record, self._table.records),
-                    content_encoding=None if is_resource else _content_encoding(record, source),
+                    content_encoding=None if is_resource else content_encoding_of(record, source),
                     seen=seen,
                     page=page,
                     rules=rules,
@@ -128,6 +128,6 @@ class ContentCheck:
             yield f"it loads {url}, which is in the archive, but the certificate leaves it out of the page's parts"
 
 
-def _content_encoding(record: KeptRecord, source: KeptRecord) -> str | None:
+def content_encoding_of(record: KeptRecord, source: KeptRecord) -> str | None:
     """The Content-Encoding header; a 304 response has that of the content to which it refers."""
     return source.header("content-encoding") if record.is_unmodified else record.header("content-encoding")

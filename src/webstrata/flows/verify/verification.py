@@ -18,7 +18,7 @@ from webstrata.flows.verify.document import DocumentError, StatedCertificate, ce
 from webstrata.flows.verify.failed_check import FailedCheck
 from webstrata.flows.verify.observations import ObservationCheck
 from webstrata.flows.verify.package_files import CERTIFICATE, MAX_CERTIFICATE_BYTES, certified_files, package_files
-from webstrata.flows.verify.page_lists import page_list_failures
+from webstrata.flows.verify.page_lists import PageListCheck
 from webstrata.flows.verify.record_table import RecordTable
 from webstrata.flows.verify.signer_check import CheckedSigner, TrustOptions, checked_signer
 from webstrata.flows.verify.stated_verdicts import VerdictCheck
@@ -99,7 +99,7 @@ def _content_failures(certificate: StatedCertificate, evidence: Evidence) -> Ite
     yield from observations.failures()
     with ContentProcess() as process:
         yield from ContentCheck(certificate, table, evidence).failures(process)
+        yield from PageListCheck(certificate, table, evidence).failures(process)
     verdicts = VerdictCheck(certificate, observations.observed)
     yield verdicts
     yield from verdicts.failures()
-    yield from page_list_failures(certificate, evidence)
