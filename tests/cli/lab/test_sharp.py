@@ -71,7 +71,7 @@ def test_bad_input(words: tuple[str, ...], says: str) -> None:
 def test_tables(tmp_path: Path) -> None:
     """All rows of both tables have the documented fields, and `--out` writes the plots."""
     rows = json.loads(_run("--runs", "3", "--starts", "0", "--json", "--out", str(tmp_path)))["rows"]
-    assert len(rows) == 16
+    assert len(rows) == 20
     assert all({"table", "dataset", "algorithm", "expected", "simulated", "paper", "bound"} <= set(row) for row in rows)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "sharp-expected.svg",
