@@ -102,3 +102,10 @@ def test_calibration(tmp_path: Path) -> None:
     assert whole["sharp"] < whole["pages"]
     with pytest.raises(UsageError, match="picture format"):
         _run(*words, "--picture", str(tmp_path / "picture.txt"))
+
+
+def test_hints() -> None:
+    """`--hints` reports both parts of the sites, for first captures and for known sites."""
+    report = json.loads(_run("--hints", "--json"))["hints"]
+    assert [(row["part"], row["pages"]) for row in report["rows"]] == [("tuned", 143), ("tested", 88)] * 2
+    assert set(report["factors"]) == {row["known"] for row in report["rows"]}
