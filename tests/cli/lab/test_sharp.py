@@ -71,7 +71,7 @@ def test_bad_input(words: tuple[str, ...], says: str) -> None:
 def test_tables(tmp_path: Path) -> None:
     """All rows of both tables have the documented fields, and `--out` writes the plots."""
     rows = json.loads(_run("--runs", "3", "--starts", "0", "--json", "--out", str(tmp_path)))["rows"]
-    assert len(rows) == 16
+    assert len(rows) == 20
     assert all({"table", "dataset", "algorithm", "expected", "simulated", "paper", "bound"} <= set(row) for row in rows)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "sharp-expected.svg",
@@ -102,3 +102,10 @@ def test_calibration(tmp_path: Path) -> None:
     assert whole["sharp"] < whole["pages"]
     with pytest.raises(UsageError, match="picture format"):
         _run(*words, "--picture", str(tmp_path / "picture.txt"))
+
+
+def test_hints() -> None:
+    """`--hints` reports both parts of the sites, for first captures and for known sites."""
+    report = json.loads(_run("--hints", "--json"))["hints"]
+    assert [(row["part"], row["pages"]) for row in report["rows"]] == [("tuned", 143), ("tested", 88)] * 2
+    assert set(report["factors"]) == {row["known"] for row in report["rows"]}

@@ -65,6 +65,9 @@ def command(
             help="With --calibration: file for the reliability diagram (.svg, .png, .pdf).", show_default=False
         ),
     ] = None,
+    hints: Annotated[
+        bool, typer.Option("--hints", help="Instead, test whether the type, depth and words of URLs predict changes.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables as JSON and the pictures as SVG.", show_default=False)
     ] = None,
@@ -79,6 +82,11 @@ def command(
         return
     if calibration:
         _calibration(sites, picture, as_json)
+        return
+    if hints:
+        from webstrata.cli.lab import sharp_hints
+
+        sharp_hints.show(_recordings(sites), as_json)
         return
     document = _experiments(runs, tau, sites, starts, days)
     if out is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from webstrata.errors import UsageError
+from webstrata.lab.sharp.solar_printed import exchange_short, solar_online_printed
 from webstrata.sharp.link_tree import LinkTree, read_tree
 from webstrata.sharp.online import OnlineScheduler
 from webstrata.sharp.optimal import SlotPlan, best_revisits, hopeless_pages, optimal
@@ -80,6 +81,7 @@ OFFLINE: dict[str, Callable[[SharpScheduleInput], SharpSchedule]] = {
     "sharc-threshold": lambda site: sharc_threshold(site.rates, site.tau),
     "solar-offline": lambda site: solar_offline(site.lengths),
     "solar-offline-shrunk": lambda site: shrink(solar_offline(site.lengths)),
+    "solar-offline-exchanged": lambda site: exchange_short(solar_offline(site.lengths), site.lengths),
     "optimal": lambda site: optimal(site.rates, site.weights)[0],
 }
 """All pages and their rates are known beforehand."""
@@ -87,6 +89,7 @@ OFFLINE: dict[str, Callable[[SharpScheduleInput], SharpSchedule]] = {
 ONLINE: dict[str, Callable[[SharpScheduleInput], SharpSchedule]] = {
     "hottest-middle-online": lambda site: hottest_middle_online(site.rates, site.tree),
     "solar-online": lambda site: solar_online(site.lengths, site.tree),
+    "solar-online-printed": lambda site: solar_online_printed(site.lengths, site.tree),
     "optimal-online": _optimal_online,
 }
 """Pages are found by links."""

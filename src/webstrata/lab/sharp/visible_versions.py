@@ -39,6 +39,10 @@ class VisibleVersions:
         index = bisect_right(versions, at, key=itemgetter(0))
         return versions[index - 1][1] if index else None
 
+    def changed_at(self, path: str) -> list[float]:
+        """When the page was first published, and the times of its visible changes."""
+        return [at for at, _ in self._versions[path]]
+
     def alive_at(self, at: float) -> list[str]:
         """The pages that exist at an instant."""
         return [path for path in self._versions if self.content(path, at) is not None]
