@@ -115,7 +115,7 @@ def chained_package(path: Path) -> ChainedPackage | str:
         data, about, digest = (
             opened.read(name) for name in (CERTIFICATE, "datapackage.json", "datapackage-digest.json")
         )
-        listed = opened.digests().get(CERTIFICATE)
+        listed = opened.digest(CERTIFICATE)
     try:
         document, described, certificate = (json.loads(part or b"") for part in (digest, about, data))
         resources = {one["path"]: one["hash"] for one in described["resources"]}
@@ -124,7 +124,7 @@ def chained_package(path: Path) -> ChainedPackage | str:
         return "it is not a package of a capture: files are missing or cannot be parsed"
     if signature is None or signature.problems:
         return f"its signature is not valid: {signature.problems[0] if signature else 'there is none'}"
-    if listed is None or resources.get(CERTIFICATE) != listed:
+    if resources.get(CERTIFICATE) != listed:
         return "its certificate is not the signed one"
     stated = stated_package(certificate, file=path.name, digest=listed, key=signature.fingerprint)
     return stated if stated is not None else "its certificate states no place in a chain"
