@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+import json
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from webstrata.schedule.budget import Budget, DailyRate
     from webstrata.schedule.schedule import Schedule
     from webstrata.settings import BudgetSettings
+    from webstrata.sharp.proof.capture_log import ChainedPackage
     from webstrata.sharp.proof.signature import PackageSigner
 
 log = logging.getLogger("webstrata.node")
@@ -94,6 +96,31 @@ def signature_faults(document: dict[str, Any], datapackage: bytes) -> Sequence[s
 
     signature = checked_signature(document, datapackage)
     return signature.problems if signature is not None else ()
+
+
+def chained_package(path: Path) -> ChainedPackage | str:
+    """The place of a package in the chain of its site; why it has none, if its signature or certificate is wrong."""
+    from webstrata.archive.wacz.writer import CERTIFICATE
+    from webstrata.sharp.proof.capture_log import stated_package
+    from webstrata.sharp.proof.wacz_auth import checked_signature
+
+    with package(path) as opened:
+        data, about, digest = (
+            opened.read(name) for name in (CERTIFICATE, "datapackage.json", "datapackage-digest.json")
+        )
+        listed = opened.digests().get(CERTIFICATE)
+    try:
+        document, described, certificate = (json.loads(part or b"") for part in (digest, about, data))
+        resources = {one["path"]: one["hash"] for one in described["resources"]}
+        signature = checked_signature(document, about or b"")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "it is not a package of a capture: files are missing or cannot be parsed"
+    if signature is None or signature.problems:
+        return f"its signature is not valid: {signature.problems[0] if signature else 'there is none'}"
+    if listed is None or resources.get(CERTIFICATE) != listed:
+        return "its certificate is not the signed one"
+    stated = stated_package(certificate, file=path.name, digest=listed, key=signature.fingerprint)
+    return stated if stated is not None else "its certificate states no place in a chain"
 
 
 @contextmanager
