@@ -12,8 +12,8 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from tests.archive.conftest import START_AT, make_capture, open_archive, original_of, revisit_of
 from webstrata.archive.export import ExportedRecords, OpenArchive, Selection, selected_records
-from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.wacz.pages import PageChoice
+from webstrata.archive.wacz.reader import WaczReader
 from webstrata.archive.wacz.writer import CERTIFICATE, PackageOrder, write_wacz
 from webstrata.clock import iso
 from webstrata.flows.crawl.content_layers import content_layers
@@ -136,7 +136,9 @@ def make_package(folder: Path, *, responses: tuple[Sent, ...] = RESPONSES, layer
     failed = PageObservation(started=START_AT + 6, ended=START_AT + 7, kind="failure", why="refused")
     seen[DOWN] = [failed]
     histories = [
-        PageHistory(url=url, rate_per_s=1e-6, expected=0.5, observations=seen[url], parts=[STYLE] if url == HOME else [])
+        PageHistory(
+            url=url, rate_per_s=1e-6, expected=0.5, observations=seen[url], parts=[STYLE] if url == HOME else []
+        )
         for url in seen
         if url not in (STYLE, ROBOTS)
     ]

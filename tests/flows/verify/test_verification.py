@@ -13,13 +13,13 @@ from isal import isal_zlib
 from msgspec.structs import replace
 
 from tests.flows.verify.packages import (
-    A,
-    B,
     GONE,
     HOME,
     OLD,
     RESPONSES,
     STYLE,
+    A,
+    B,
     Sent,
     certificate_of,
     contents,
@@ -314,7 +314,9 @@ def test_an_added_index(tmp_path: Path) -> None:
     """A second index, or a line for a URL that was never captured, is refused, although all digests are right."""
     path = make_package(tmp_path)
     index = isal_zlib.decompress(contents(path)["indexes/index.cdx.gz"], 31)
-    false = index.splitlines(keepends=True)[0].replace(b"example.com", b"example.net").replace(b"com,example", b"net,ex")
+    false = (
+        index.splitlines(keepends=True)[0].replace(b"example.com", b"example.net").replace(b"com,example", b"net,ex")
+    )
     added = isal_zlib.compress(index + false, 3, 31)
     block = contents(path)["indexes/index.idx"].splitlines(keepends=True)
     key = block[1].partition(b" {")[0]
